@@ -1,0 +1,1 @@
+"""Everything on disk: the catalog, immutable segments and the manifest that names them."""

@@ -1,0 +1,1 @@
+"""The one text analyzer, used alike on passages and on questions."""

@@ -1,0 +1,1 @@
+"""Where the layers meet: sync, search, ask, train, evaluate, and the command line."""

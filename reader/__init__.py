@@ -1,0 +1,1 @@
+"""Finds the answer spans inside passages."""

@@ -1,0 +1,22 @@
+"""What every reader is: something that finds answer spans inside passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from spanwise.types import Passage, ScoredSpan
+
+
+class Reader(Protocol):
+    """`digest` names the exact weights that read."""
+
+    digest: str
+
+    def read(
+        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
+    ) -> list[list[list[ScoredSpan]]]:
+        """For each question and each of its passages the n best spans, best first.
+
+        Spans lie inside the passage, in document offsets. A passage without tokens gives an empty list.
+        """

@@ -1,0 +1,30 @@
+"""Answers from a folder of documents, each one a span of a source file, or an honest "not there".
+
+The public API, loaded lazily: importing this package loads the standard library only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+# In a checkout the sub-packages lie beside this folder, in a wheel inside it.
+_root = Path(__file__).resolve().parent.parent
+if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "retrieval").is_dir():
+    __path__.append(str(_root))
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from spanwise.pipelines.library import Library, open
+
+_LAZY = {"open": "spanwise.pipelines.library", "Library": "spanwise.pipelines.library"}
+
+__all__ = ["Library", "__version__", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,14 @@
+"""`spanwise` and `python -m spanwise`: hands over to the command line."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    from spanwise.pipelines.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The error tree. Everything a careful user may want to catch has a name here.
+
+SpanwiseError
+├── FolderNotFound          the folder to index does not exist or is not a folder
+├── IndexNotFound           no index at the place named, nor upward from it
+├── IndexEmpty              the index holds no passages, so nothing can be searched
+├── IndexLocked             another process is writing to the index
+├── IndexCorrupt            a file of the index is damaged or missing; the message names it
+├── FormatTooNew            the index was written by a newer version
+├── ModelMismatch           the index was written with another model; the message says what mends it
+├── ModelNotFound           a model's files are not where they were looked for
+├── ModelRejected           a model's files are not what they should be (digest, format, NaN)
+├── DocumentRejected        a file cannot be read as a document
+├── DataMalformed           a data set or predictions file does not have the form it should have
+├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
+├── StorageFull             the disk is full
+└── OutOfMemory             one item alone does not fit into the device's memory
+
+Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected.
+The command line prints any of these as one line and exits with 1; wrong usage exits with 2.
+"""
+
+from __future__ import annotations
+
+
+class SpanwiseError(Exception):
+    """The root of the tree: something named went wrong; the message says what and what to do."""
+
+
+class FolderNotFound(SpanwiseError):
+    """The folder to index does not exist or is not a folder."""
+
+
+class IndexNotFound(SpanwiseError):
+    """There is no index at the place named, nor upward from it."""
+
+
+class IndexEmpty(SpanwiseError):
+    """The index holds no passages, so nothing can be searched."""
+
+
+class IndexLocked(SpanwiseError):
+    """Another process is writing to the index."""
+
+
+class IndexCorrupt(SpanwiseError):
+    """A file of the index is damaged or missing; the message names it."""
+
+
+class FormatTooNew(SpanwiseError):
+    """The index was written by a newer version of spanwise."""
+
+
+class ModelMismatch(SpanwiseError):
+    """The index was written with another model; the message says which command mends it."""
+
+
+class ModelNotFound(SpanwiseError):
+    """A model's files are not where they were looked for."""
+
+
+class ModelRejected(SpanwiseError):
+    """A model's files are not what they should be: wrong digest, unsafe format, or not finite."""
+
+
+class DocumentRejected(SpanwiseError):
+    """A file cannot be read as a document; the message says why."""
+
+
+class DataMalformed(SpanwiseError):
+    """A data set or predictions file does not have the form it should have."""
+
+
+class VectorRejected(SpanwiseError):
+    """A vector is NaN, infinite, zero or of the wrong width; nothing was stored."""
+
+
+class StorageFull(SpanwiseError):
+    """The disk is full; the last commit is intact."""
+
+
+class OutOfMemory(SpanwiseError):
+    """One item alone does not fit into the device's memory; the message gives its length."""

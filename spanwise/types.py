@@ -1,0 +1,172 @@
+"""The values that cross folders: frozen, slotted dataclasses and nothing else.
+
+A span is half-open, `(document_id, start, end)`, in code points of the document's stored text, so that
+`document.text[start:end]` is the quoted text for every format. Nothing here imports anything outside
+the standard library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document: where it starts, how deep it stands (1 is the top), and its words."""
+
+    start: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file that was read: the text that all spans point into, and the structure found in it.
+
+    `id` is the POSIX path relative to the root of its folder. `page_starts[i]` is the offset at which
+    page i + 1 starts; it is empty for formats without pages. `sha256` is that of the file's bytes.
+    """
+
+    id: str
+    media_type: str
+    sha256: str
+    title: str
+    text: str
+    page_starts: tuple[int, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieval unit: `text == document.text[start:end]`, with where a person finds it.
+
+    `id` is a positive integer that an index never uses twice; 0 means "not stored yet". `page` and
+    `line` count from 1 and belong to `start`; `heading` is the path of headings above it, title first.
+    """
+
+    id: int
+    document_id: str
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+    line: int = 1
+    heading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found for a question. `rank` counts from 1; higher scores are better.
+
+    Equal scores are ordered by (document id, start). `scores` holds the score of each stage by name.
+    """
+
+    passage: Passage
+    score: float
+    rank: int
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a document: `document.text[start:end] == text`."""
+
+    document_id: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSpan:
+    """A span that a reader proposes inside a passage.
+
+    `score` is the raw start logit + end logit, comparable between the passages of one question;
+    `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
+    """
+
+    span: Span
+    passage: Passage
+    score: float
+    null_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """An answer that is shown: the span, the sentence or sentences around it, and how sure we are.
+
+    `confidence` is the fitted probability that the answer is right, None until it has been fitted.
+    """
+
+    span: Span
+    sentence: Span
+    passage: Passage
+    score: float
+    confidence: float | None
+
+    @property
+    def text(self) -> str:
+        """The quoted words themselves."""
+        return self.span.text
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question: the best answer or None, its rivals, and what was searched.
+
+    `best` is None when the documents do not hold the answer as far as the reader can tell; then
+    `best_rejected` is the span that came nearest and `nearest` are the passages to look at.
+    """
+
+    question: str
+    best: AnswerSpan | None
+    alternatives: tuple[AnswerSpan, ...]
+    passages_searched: int
+    best_rejected: AnswerSpan | None
+    nearest: tuple[Hit, ...]
+    retriever: str
+    timings_ms: Mapping[str, float]
+
+    @property
+    def no_answer(self) -> bool:
+        """True when the question was declined."""
+        return self.best is None
+
+    @property
+    def text(self) -> str:
+        """The words of the best answer, or the empty string."""
+        return "" if self.best is None else self.best.text
+
+    @property
+    def span(self) -> Span | None:
+        """The span of the best answer, or None."""
+        return None if self.best is None else self.best.span
+
+    @property
+    def confidence(self) -> float | None:
+        """The fitted probability that the best answer is right, or None."""
+        return None if self.best is None else self.best.confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A file that was found and could not be read, and why."""
+
+    document_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What one sync did; document ids in sorted order. `skipped` counts files passed over, by reason."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: int = 0
+    rejected: tuple[Rejection, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    passages: int = 0
+    seconds: float = 0.0
