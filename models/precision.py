@@ -1,0 +1,32 @@
+"""Which device computes, and in which precision: bf16 autocast where the hardware multiplies in it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+
+def pick_device(device: str | None = None) -> torch.device:
+    """The device named, or the first GPU, or the CPU."""
+    if device is not None:
+        return torch.device(device)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def has_bf16(device: torch.device) -> bool:
+    """True when the device multiplies matrices in bf16 in hardware."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu" or torch.backends.cpu.get_cpu_capability() != "AVX512":
+        return False
+    probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(probe is not None and probe())
+
+
+def autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """A context in which matrix products run in bf16 if the hardware has it; sums stay in float32."""
+    if has_bf16(device):
+        return torch.autocast(device.type, dtype=torch.bfloat16)
+    return nullcontext()

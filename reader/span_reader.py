@@ -1,0 +1,129 @@
+"""The span reader: passages and questions in, scored spans in document offsets out."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from spanwise.types import Passage, ScoredSpan, Span
+
+from ..models.batching import run_halving, token_budget_batches
+from ..models.precision import autocast
+from .spans import MAX_ANSWER_TOKENS, TokenSpan, best_spans
+from .windows import MAX_QUESTION_TOKENS, Tokens, Window, assemble, special_tokens, tokenize, windows
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLogits:
+    """What the model says of one window: start and end logits of its tokens (n,) and the null score."""
+
+    window: Window
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    null_score: float
+
+
+class SpanReader:
+    """Reads with any question-answering transformer; see `reader.protocol.Reader`.
+
+    `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
+    scores are NaN. Results do not depend on how inputs are batched beyond 1e-5 in float32.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        tokenizer: Any,
+        digest: str,
+        answers_null: bool = True,
+        max_length: int = 384,
+        stride: int = 128,
+        batch_tokens: int = 4096,
+        max_answer_tokens: int = MAX_ANSWER_TOKENS,
+    ) -> None:
+        self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
+        self.max_length, self.stride, self.batch_tokens = max_length, stride, batch_tokens
+        self.max_answer_tokens = max_answer_tokens
+        self.special = special_tokens(tokenizer)
+
+    def read(
+        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
+    ) -> list[list[list[ScoredSpan]]]:
+        """For each question and each of its passages the n best spans, best first."""
+        flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
+        asked = tokenize(self.tokenizer, questions)
+        texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
+        logits = self.logits([(asked[q], text) for (q, _), text in zip(flat, texts, strict=True)])
+        found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
+        for (q, passage), text, of_passage in zip(flat, texts, logits, strict=True):
+            found[q].append(self._spans(passage, text, of_passage, n_best))
+        return found
+
+    def logits(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> list[list[WindowLogits]]:
+        """The logits of every window of every (question, passage) pair, in order."""
+        planned = [window for i, pair in enumerate(pairs) for window in self._windows(i, pair)]
+        lengths = [w.last - w.first + len(pairs[w.pair][0].ids) + self.special.count for w in planned]
+        out: list[WindowLogits | None] = [None] * len(planned)
+        for batch in token_budget_batches(lengths, self.batch_tokens):
+            for part, results in run_halving(batch, lambda b: self._forward(pairs, [planned[i] for i in b]), str):
+                for i, result in zip(part, results, strict=True):
+                    out[i] = result
+        by_pair: list[list[WindowLogits]] = [[] for _ in pairs]
+        for one in out:
+            if one is not None:
+                by_pair[one.window.pair].append(one)
+        return by_pair
+
+    def _windows(self, pair: int, tokens: tuple[Tokens, Tokens]) -> list[Window]:
+        question, passage = tokens
+        return windows(pair, len(question.ids), len(passage.ids), self.special.count, self.max_length, self.stride)
+
+    @torch.inference_mode()
+    def _forward(self, pairs: Sequence[tuple[Tokens, Tokens]], batch: Sequence[Window]) -> list[WindowLogits]:
+        rows = [(pairs[w.pair][0].ids, pairs[w.pair][1].ids[w.first : w.last]) for w in batch]
+        inputs = assemble(rows, self.special)
+        device = next(self.model.parameters()).device
+        with autocast(device):
+            output = self.model(
+                input_ids=torch.from_numpy(inputs.input_ids).to(device),
+                attention_mask=torch.from_numpy(inputs.attention_mask).to(device),
+                token_type_ids=torch.from_numpy(inputs.token_type_ids).to(device),
+            )
+        start, end = output.start_logits.float().cpu().numpy(), output.end_logits.float().cpu().numpy()
+        null = start[:, self.special.null] + end[:, self.special.null]
+        return [
+            WindowLogits(w, start[i, at : at + w.last - w.first], end[i, at : at + w.last - w.first], float(null[i]))
+            for i, (w, at) in enumerate(zip(batch, inputs.shift, strict=True))
+        ]
+
+    def _spans(
+        self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
+    ) -> list[ScoredSpan]:
+        null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
+        best: dict[tuple[int, int], TokenSpan] = {}
+        for logits in of_passage:
+            for span in best_spans(logits.start, logits.end, n_best, self.max_answer_tokens):
+                at = (span.first + logits.window.first, span.last + logits.window.first)
+                if at not in best or best[at].score < span.score:
+                    best[at] = TokenSpan(*at, span.score)
+        ranked = sorted(best.values(), key=lambda s: (-s.score, s.first, s.last))[:n_best]
+        return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in ranked]
+
+
+def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
+    """The span of the document that a token span covers, combining marks after its last letter included."""
+    start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
+    while end < len(passage.text) and unicodedata.combining(passage.text[end]):
+        end += 1
+    return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
+
+
+__all__ = ["MAX_QUESTION_TOKENS", "SpanReader", "WindowLogits", "character_span"]

@@ -1,0 +1,156 @@
+"""Fine-tunes the span reader: labels from characters, one window an example, batches by token budget."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ..models.batching import token_budget_batches
+from ..models.training import Progress, Recipe, train
+from .examples import ReaderExample
+from .loss import span_loss
+from .windows import SpecialTokens, Tokens, assemble, special_tokens, tokenize
+
+PAD_MULTIPLE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRecipe:
+    """The settings of a reader's training beside those of the loop.
+
+    `batch_tokens` is the padded size of a batch, `max_length` that of an input; a longer passage is cut
+    to a random window around its answer. `epochs` passes over the data are made, shuffled by the seed.
+    `dropout` is that of the hidden layers; attention dropout is always 0, which keeps attention fused.
+    """
+
+    loop: Recipe = Recipe()
+    epochs: int = 1
+    dropout: float = 0.0
+    batch_tokens: int = 6144
+    max_length: int = 320
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRow:
+    """A question, a window of its passage, and the gold tokens inside the window (None: no answer)."""
+
+    question: NDArray[np.int32]
+    window: NDArray[np.int32]
+    first: int | None
+    last: int | None
+
+
+def fine_tune(
+    model: nn.Module,
+    tokenizer: Any,
+    examples: Sequence[ReaderExample],
+    recipe: ReaderRecipe,
+    folder: Path,
+    evaluate: Callable[[nn.Module], Mapping[str, float]],
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> list[dict[str, float]]:
+    """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept."""
+    freeze_word_embeddings(model)
+    set_dropout(model, recipe.dropout)
+    special = special_tokens(tokenizer)
+    rows = training_rows(examples, tokenizer, special.count, recipe)
+    batches = plan_batches(rows, special.count, recipe)
+
+    def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
+        return batch_loss(model, [rows[i] for i in batch], special)
+
+    return train(model, batches, loss, recipe.loop, folder, evaluate, select_by="f1", report=report)
+
+
+def freeze_word_embeddings(model: nn.Module) -> None:
+    """Leaves the word embeddings as the base has them: they are half of the weights and are shared."""
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = not name.endswith("word_embeddings.weight")
+
+
+def set_dropout(model: nn.Module, p: float) -> None:
+    """Sets the dropout probability of every dropout layer."""
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = p
+
+
+def training_rows(
+    examples: Sequence[ReaderExample], tokenizer: Any, n_special: int, recipe: ReaderRecipe
+) -> list[TrainingRow]:
+    """One row an example and epoch, in order of the examples; windows are drawn by the seed."""
+    questions = _tokens_of({e.question for e in examples}, tokenizer)
+    passages = _tokens_of({e.passage for e in examples}, tokenizer)
+    rng = random.Random(recipe.loop.seed)
+    return [
+        _row(questions[e.question], passages[e.passage], e, recipe.max_length - n_special, rng)
+        for _ in range(recipe.epochs)
+        for e in examples
+    ]
+
+
+def token_labels(offsets: NDArray[np.int32], start: int, end: int) -> tuple[int, int]:
+    """The first and last token that overlap the characters [start, end); offsets are (n, 2).
+
+    A start inside a word moves to the piece that holds it; a span of no token raises ValueError.
+    """
+    inside = np.flatnonzero((offsets[:, 1] > start) & (offsets[:, 0] < end))
+    if not len(inside):
+        raise ValueError(f"no token covers the characters [{start}, {end})")
+    return int(inside[0]), int(inside[-1])
+
+
+def plan_batches(rows: Sequence[TrainingRow], n_special: int, recipe: ReaderRecipe) -> list[NDArray[np.int64]]:
+    """All batches of the run in order: shuffled, of like length inside a batch, reproducible by seed."""
+    rng = np.random.default_rng(recipe.loop.seed)
+    lengths = np.array([len(row.question) + len(row.window) + n_special for row in rows])
+    per_epoch = len(rows) // recipe.epochs
+    batches: list[NDArray[np.int64]] = []
+    for epoch in range(recipe.epochs):
+        order = rng.permutation(per_epoch) + epoch * per_epoch
+        noisy = lengths[order] + rng.integers(0, PAD_MULTIPLE // 2, per_epoch)
+        planned = token_budget_batches(noisy, recipe.batch_tokens, PAD_MULTIPLE)
+        batches += [order[planned[i]] for i in rng.permutation(len(planned))]
+    return batches
+
+
+def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTokens) -> Tensor:
+    """The span loss of a batch; the softmax runs over the passage and the null position."""
+    batch = assemble([(row.question, row.window) for row in rows], special, PAD_MULTIPLE)
+    allowed = batch.passage_mask.copy()
+    allowed[:, special.null] = True
+    first = [special.null if r.first is None else s + r.first for r, s in zip(rows, batch.shift, strict=True)]
+    last = [special.null if r.last is None else s + r.last for r, s in zip(rows, batch.shift, strict=True)]
+    device = next(model.parameters()).device
+    put = lambda array: torch.as_tensor(np.asarray(array)).to(device)  # noqa: E731
+    output = model(
+        input_ids=put(batch.input_ids),
+        attention_mask=put(batch.attention_mask),
+        token_type_ids=put(batch.token_type_ids),
+    )
+    return span_loss(output.start_logits, output.end_logits, put(allowed), put(first), put(last))
+
+
+def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
+    ordered = sorted(texts)
+    return dict(zip(ordered, tokenize(tokenizer, ordered), strict=True))
+
+
+def _row(question: Tokens, passage: Tokens, example: ReaderExample, room: int, rng: random.Random) -> TrainingRow:
+    room -= min(len(question.ids), 64)
+    n = len(passage.ids)
+    if example.start is None or example.end is None:
+        at = rng.randint(0, max(0, n - room))
+        return TrainingRow(question.ids, passage.ids[at : at + room], None, None)
+    first, last = token_labels(passage.offsets, example.start, example.end)
+    last = min(last, first + room - 1)
+    at = rng.randint(max(0, last - room + 1), min(first, max(0, n - room)))
+    return TrainingRow(question.ids, passage.ids[at : at + room], first - at, last - at)

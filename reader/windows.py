@@ -1,0 +1,138 @@
+"""Question and passage as model input: `[CLS] question [SEP] window of the passage [SEP]`.
+
+A passage that is longer than the input is read in windows that overlap by a stride, so that every
+token is read and none is cut in silence (Devlin et al. 2019, the SQuAD set-up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_QUESTION_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text's token ids (n,) int32 and the [start, end) code points of each (n, 2) int32."""
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One model input: tokens [first, last) of a passage after a question.
+
+    `pair` is the index of the (question, passage) pair that it belongs to.
+    """
+
+    pair: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """The ids around the two segments of an input, as the tokenizer's own template places them.
+
+    `before` opens the question, `between` parts the segments, `after` closes the passage; `null` is the
+    position whose start + end is the null score (that of [CLS]), `segment` the type of the passage.
+    """
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    after: tuple[int, ...]
+    pad: int
+    null: int
+    segment: int
+
+    @property
+    def count(self) -> int:
+        """How many positions of an input they take."""
+        return len(self.before) + len(self.between) + len(self.after)
+
+
+def special_tokens(tokenizer: Any) -> SpecialTokens:
+    """The template of a tokenizer, read off the encoding of a pair of two plain words."""
+    encoding = tokenizer("a", "b", return_token_type_ids=True)
+    ids, sequence = encoding["input_ids"], encoding.sequence_ids(0)
+    first, second = _range(sequence, 0), _range(sequence, 1)
+    null = ids.index(tokenizer.cls_token_id) if tokenizer.cls_token_id in ids else 0
+    return SpecialTokens(
+        before=tuple(ids[: first[0]]),
+        between=tuple(ids[first[1] : second[0]]),
+        after=tuple(ids[second[1] :]),
+        pad=tokenizer.pad_token_id or 0,
+        null=null,
+        segment=encoding["token_type_ids"][second[0]],
+    )
+
+
+def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
+    """The tokens of each text, without special tokens and without a limit on the length."""
+    if not texts:
+        return []
+    encodings = tokenizer(
+        list(texts), add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
+    )
+    return [
+        Tokens(np.asarray(ids, dtype=np.int32), np.asarray(offsets, dtype=np.int32).reshape(-1, 2))
+        for ids, offsets in zip(encodings["input_ids"], encodings["offset_mapping"], strict=True)
+    ]
+
+
+def windows(pair: int, n_question: int, n_passage: int, n_special: int, max_length: int, stride: int) -> list[Window]:
+    """The windows that cover a passage; neighbours share `stride` tokens, the last one is full.
+
+    >>> [(w.first, w.last) for w in windows(0, 4, 20, 3, max_length=17, stride=4)]
+    [(0, 10), (6, 16), (10, 20)]
+    """
+    room = max_length - min(n_question, MAX_QUESTION_TOKENS) - n_special
+    if room <= stride:
+        raise ValueError(f"max_length {max_length} leaves {room} tokens for the passage, expected more than {stride}")
+    if n_passage <= room:
+        return [Window(pair, 0, n_passage)] if n_passage else []
+    firsts = [*range(0, n_passage - room, room - stride), n_passage - room]
+    return [Window(pair, first, first + room) for first in firsts]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """A padded batch: int64 arrays (B, L), and where each passage window begins in its row (B,)."""
+
+    input_ids: NDArray[np.int64]
+    attention_mask: NDArray[np.int64]
+    token_type_ids: NDArray[np.int64]
+    passage_mask: NDArray[np.bool_]
+    shift: NDArray[np.int64]
+
+
+def assemble(
+    rows: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]], special: SpecialTokens, multiple: int = 8
+) -> ModelInput:
+    """The batch for rows of (question ids, passage window ids), padded to a multiple of `multiple`."""
+    questions = [question[:MAX_QUESTION_TOKENS] for question, _ in rows]
+    lengths = [len(q) + len(p) + special.count for q, (_, p) in zip(questions, rows, strict=True)]
+    width = -(-max(lengths) // multiple) * multiple
+    shape = (len(rows), width)
+    ids = np.full(shape, special.pad, dtype=np.int64)
+    mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    passage = np.zeros(shape, dtype=np.bool_)
+    shift = np.zeros(len(rows), dtype=np.int64)
+    for row, (question, (_, window)) in enumerate(zip(questions, rows, strict=True)):
+        at = len(special.before) + len(question) + len(special.between)
+        line = np.concatenate([special.before, question, special.between, window, special.after])
+        ids[row, : len(line)], mask[row, : len(line)], shift[row] = line, 1, at
+        passage[row, at : at + len(window)] = True
+        types[row, at : len(line)] = special.segment
+    return ModelInput(ids, mask, types, passage, shift)
+
+
+def _range(sequence: Sequence[int | None], segment: int) -> tuple[int, int]:
+    where = [i for i, value in enumerate(sequence) if value == segment]
+    return where[0], where[-1] + 1
