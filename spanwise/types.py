@@ -97,12 +97,17 @@ class ScoredSpan:
 class AnswerSpan:
     """An answer that is shown: the span, the sentence or sentences around it, and how sure we are.
 
-    `confidence` is the fitted probability that the answer is right, None until it has been fitted.
+    `short` is the reader's own span: the answer to a factoid question, the heart of a longer answer.
+    `confidence` is the fitted probability that the answer is right, None until it has been fitted;
+    `page` (None for a format without pages) and `line` count from 1 and belong to the span's start.
     """
 
     span: Span
+    short: Span
     sentence: Span
     passage: Passage
+    page: int | None
+    line: int
     score: float
     confidence: float | None
 

@@ -1,0 +1,147 @@
+"""Ask: retrieve, read, weigh the candidates, answer or decline.
+
+The best candidate's words are the answer to a factoid question; a how, why or list question is
+answered by the sentence or the list that holds them. Below the fitted threshold the question is
+declined and the nearest passages are shown instead.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
+
+from ..index.analysis import Analyzer
+from ..index.store import Snapshot
+from ..reader.evidence import Calibration, plain_evidence
+from ..reader.protocol import Reader
+from ..reader.question_type import QuestionType, question_type
+from ..reader.sentence_answer import enclosing_list
+from ..retrieval.bm25 import idf_lucene
+from ..retrieval.protocol import Retriever
+from .candidates import Candidate, Question, Vectorizer, candidates, passage_span
+
+N_BEST = 5
+NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Everything that answering needs, loaded once; `ask` may be called for any number of questions.
+
+    Without a calibration candidates are ranked by the reader's margin, confidence is None, and a
+    question is declined when the null score wins.
+    """
+
+    snapshot: Snapshot
+    analyzer: Analyzer
+    retriever: Retriever
+    reader: Reader
+    vectorizer: Vectorizer
+    calibration: Calibration | None
+
+    def ask(
+        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+    ) -> list[Answer]:
+        """One answer a question, reading its best `k` passages.
+
+        `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
+        """
+        began = time.perf_counter()
+        hits = self.retriever.search(questions, k)
+        retrieved = time.perf_counter()
+        readings = self.reader.read(questions, [[hit.passage for hit in found] for found in hits], N_BEST)
+        read = time.perf_counter()
+        answers = []
+        for text, found, spans in zip(questions, hits, readings, strict=True):
+            at = time.perf_counter()
+            ranked = self._ranked(text, found, spans)
+            timings = {
+                "retrieve": (retrieved - began) * 1000 / len(questions),
+                "read": (read - retrieved) * 1000 / len(questions),
+                "weigh": (time.perf_counter() - at) * 1000,
+            }
+            answers.append(self._answer(text, found, ranked, alternatives, threshold, timings))
+        return answers
+
+    def weigh(self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]) -> list[Candidate]:
+        """The candidates of one question with their features, before any ranking."""
+        return candidates(self._question(text), hits, readings, self.analyzer.terms, self.vectorizer)
+
+    def _ranked(
+        self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
+    ) -> list[tuple[float, Candidate]]:
+        weigh = self.calibration.evidence if self.calibration else plain_evidence
+        scored = [(weigh(candidate.features), candidate) for candidate in self.weigh(text, hits, readings)]
+        return sorted(scored, key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
+
+    def _question(self, text: str) -> Question:
+        terms = tuple(self.analyzer.terms(text))
+        statistics = self.snapshot.postings().statistics(terms)
+        idf = {term: idf_lucene(statistics.n_docs, statistics.df.get(term, 0)) for term in terms}
+        return Question(text, terms, idf)
+
+    def _answer(
+        self,
+        text: str,
+        hits: Sequence[Hit],
+        ranked: Sequence[tuple[float, Candidate]],
+        alternatives: int,
+        threshold: float | None,
+        timings: dict[str, float],
+    ) -> Answer:
+        kind = question_type(text)
+        shown = _without_overlaps([self._shown(kind, evidence, candidate) for evidence, candidate in ranked])
+        best = shown[0] if shown and self._accepted(shown[0], ranked[0][0], threshold) else None
+        return Answer(
+            question=text,
+            best=best,
+            alternatives=tuple(shown[1 : 1 + alternatives]) if best else (),
+            passages_searched=self.snapshot.n_passages,
+            best_rejected=None if best or not shown else shown[0],
+            nearest=tuple(hits[:NEAREST]),
+            retriever=self.retriever.name,
+            timings_ms=timings,
+        )
+
+    def _accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
+        if self.calibration is None or best.confidence is None:
+            return threshold == 0 or not evidence < 0  # the margin over the null answer
+        return best.confidence >= (self.calibration.threshold if threshold is None else threshold)
+
+    def _shown(self, kind: QuestionType, evidence: float, candidate: Candidate) -> AnswerSpan:
+        scored = candidate.scored
+        span = scored.span
+        if kind != "factoid":
+            span = candidate.sentence
+        if kind in ("how", "list"):
+            start = scored.span.start - scored.passage.start
+            listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
+            span = passage_span(scored.passage, *listed) if listed else span
+        confidence = self.calibration.confidence(evidence) if self.calibration else None
+        page, line = self._place(span, scored.passage)
+        return AnswerSpan(span, scored.span, candidate.sentence, scored.passage, page, line, scored.score, confidence)
+
+    def _place(self, span: Span, passage: Passage) -> tuple[int | None, int]:
+        line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
+        if passage.page is None:
+            return None, line
+        return bisect_right(self.snapshot.document(span.document_id).page_starts, span.start), line
+
+
+def _without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The answers in order, without those that share characters with a better one."""
+    kept: list[AnswerSpan] = []
+    for answer in answers:
+        if not any(_overlap(answer, other) for other in kept):
+            kept.append(answer)
+    return kept
+
+
+def _overlap(a: AnswerSpan, b: AnswerSpan) -> bool:
+    return (
+        a.span.document_id == b.span.document_id and a.span.start < b.span.end and b.span.start < a.span.end
+    )

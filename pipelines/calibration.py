@@ -1,0 +1,138 @@
+"""Fits what evidence is worth: weights of the features, confidence, and the threshold for declining.
+
+The collection is the validation articles of SQuAD train, which the reader never saw, among other
+articles as distractors. The paragraphs of some questions are left out of it, so that their answers are
+absent although the collection speaks of the same things.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ..corpora.squad import Article, SquadDataset
+from ..eval.platt import fit_logistic
+from ..eval.squad import best_over_golds, f1_v1
+from ..eval.threshold import HeldBack, Threshold, choose_threshold
+from ..reader.evidence import FEATURES, Calibration, Features
+from ..reader.span_reader import SpanReader
+from .ask import N_BEST, Asker
+from .candidates import Candidate
+from .evaluate_squad import GoldQuestion
+from .library import Library
+from .paragraph_index import contexts_of, paragraph_library
+from .sync import Report, silent, sync_vectors
+from .validation_split import split_articles
+
+ABSENT_PARAGRAPHS = 0.3
+DISTRACTOR_ARTICLES = 60
+RIGHT_F1 = 0.6
+QUESTIONS_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A held-back question: the features of its candidates, and which of them are right."""
+
+    features: tuple[Features, ...]
+    right: tuple[bool, ...]
+    answerable: bool
+
+
+def fit_calibration(
+    dataset: SquadDataset,
+    reader: SpanReader,
+    retriever: str,
+    k: int = 20,
+    n_questions: int = 1500,
+    seed: int = 0,
+    report: Report = silent,
+) -> tuple[Calibration, Threshold]:
+    """The calibration of a reader, and what its threshold does on the questions it was fitted on."""
+    training, validation = split_articles(dataset.articles)
+    if not validation:
+        raise ValueError("the data set has no validation article (sha1 of the title divisible by 20); use SQuAD train")
+    rng = random.Random(seed)
+    distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
+    absent = _absent_contexts(validation, rng)
+    with TemporaryDirectory() as folder:
+        kept = [c for c in contexts_of([*validation, *distractors]) if c not in absent]
+        with paragraph_library(kept, Path(folder) / "index") as library:
+            sync_vectors(library.store, library.encoder, report)
+            questions = _questions(validation, n_questions, rng)
+            observed = _observe(library, reader, retriever, questions, absent, k, report)
+    return fit(observed, reader.digest, f"{len(observed)} questions of SQuAD train's validation articles, {retriever}")
+
+
+def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Calibration, Threshold]:
+    """Weights by logistic regression over all candidates, then confidence over the best of each question."""
+    rows = np.array([row(f) for o in observed for f in o.features], dtype=np.float64)  # (candidates, features)
+    labels = np.array([right for o in observed for right in o.right], dtype=np.float64)
+    ranker = fit_logistic(rows, labels)
+    weights = dict(zip(FEATURES, ranker.weights, strict=True))
+    raw = Calibration(weights, ranker.bias, 1.0, 0.0, 0.0, reader, fitted_on)
+    best = [max(zip(map(raw.evidence, o.features), o.right, strict=True), default=(-30.0, False)) for o in observed]
+    platt = fit_logistic([[evidence] for evidence, _ in best], [float(right) for _, right in best])
+    scaled = Calibration(weights, ranker.bias, platt.weights[0], platt.bias, 0.0, reader, fitted_on)
+    records = [
+        HeldBack(scaled.confidence(evidence), float(right), o.answerable)
+        for (evidence, right), o in zip(best, observed, strict=True)
+    ]
+    threshold = choose_threshold(records)
+    fitted = Calibration(weights, ranker.bias, platt.weights[0], platt.bias, threshold.value, reader, fitted_on)
+    return fitted, threshold
+
+
+def row(features: Features) -> list[float]:
+    """The features as numbers, in the order of FEATURES."""
+    return [getattr(features, name) for name in FEATURES]
+
+
+def _absent_contexts(articles: Sequence[Article], rng: random.Random) -> set[str]:
+    contexts = sorted(set(contexts_of(articles)))
+    return set(rng.sample(contexts, round(ABSENT_PARAGRAPHS * len(contexts))))
+
+
+def _questions(articles: Sequence[Article], n: int, rng: random.Random) -> list[GoldQuestion]:
+    every = [
+        GoldQuestion(q.id, q.text, p.context, tuple(a.text for a in q.answers))
+        for article in articles
+        for p in article.paragraphs
+        for q in p.questions
+        if q.answers
+    ]
+    return rng.sample(every, min(n, len(every)))
+
+
+def _observe(
+    library: Library,
+    reader: SpanReader,
+    retriever: str,
+    questions: Sequence[GoldQuestion],
+    absent: set[str],
+    k: int,
+    report: Report,
+) -> list[Observed]:
+    asker = Asker(library.snapshot, library.analyzer, library.retriever(retriever), reader, library.encoder, None)
+    observed = []
+    for at in range(0, len(questions), QUESTIONS_AT_ONCE):
+        batch = questions[at : at + QUESTIONS_AT_ONCE]
+        hits = asker.retriever.search([q.text for q in batch], k)
+        readings = reader.read([q.text for q in batch], [[hit.passage for hit in found] for found in hits], N_BEST)
+        for question, found, spans in zip(batch, hits, readings, strict=True):
+            candidates = asker.weigh(question.text, found, spans)
+            observed.append(_observed(question, candidates, question.context not in absent))
+        report("questions", len(observed), len(questions))
+    return observed
+
+
+def _observed(question: GoldQuestion, candidates: Sequence[Candidate], answerable: bool) -> Observed:
+    right = tuple(
+        answerable and best_over_golds(f1_v1, question.answers, c.scored.span.text) >= RIGHT_F1 for c in candidates
+    )
+    return Observed(tuple(c.features for c in candidates), right, answerable)

@@ -1,0 +1,89 @@
+"""The `spanwise` command: its verbs, and what errors look like.
+
+Results go to stdout, progress and talk to stderr. Exit 0: done; 1: a named error, in one line; 2: wrong
+usage. Defaults come from `SPANWISE_*` variables, then from `spanwise.toml` in the current folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from spanwise import __version__
+from spanwise.errors import SpanwiseError
+
+from . import ask, evaluate, index, search, status, train
+
+ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+CONFIG = Path("spanwise.toml")
+
+app = typer.Typer(
+    name="spanwise",
+    help="Answers questions from a folder of documents with the exact words, or says that they are not there.",
+    epilog="Example: spanwise ask 'who founded the mill?' notes",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SPANWISE"},
+)
+app.command(epilog="Example: spanwise index notes --index notes-index")(index.index)
+app.command(epilog="Example: spanwise search 'opening hours' --retriever bm25 -k 5")(search.search)
+app.command(epilog="Example: spanwise ask 'when does the library open?' notes")(ask.ask)
+app.command(epilog="Example: spanwise status --index notes")(status.status)
+app.add_typer(evaluate.app, name="eval")
+app.add_typer(train.app, name="train")
+app.command(epilog="Example: spanwise calibrate --data train-v1.1.json.gz --out runs/reader")(train.calibrate)
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
+    """Answers questions from a folder of documents with the exact words, or says that they are not there."""
+    if version:
+        print(f"spanwise {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line and exits: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
+    try:
+        code = app(args=arguments, standalone_mode=False, default_map=_configured())
+    except ClickException as error:
+        _fail(f"{error.format_message()} (see: {_command_path(error)} -h)", 2)
+    except SpanwiseError as error:
+        _fail(str(error), 1)
+    except ValueError as error:
+        _fail(str(error), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted; what was committed is kept, and the same command goes on from there", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"spanwise: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _command_path(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    return context.command_path if context is not None else "spanwise"
+
+
+def _configured() -> dict[str, Any]:
+    """The tables of `spanwise.toml`, one a verb: `[ask]`, `[search]`, …"""
+    if not CONFIG.is_file():
+        return {}
+    try:
+        return tomllib.loads(CONFIG.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{CONFIG.resolve()} is not valid TOML: {error}") from error

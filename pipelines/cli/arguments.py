@@ -1,0 +1,31 @@
+"""The arguments that several verbs share, and how a verb finds its library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ..library import DEFAULT_RETRIEVER, Library, open, open_index
+from ..locations import nearest_index
+
+IndexOption = Annotated[
+    Optional[Path],
+    typer.Option("--index", help="The index: its directory, or a folder that holds a .spanwise.", show_default=False),
+]
+RetrieverOption = Annotated[
+    str,
+    typer.Option(help="tfidf, bm25, rank_bm25, dense, hybrid (bm25+dense), or any fusion such as tfidf+dense."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+RETRIEVER = DEFAULT_RETRIEVER
+
+
+def library_of(folder: Path | None, index: Path | None) -> Library:
+    """The library meant: of the folder, at the index named, or the nearest one upward from here."""
+    if folder is not None:
+        return open(folder, index)
+    if index is not None:
+        return open_index(index)
+    return open_index(nearest_index(Path.cwd()))

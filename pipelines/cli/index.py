@@ -1,0 +1,61 @@
+"""`spanwise index FOLDER`: makes an index of a folder, or brings it up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from spanwise.errors import DocumentRejected
+from spanwise.types import SyncReport
+
+from ..library import Library, open
+from ..records import sync_record
+from .arguments import IndexOption, JsonOption
+from .terminal import print_json, progress, say, visible
+
+
+def index(
+    folder: Annotated[Path, typer.Argument(help="The folder to index.", show_default=False)],
+    index: IndexOption = None,
+    model: Annotated[
+        Optional[str], typer.Option(help="Encoder of the dense vectors: base, a folder, or name@revision.")
+    ] = None,
+    lexical_only: Annotated[bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Index a folder: add what is new, update what changed, delete what is gone."""
+    with open(folder, index, model) as library:
+        report = run_sync(library, vectors=not lexical_only)
+        if not report.passages and not (report.deleted or report.unchanged):
+            raise DocumentRejected(_nothing(folder, report))
+        if json:
+            print_json(sync_record(report))
+        else:
+            say_report(report)
+            print(f"{library.snapshot.n_documents} documents, {report.passages} passages in {library.store.path}")
+
+
+def run_sync(library: Library, vectors: bool = True) -> SyncReport:
+    """Syncs with a progress bar."""
+    with progress() as report:
+        return library.sync(vectors=vectors, report=report)
+
+
+def say_report(report: SyncReport) -> None:
+    """Tells on stderr what a sync changed and what it could not read."""
+    for rejection in report.rejected:
+        say(f"rejected {visible(rejection.document_id)}: {visible(rejection.reason)}")
+    for reason, count in report.skipped.items():
+        say(f"skipped {count}: {visible(reason)}")
+    if report.added or report.updated or report.deleted:
+        say(f"{len(report.added)} added, {len(report.updated)} updated, {len(report.deleted)} deleted, "
+            f"{report.unchanged} unchanged in {report.seconds:.1f} s")
+
+
+def _nothing(folder: Path, report: SyncReport) -> str:
+    seen = [f"{r.document_id}: {r.reason}" for r in report.rejected[:3]] + [
+        f"{count} skipped: {reason}" for reason, count in report.skipped.items()
+    ]
+    return f"{folder} holds no document that can be read ({'; '.join(seen) or 'it is empty'})"

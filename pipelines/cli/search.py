@@ -1,0 +1,61 @@
+"""`spanwise search QUESTION`: the passages that come nearest, best first."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from spanwise.types import Hit, Passage
+
+from ..library import checked_question
+from ..records import search_record
+from .arguments import RETRIEVER, IndexOption, JsonOption, RetrieverOption, library_of
+from .terminal import console, print_json, visible
+
+SHOWN_CHARACTERS = 280
+
+
+def search(
+    question: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    index: IndexOption = None,
+    retriever: RetrieverOption = RETRIEVER,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
+    json: JsonOption = False,
+) -> None:
+    """Search an index: the best passages for a question."""
+    asked = checked_question(question)
+    with library_of(None, index) as library:
+        hits = library.search(asked, k, retriever)
+    if json:
+        print_json(search_record(asked, retriever, hits))
+    elif not hits:
+        print("nothing found")
+    else:
+        _show(hits)
+
+
+def place(passage: Passage) -> str:
+    """Where a passage stands: file, page or line, and heading path.
+
+    >>> place(Passage(1, "a.pdf", 0, 1, "x", page=3, heading=("Mill", "History")))
+    'a.pdf, page 3, Mill > History'
+    """
+    where = f"page {passage.page}" if passage.page is not None else f"line {passage.line}"
+    return ", ".join([passage.document_id, where, *([" > ".join(passage.heading)] if passage.heading else [])])
+
+
+def _show(hits: list[Hit]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True, style="dim")
+    table.add_column()
+    for hit in hits:
+        words = " ".join(hit.passage.text.split())
+        short = words if len(words) <= SHOWN_CHARACTERS else words[:SHOWN_CHARACTERS].rstrip() + " …"
+        cell = Text(visible(place(hit.passage)), style="bold").append("\n" + visible(short), style="not bold")
+        table.add_row(str(hit.rank), f"{hit.score:.4f}", cell)
+    console().print(table)

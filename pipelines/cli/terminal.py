@@ -1,0 +1,69 @@
+"""What a person sees: progress on stderr, tables and highlighted quotes on stdout, nothing raw from documents."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+LABELS = {"read": "reading files", "encode": "encoding passages", "questions": "asking", "steps": "training"}
+
+
+def print_json(record: Any) -> None:
+    """One JSON value on stdout, in UTF-8, keys in the order given."""
+    print(json.dumps(record, ensure_ascii=False))
+
+
+def say(message: str) -> None:
+    """A line of talk on stderr."""
+    print(message, file=sys.stderr)
+
+
+def visible(text: str) -> str:
+    """The text with control and bidirectional characters made visible, so that none reaches a terminal raw.
+
+    >>> visible("a\\x1b[31mb")
+    'a␛[31mb'
+    """
+    return "".join(_visible_character(c) for c in text)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A reporter of (stage, done, total) that draws a bar on stderr when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(LABELS.get(stage, stage), total=total)
+            bar.update(tasks[stage], completed=done, total=total)
+
+        yield report
+
+
+def console() -> Any:
+    """A rich console on stdout that respects NO_COLOR and plain pipes."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _visible_character(c: str) -> str:
+    if c in "\n\t":
+        return c
+    if ord(c) < 32:
+        return chr(0x2400 + ord(c))
+    if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn"):
+        return f"<U+{ord(c):04X}>"
+    return c

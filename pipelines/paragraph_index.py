@@ -1,0 +1,45 @@
+"""The paragraphs of a SQuAD-format file as a collection: each distinct text one document."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from spanwise.types import Document
+
+from ..corpora.passages import split
+from ..corpora.squad import Article
+from ..index.analysis import Analyzer
+from ..index.store import FileState, Store
+from .library import MODEL, ROOT, Library
+from .sync import indexed_text
+
+
+def document_id_of(context: str) -> str:
+    """The id of a paragraph: identical texts are one document."""
+    return hashlib.sha256(context.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def paragraph_library(contexts: Iterable[str], index: Path, model: str = "base") -> Library:
+    """A library over the paragraphs, words indexed and vectors not yet."""
+    analyzer = Analyzer()
+    store = Store.create(index, {ROOT: str(index.parent), MODEL: model, **analyzer.settings()})
+    with store.writer() as writer:
+        for context in dict.fromkeys(contexts):
+            document = _document(context)
+            passages = split(document)
+            terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+            writer.put(document, passages, terms, FileState(len(context), 0, document.sha256))
+        writer.commit()
+    return Library(store)
+
+
+def contexts_of(articles: Iterable[Article]) -> list[str]:
+    """All paragraphs, in order."""
+    return [paragraph.context for article in articles for paragraph in article.paragraphs]
+
+
+def _document(context: str) -> Document:
+    digest = hashlib.sha256(context.encode("utf-8", "surrogatepass")).hexdigest()
+    return Document(document_id_of(context), "text/plain", digest, "", context)

@@ -1,0 +1,78 @@
+"""Results as plain JSON values: the shapes that other programs rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, SyncReport
+
+
+def answer_record(answer: Answer) -> dict[str, Any]:
+    """What `ask --json` prints for one question."""
+    return {
+        "question": answer.question,
+        "answer": answer_span_record(answer.best) if answer.best else None,
+        "alternatives": [answer_span_record(other) for other in answer.alternatives],
+        "searched": {
+            "passages": answer.passages_searched,
+            "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
+        },
+        "retriever": answer.retriever,
+        "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
+    }
+
+
+def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
+    """One answer; offsets are code points of the document's stored text."""
+    place = answer.passage
+    return {
+        "text": answer.span.text,
+        "sentence": answer.sentence.text,
+        "score": answer.score,
+        "confidence": answer.confidence,
+        "document": answer.span.document_id,
+        "start": answer.span.start,
+        "end": answer.span.end,
+        "page": answer.page,
+        "line": answer.line,
+        "heading": list(place.heading),
+        "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
+    }
+
+
+def search_record(question: str, retriever: str, hits: Sequence[Hit]) -> dict[str, Any]:
+    """What `search --json` prints."""
+    return {"question": question, "retriever": retriever, "hits": [hit_record(hit) for hit in hits]}
+
+
+def hit_record(hit: Hit) -> dict[str, Any]:
+    """One hit; `passage` is the passage's id."""
+    return {"rank": hit.rank, "score": hit.score, **_place_record(hit.passage)}
+
+
+def _place_record(passage: Passage) -> dict[str, Any]:
+    return {
+        "document": passage.document_id,
+        "passage": passage.id,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "line": passage.line,
+        "heading": list(passage.heading),
+        "text": passage.text,
+    }
+
+
+def sync_record(report: SyncReport) -> dict[str, Any]:
+    """What `index --json` prints."""
+    return {
+        "added": list(report.added),
+        "updated": list(report.updated),
+        "deleted": list(report.deleted),
+        "unchanged": report.unchanged,
+        "rejected": [{"document": r.document_id, "reason": r.reason} for r in report.rejected],
+        "skipped": dict(report.skipped),
+        "passages": report.passages,
+        "seconds": report.seconds,
+    }

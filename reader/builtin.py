@@ -1,0 +1,66 @@
+"""Loads a reader: the built-in one (base plus stored differences), or any question-answering model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from spanwise.errors import ModelNotFound
+
+from ..models.delta import apply_delta
+from ..models.locate import BASE_SHA256, file_sha256, find_base, find_model
+from ..models.precision import pick_device
+from ..models.pretrained import load_span_model, load_tokenizer
+from .evidence import Calibration
+from .span_reader import SpanReader
+
+BUILTIN = "builtin"
+DELTA = "reader.safetensors"
+CALIBRATION = "calibration.json"
+
+
+def builtin_folder() -> Path:
+    """The folder of the built-in reader's files."""
+    with as_file(files("spanwise.models") / "weights" / "reader") as folder:
+        return Path(folder)
+
+
+def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
+    """The reader called "builtin", or that of a local folder or a pinned Hugging Face name.
+
+    A folder made by `spanwise train reader` holds differences from the base and is read as such.
+    """
+    folder = builtin_folder() if name == BUILTIN else Path(name).expanduser()
+    if (folder / DELTA).is_file():
+        return _from_delta(folder, device)
+    if name == BUILTIN:
+        raise ModelNotFound(f"{folder / DELTA} is missing: the installation is incomplete, reinstall spanwise")
+    folder = find_model(name)
+    model = load_span_model(folder).to(pick_device(device))
+    digest = hashlib.sha256("".join(file_sha256(p) for p in sorted(folder.glob("*.safetensors"))).encode())
+    return SpanReader(model, load_tokenizer(folder), digest.hexdigest(), answers_null=trained_for_null(folder))
+
+
+def load_calibration(name: str = BUILTIN) -> Calibration | None:
+    """The calibration that lies beside a reader's weights, or None when it was never fitted."""
+    folder = builtin_folder() if name == BUILTIN else Path(name).expanduser()
+    path = folder / CALIBRATION
+    return Calibration.load(path) if path.is_file() else None
+
+
+def trained_for_null(folder: Path) -> bool:
+    """True when the model's own card says that it was trained on SQuAD 2.0, so that it knows "no answer"."""
+    card = folder / "README.md"
+    names = (json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path", ""), folder.name)
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    return any("squad2" in part.lower().replace("_v", "").replace("-", "") for part in (*names, text))
+
+
+def _from_delta(folder: Path, device: str | None) -> SpanReader:
+    base = find_base()
+    model = load_span_model(base)
+    apply_delta(model, folder / DELTA, BASE_SHA256)
+    digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(folder / DELTA)}".encode()).hexdigest()
+    return SpanReader(model.to(pick_device(device)).eval(), load_tokenizer(base), digest)

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from spanwise.reader.question_type import question_type
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who founded the mill?", "factoid"),
+        ("How many arches has the bridge?", "factoid"),
+        ("How old is the tram?", "factoid"),
+        ("When does the library open?", "factoid"),
+        ("How do I renew a card?", "how"),
+        ("How was the fire put out?", "how"),
+        ("What happens if the alarm rings?", "how"),
+        ("Why was the school closed?", "why"),
+        ("What is the reason for the ban?", "why"),
+        ("What led to the strike?", "why"),
+        ("What are the rules for visitors?", "list"),
+        ("Which are the four gates of the town?", "list"),
+        ("What steps must a brewer take?", "list"),
+        ("List all the ferries.", "list"),
+        ("What is the class of the engine?", "factoid"),
+    ],
+)
+def test_kind_of_a_question(question, kind):
+    assert question_type(question) == kind

@@ -1,0 +1,68 @@
+"""The reader over a tiny model: spans stay inside passages, batches change nothing."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanwise.reader.builtin import load_reader
+from spanwise.reader.span_reader import SpanReader
+from spanwise.types import Passage
+from tiny_models import tiny_span_model
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory) -> SpanReader:
+    return load_reader(str(tiny_span_model(tmp_path_factory.mktemp("tiny"))))
+
+
+def passage(text: str, start: int = 0) -> Passage:
+    return Passage(1, "d.txt", start, start + len(text), text)
+
+
+@settings(max_examples=30)
+@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=120), st.integers(0, 1000))
+def test_r12_spans_are_quotes_of_their_passage(reader, text, start):
+    [[spans]] = reader.read(["where?"], [[passage(text, start)]])
+    for scored in spans:
+        assert text[scored.span.start - start : scored.span.end - start] == scored.span.text
+
+
+def test_c28_a_span_takes_its_combining_marks_along(reader):
+    text = "cafe\u0301"
+    [[spans]] = reader.read(["what?"], [[passage(text)]])
+    assert spans[0].span.text == text
+
+
+def test_r16_a_batch_reads_as_one_by_one(reader, monkeypatch):
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    texts = ["The mill stands by the weir. " * n for n in (1, 7, 30, 2)]
+    [together] = reader.read(["Where is the mill?"], [[passage(t) for t in texts]])
+    for text, spans in zip(texts, together, strict=True):
+        [[alone]] = reader.read(["Where is the mill?"], [[passage(text)]])
+        assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-5)
+        assert [s.null_score for s in spans] == pytest.approx([s.null_score for s in alone], abs=1e-5, nan_ok=True)
+
+
+def test_r14_a_long_passage_is_read_to_its_end(reader):
+    text = "word " * 900
+    [[spans]] = reader.read(["what?"], [[passage(text)]], n_best=10_000)
+    assert max(s.span.end for s in spans) == len(text.rstrip())
+
+
+def test_n_best_is_sorted_and_distinct(reader):
+    [[spans]] = reader.read(["what?"], [[passage("one two three four five six")]], n_best=8)
+    assert [s.score for s in spans] == sorted((s.score for s in spans), reverse=True)
+    assert len({s.span for s in spans}) == 8
+
+
+def test_passages_without_tokens_and_questions_without_passages(reader):
+    assert reader.read(["what?", "who?"], [[passage("  ")], []]) == [[[]], []]
+
+
+def test_a_model_without_null_training_gives_no_null_score(reader):
+    [[spans]] = reader.read(["what?"], [[passage("a mill")]])
+    assert math.isnan(spans[0].null_score)

@@ -1,0 +1,76 @@
+"""Inputs: golden ids and labels, windows that cover everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.models.locate import find_base
+from spanwise.models.pretrained import load_tokenizer
+from spanwise.reader.training import token_labels
+from spanwise.reader.windows import assemble, special_tokens, tokenize, windows
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_tokenizer(find_base())
+
+
+def test_r3_input_ids_and_segments(tokenizer):
+    question, passage = tokenize(tokenizer, ["Where was Obama born?", "Barack Obama was born in Hawaii."])
+    batch = assemble([(question.ids, passage.ids)], special_tokens(tokenizer), multiple=1)
+    ids = "101 2073 2001 8112 2141 1029 102 13857 8112 2001 2141 1999 7359 1012 102"
+    assert batch.input_ids[0].tolist() == [int(i) for i in ids.split()]
+    assert batch.token_type_ids[0].tolist() == [0] * 7 + [1] * 8
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "characters", "tokens", "shift"),
+    [
+        ("Where was Obama born?", "Barack Obama was born in Hawaii.", (25, 31), (5, 5), 7),
+        ("What was treated?", "His unhappiness was treated in Hawaii.", (4, 15), (1, 4), 6),
+        ("When was the Eiffel Tower built?", "The Eiffel Tower was constructed in 1887–1889.", (36, 45), None, None),
+    ],
+)
+def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, characters, tokens, shift):
+    asked, read = tokenize(tokenizer, [question, passage])
+    first, last = token_labels(read.offsets, *characters)
+    batch = assemble([(asked.ids, read.ids)], special_tokens(tokenizer))
+    assert passage[read.offsets[first, 0] : read.offsets[last, 1]] == passage[slice(*characters)]
+    if tokens is None:
+        assert (batch.shift[0] + first, batch.shift[0] + last) == (19, 21)
+    else:
+        assert ((first, last), batch.shift[0]) == (tokens, shift)
+
+
+def test_r4_a_start_inside_a_word_moves_to_its_piece(tokenizer):
+    (read,) = tokenize(tokenizer, ["His unhappiness was treated in Hawaii."])
+    assert token_labels(read.offsets, 7, 15) == (2, 4)
+
+
+def test_characters_of_no_token_are_refused(tokenizer):
+    (read,) = tokenize(tokenizer, ["a b"])
+    with pytest.raises(ValueError, match="no token covers"):
+        token_labels(read.offsets, 1, 2)
+
+
+@given(st.integers(1, 90), st.integers(0, 900), st.integers(0, 64))
+def test_r14_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_passage, stride):
+    found = windows(0, n_question, n_passage, 3, 160, stride)
+    assert sorted({i for w in found for i in range(w.first, w.last)}) == list(range(n_passage))
+    assert all(b.first <= a.last - min(stride, a.last) for a, b in zip(found, found[1:], strict=False))
+
+
+def test_a_length_without_room_is_refused():
+    with pytest.raises(ValueError, match="max_length 40"):
+        windows(0, 20, 50, 3, 40, 32)
+
+
+def test_padding_is_masked(tokenizer):
+    rows = [(np.array([5, 6], np.int32), np.array([7], np.int32)), (np.array([5], np.int32), np.arange(9, dtype=np.int32))]
+    batch = assemble(rows, special_tokens(tokenizer), multiple=8)
+    assert batch.attention_mask.sum(axis=1).tolist() == [6, 13]
+    assert batch.passage_mask.sum(axis=1).tolist() == [1, 9]
+    assert not batch.input_ids[batch.attention_mask == 0].any()
