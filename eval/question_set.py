@@ -40,7 +40,7 @@ def read_question_set(path: Path) -> tuple[FolderQuestion, ...]:
     given twice, or answers that contradict `answerable`.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
     questions: dict[str, FolderQuestion] = {}

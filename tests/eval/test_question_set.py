@@ -34,6 +34,12 @@ def test_reads_questions_in_order(tmp_path: Path) -> None:
     assert (absent.answerable, absent.answers) == (False, ())
 
 
+def test_only_a_line_feed_ends_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text(json.dumps({**RECORD, "question": "Who\u2028founded\u0085it?"}, ensure_ascii=False))
+    assert len(read_question_set(path)) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
