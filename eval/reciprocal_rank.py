@@ -1,0 +1,40 @@
+"""Reciprocal rank and its mean: how early the first relevant id stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from statistics import fmean
+
+
+def reciprocal_rank(
+    ranking: Sequence[Hashable], relevant: Collection[Hashable], k: int | None = None
+) -> float:
+    """1 / (rank of the first relevant id), ranks from 1; 0.0 when none stands in the first k, or at all.
+
+    `k` None looks at the whole ranking. ValueError: k < 1.
+    Source: Voorhees 1999, "The TREC-8 Question Answering Track Report", section 3.
+
+    >>> reciprocal_rank(["b", "a", "c"], {"a", "c"})
+    0.5
+    >>> reciprocal_rank(["b", "a", "c"], {"a", "c"}, k=1)
+    0.0
+    """
+    if k is not None and k < 1:
+        raise ValueError(f"k is {k}; expected at least 1, or None for the whole ranking")
+    wanted = set(relevant)
+    return next((1 / rank for rank, found in enumerate(ranking[:k], start=1) if found in wanted), 0.0)
+
+
+def mean_reciprocal_rank(
+    rankings: Sequence[Sequence[Hashable]], relevant: Sequence[Collection[Hashable]], k: int | None = None
+) -> float:
+    """MRR, or MRR@k: the plain average over the questions; `relevant[i]` belongs to `rankings[i]`.
+
+    ValueError: no questions, or lists of different lengths.
+
+    >>> mean_reciprocal_rank([["a", "b"], ["a", "b"]], [{"a"}, {"b"}])
+    0.75
+    """
+    if not rankings or len(rankings) != len(relevant):
+        raise ValueError(f"{len(rankings)} rankings for {len(relevant)} questions; expected one for each")
+    return fmean(reciprocal_rank(ids, wanted, k) for ids, wanted in zip(rankings, relevant, strict=True))

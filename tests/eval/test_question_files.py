@@ -1,0 +1,92 @@
+"""The question sets that ship: their shape, their claim about shared words, and their sources.
+
+The sources are looked up only where SPANWISE_DATA names a folder with `docs/rust-book.tar.xz` and the like.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import snowballstemmer
+
+import spanwise.eval
+from spanwise.eval.question_set import FolderQuestion, read_question_set
+
+QUESTIONS = Path(spanwise.eval.__file__).parent / "questions"
+FOLDERS = {"rust-book": "rust-book/src", "rust-rfcs": "rust-rfcs/text"}
+ARCHIVES = Path(os.environ.get("SPANWISE_DATA", "/nonexistent")) / "docs"
+STOP_WORDS = """
+a about after against all am an and any are as at be because been before being between both but by can could
+did do does doing down during each few for from further had has have having he her here hers him his how i if
+in into is it its itself just may me might more most must my no nor not now of off on once only or other our
+out over own same shall she should so some such than that the their theirs them then there these they this
+those through to too under until unless up upon very was we were what when where which while who whom whose
+why will with within without would you your yours
+d ll m re s t ve ain aren couldn didn doesn don hadn hasn haven isn mustn shouldn wasn weren won wouldn
+"""
+per_set = pytest.mark.parametrize("name", FOLDERS)
+
+
+def questions(name: str) -> tuple[FolderQuestion, ...]:
+    return read_question_set(QUESTIONS / f"{name}.jsonl")
+
+
+def content_stems(text: str) -> set[str]:
+    words = set(re.findall(r"[^\W_]+", text.casefold())) - set(STOP_WORDS.split())
+    return set(snowballstemmer.stemmer("english").stemWords(sorted(words)))
+
+
+@per_set
+def test_twenty_questions_of_which_three_are_absent(name: str) -> None:
+    asked = questions(name)
+    assert (len(asked), sum(question.answerable for question in asked)) == (20, 17)
+
+
+@per_set
+def test_about_a_third_ask_how_why_or_for_a_list(name: str) -> None:
+    types = Counter(question.type for question in questions(name))
+    assert types["how"] + types["why"] + types["list"] == 7
+    assert min(types["how"], types["why"], types["list"]) >= 1
+
+
+@per_set
+def test_half_share_no_content_word_with_their_sentence_and_the_rest_do(name: str) -> None:
+    answerable = [question for question in questions(name) if question.answerable]
+    shared = {q.id: content_stems(q.question) & content_stems(q.sentence) for q in answerable}
+    assert {q.id for q in answerable if q.no_shared_words} == {
+        key for key, stems in shared.items() if not stems
+    }
+    assert sum(q.no_shared_words for q in questions(name)) == 10
+
+
+@per_set
+def test_the_first_answer_stands_in_the_sentence(name: str) -> None:
+    assert [q.id for q in questions(name) if q.answerable and q.answers[0] not in q.sentence] == []
+
+
+def one_line(markdown: str) -> str:
+    """The text with quote marks at line starts gone and white space collapsed."""
+    return " ".join(re.sub(r"(?m)^> ?", "", markdown).split())
+
+
+@per_set
+def test_answers_and_sentences_stand_in_every_document_named(name: str) -> None:
+    archive = ARCHIVES / f"{name}.tar.xz"
+    if not archive.is_file():
+        pytest.skip(f"SPANWISE_DATA does not name a folder with docs/{archive.name}")
+    wanted = {f"{FOLDERS[name]}/{path}" for question in questions(name) for path in question.documents}
+    texts: dict[str, str] = {}
+    with tarfile.open(archive) as files:
+        for member in files:
+            content = files.extractfile(member) if member.name in wanted else None
+            if content is not None:
+                texts[member.name] = one_line(content.read().decode())
+    for question in questions(name):
+        for path in question.documents:
+            text = texts[f"{FOLDERS[name]}/{path}"]
+            assert [part for part in (*question.answers, question.sentence) if part not in text] == []
