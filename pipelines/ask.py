@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
 
 from ..index.analysis import Analyzer
-from ..index.store import Snapshot
+from ..index.live_postings import LivePostings
+from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration, plain_evidence
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
@@ -37,6 +38,7 @@ class Asker:
     """
 
     snapshot: Snapshot
+    postings: LivePostings
     analyzer: Analyzer
     retriever: Retriever
     reader: Reader
@@ -79,8 +81,8 @@ class Asker:
         return sorted(scored, key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
 
     def _question(self, text: str) -> Question:
-        terms = tuple(self.analyzer.terms(text))
-        statistics = self.snapshot.postings().statistics(terms)
+        terms = tuple(self.analyzer.question_terms(text))
+        statistics = self.postings.statistics(terms)
         idf = {term: idf_lucene(statistics.n_docs, statistics.df.get(term, 0)) for term in terms}
         return Question(text, terms, idf)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,11 +20,9 @@ from ..eval.platt import fit_logistic
 from ..eval.squad import best_over_golds, f1_v1
 from ..eval.threshold import HeldBack, Threshold, choose_threshold
 from ..reader.evidence import FEATURES, Calibration, Features
-from ..reader.span_reader import SpanReader
 from .ask import N_BEST, Asker
 from .candidates import Candidate
 from .evaluate_squad import GoldQuestion
-from .library import Library
 from .paragraph_index import contexts_of, paragraph_library
 from .sync import Report, silent, sync_vectors
 from .validation_split import split_articles
@@ -46,7 +44,7 @@ class Observed:
 
 def fit_calibration(
     dataset: SquadDataset,
-    reader: SpanReader,
+    reader: str,
     retriever: str,
     k: int = 20,
     n_questions: int = 1500,
@@ -65,8 +63,9 @@ def fit_calibration(
         with paragraph_library(kept, Path(folder) / "index") as library:
             sync_vectors(library.store, library.encoder, report)
             questions = _questions(validation, n_questions, rng)
-            observed = _observe(library, reader, retriever, questions, absent, k, report)
-    return fit(observed, reader.digest, f"{len(observed)} questions of SQuAD train's validation articles, {retriever}")
+            asker = replace(library.asker(retriever, reader), calibration=None)
+            observed = _observe(asker, questions, absent, k, report)
+    return fit(observed, asker.reader.digest, f"{len(observed)} questions of SQuAD train's validation articles, {retriever}")
 
 
 def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Calibration, Threshold]:
@@ -110,20 +109,13 @@ def _questions(articles: Sequence[Article], n: int, rng: random.Random) -> list[
 
 
 def _observe(
-    library: Library,
-    reader: SpanReader,
-    retriever: str,
-    questions: Sequence[GoldQuestion],
-    absent: set[str],
-    k: int,
-    report: Report,
+    asker: Asker, questions: Sequence[GoldQuestion], absent: set[str], k: int, report: Report
 ) -> list[Observed]:
-    asker = Asker(library.snapshot, library.analyzer, library.retriever(retriever), reader, library.encoder, None)
-    observed = []
+    observed: list[Observed] = []
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):
         batch = questions[at : at + QUESTIONS_AT_ONCE]
         hits = asker.retriever.search([q.text for q in batch], k)
-        readings = reader.read([q.text for q in batch], [[hit.passage for hit in found] for found in hits], N_BEST)
+        readings = asker.reader.read([q.text for q in batch], [[hit.passage for hit in found] for found in hits], N_BEST)
         for question, found, spans in zip(batch, hits, readings, strict=True):
             candidates = asker.weigh(question.text, found, spans)
             observed.append(_observed(question, candidates, question.context not in absent))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanwise.types import Answer, Hit, Passage, ScoredSpan
 
@@ -99,9 +99,7 @@ def evaluate_open(
 
 def _asker(library: Library, reader: str) -> Asker:
     asker = library.asker("bm25", reader)
-    return Asker(
-        asker.snapshot, asker.analyzer, asker.retriever, RememberingReader(asker.reader), asker.vectorizer, asker.calibration
-    )
+    return replace(asker, reader=RememberingReader(asker.reader))
 
 
 def _search(
@@ -120,9 +118,7 @@ def _search(
 def _read(
     asker: Asker, library: Library, name: str, questions: Sequence[GoldQuestion], k: int, report: Report
 ) -> tuple[float, float, float]:
-    using = Asker(
-        asker.snapshot, asker.analyzer, library.retriever(name), asker.reader, asker.vectorizer, asker.calibration
-    )
+    using = replace(asker, retriever=library.retriever(name))
     answers: list[Answer] = []
     began = time.perf_counter()
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):

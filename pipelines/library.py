@@ -17,7 +17,8 @@ from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Answer, Document, Hit, Passage, SyncReport
 
 from ..index.analysis import Analyzer
-from ..index.store import Snapshot, Store
+from ..index.snapshot import Snapshot
+from ..index.store import Store
 from .locations import existing_folder, index_folder_of, is_index, resolve_index
 from .sync import Report, silent, sync_vectors, sync_words
 
@@ -165,7 +166,15 @@ class Library:
         from .ask import Asker
 
         model, calibration = self._reader(reader)
-        return Asker(self.snapshot, self.analyzer, self.retriever(retriever), model, self.encoder, calibration)
+        return Asker(
+            snapshot=self.snapshot,
+            postings=self.snapshot.postings(),
+            analyzer=self.analyzer,
+            retriever=self.retriever(retriever),
+            reader=model,
+            vectorizer=self.encoder,
+            calibration=calibration,
+        )
 
     def document(self, document_id: str) -> Document:
         """A document with its stored text."""

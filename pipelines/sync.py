@@ -18,10 +18,13 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Passage, Rejection, SyncReport
 
 from ..corpora.folder import FoundFile, walk
+from ..corpora.opening import read_regular
 from ..corpora.passages import split
-from ..corpora.reading import Unsupported, read_document
+from ..corpora.reading import Skipped, parse
 from ..index.analysis import Analyzer
-from ..index.store import FileState, Snapshot, Store, Writer
+from ..index.rows import FileState
+from ..index.store import Store
+from ..index.writer import Writer
 from ..retrieval.dense import Encoder
 
 PASSAGES_PER_COMMIT = 20_000
@@ -57,8 +60,8 @@ def sync_words(store: Store, root: Path, analyzer: Analyzer, report: Report = si
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known = snapshot.files()
-        found = list(_found_files(root, tally))
-        _Reading(writer, analyzer, known, tally).read_all(found, report)
+        found = _found_files(root, tally)
+        _Reading(root, writer, analyzer, known, tally).read_all(found, report)
         for gone in sorted(set(known) - {file.document_id for file in found}):
             writer.remove(gone)
             tally.deleted.append(gone)
@@ -87,8 +90,10 @@ def sync_vectors(store: Store, encoder: Encoder, report: Report = silent) -> int
 class _Reading:
     """Reads the found files into a writer, committing as it goes."""
 
-    def __init__(self, writer: Writer, analyzer: Analyzer, known: dict[str, FileState], tally: _Tally) -> None:
-        self.writer, self.analyzer, self.known, self.tally = writer, analyzer, known, tally
+    def __init__(
+        self, root: Path, writer: Writer, analyzer: Analyzer, known: dict[str, FileState], tally: _Tally
+    ) -> None:
+        self.root, self.writer, self.analyzer, self.known, self.tally = root, writer, analyzer, known, tally
         self.staged = 0
 
     def read_all(self, found: Sequence[FoundFile], report: Report) -> None:
@@ -105,32 +110,28 @@ class _Reading:
             self.tally.unchanged += 1
             return
         try:
-            data = file.read()
+            data = read_regular(self.root, file.document_id)
             state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
             if before is not None and before.sha256 == state.sha256:
                 self.writer.touch(file.document_id, state)
                 self.tally.unchanged += 1
-                return
-            self._put(file, data, state, before)
-        except (DocumentRejected, OSError) as error:
-            self._reject(file, before, str(error))
-        except Unsupported as error:
+            else:
+                self._put(file, data, state, before)
+        except DocumentRejected as error:
             self._drop(file, before)
-            self.tally.skipped[str(error)] += 1
+            self.tally.rejected.append(Rejection(file.document_id, str(error)))
 
     def _put(self, file: FoundFile, data: bytes, state: FileState, before: FileState | None) -> None:
-        document = read_document(data, file.document_id)
+        document = parse(data, file.document_id)
+        if isinstance(document, Skipped):
+            self._drop(file, before)
+            self.tally.skipped[document.reason] += 1
+            return
         passages = split(document)
-        if not passages:
-            raise DocumentRejected("no text in it")
         terms = [self.analyzer.terms(indexed_text(passage)) for passage in passages]
         self.writer.put(document, passages, terms, state)
         self.staged += len(passages)
         (self.tally.added if before is None else self.tally.updated).append(file.document_id)
-
-    def _reject(self, file: FoundFile, before: FileState | None, reason: str) -> None:
-        self._drop(file, before)
-        self.tally.rejected.append(Rejection(file.document_id, reason))
 
     def _drop(self, file: FoundFile, before: FileState | None) -> None:
         if before is not None:  # what the index holds is no longer what the file says
@@ -139,10 +140,10 @@ class _Reading:
 
 
 def _found_files(root: Path, tally: _Tally) -> list[FoundFile]:
-    walked = walk(root)
-    tally.rejected += walked.rejected
-    tally.skipped.update(walked.skipped)
-    return walked.files
+    listing = walk(root)
+    tally.rejected += listing.rejected
+    tally.skipped.update(listing.skipped)
+    return list(listing.files)
 
 
 def _sync_report(tally: _Tally, passages: int, seconds: float) -> SyncReport:
@@ -156,6 +157,3 @@ def _sync_report(tally: _Tally, passages: int, seconds: float) -> SyncReport:
         passages=passages,
         seconds=round(seconds, 3),
     )
-
-
-__all__ = ["Report", "Snapshot", "indexed_text", "silent", "sync_vectors", "sync_words"]

@@ -62,12 +62,12 @@ def calibrate(
 ) -> None:
     """Fit a reader's confidence and its threshold for declining, on held-back questions."""
     from ...corpora.squad import read_squad
-    from ...reader.builtin import CALIBRATION, load_reader
+    from ...reader.builtin import CALIBRATION
     from ..calibration import fit_calibration
 
     with progress() as report:
         calibration, threshold = fit_calibration(
-            read_squad(data), load_reader(str(out)), retriever, k, questions, seed, report
+            read_squad(data), str(out), retriever, k, questions, seed, report
         )
     calibration.save(out / CALIBRATION)
     figures = {

@@ -16,7 +16,7 @@ PASSAGE = "The mill was built by Ada Rook. " + "It stands by the weir. " * 40
 EXAMPLES = [ReaderExample(f"q{i}", f"Who built mill {i}?", PASSAGE, 22, 30, "Mill") for i in range(8)] + [
     ReaderExample("n", "Who sold it?", PASSAGE, None, None, "Mill")
 ]
-RECIPE = ReaderRecipe(loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=6, batch_tokens=1024, max_length=64)
+RECIPE = ReaderRecipe(loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64)
 
 
 def trained(folder, tmp):
