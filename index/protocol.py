@@ -1,34 +1,42 @@
-"""What every index is: rows keyed by passage id that are added, deleted, searched and committed."""
+"""What every index is, and the shape of what it answers.
+
+An index is the live rows of one generation, read only. Rows are added, deleted and committed through the
+`Writer` of a store, for all its indexes in one transaction: an index that committed by itself could not stay
+in step with the catalog.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = TypeVar("Rows", contravariant=True)
 Queries = TypeVar("Queries", contravariant=True)
 
 
-class Index(Protocol[Rows, Queries]):
-    """Rows and queries are whatever the index ranks: lists of terms, or float32 vectors."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best passages for one query: `passage_ids` (n,) int64 and `scores` (n,) float64, best first."""
 
-    def add(self, passage_ids: Sequence[int], rows: Rows) -> None:
-        """Stage one row a passage; nothing is visible before `commit`."""
+    passage_ids: NDArray[np.int64]
+    scores: NDArray[np.float64]
 
-    def delete(self, passage_ids: Sequence[int]) -> None:
-        """Stage the removal of passages; unknown ids are ignored."""
 
-    def search(self, queries: Queries, k: int) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """For each query the ids and scores of its best k live passages, ties by (document, start)."""
+class Index(Protocol[Queries]):
+    """Queries are whatever the index ranks by: lists of terms, or the rows of a float32 matrix."""
 
-    def commit(self) -> None:
-        """Make everything staged durable and visible at once, or raise and change nothing."""
+    def __len__(self) -> int:
+        """How many live passages can be found."""
 
-    def verify(self) -> list[str]:
-        """One line for each damaged or missing file; empty when all digests hold."""
+    def search(self, queries: Queries, k: int) -> list[Ranking]:
+        """For each query its best k passages, ties by (document id, start); `ValueError` for k below 1."""
 
-    def close(self) -> None:
-        """Release files and locks; what was staged and not committed is forgotten."""
+
+class Places(Protocol):
+    """Tells where passages stand, to order those that score alike."""
+
+    def __call__(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
+        """The (document id, start, end) of each passage, in the order asked."""

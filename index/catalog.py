@@ -1,0 +1,151 @@
+"""Reading the catalog: documents, passages and the state of one generation.
+
+Everything is read in one transaction from `begin` to `close`, so that all answers belong to one generation
+while a writer goes on. Hold it for a question, not for an hour: until it ends, SQLite cannot reuse its log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import IndexCorrupt
+from spanwise.types import Document, Passage
+
+from .faults import named_faults
+from .rows import FileState, Row, document_digest, document_of, passage_digest, passage_of
+from .schema import open_catalog
+from .state import SegmentEntry, State, seal
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+class Catalog:
+    """One connection to `catalog.sqlite`; every failure of SQLite comes out as a named error."""
+
+    def __init__(self, database: Database, path: Path) -> None:
+        self.path = path
+        self._database = database
+
+    @classmethod
+    def open(cls, path: Path) -> Catalog:
+        """The catalog at `path`, outside of any transaction."""
+        return cls(open_catalog(path), path)
+
+    def close(self) -> None:
+        """End the transaction and the connection; closing twice is fine."""
+        self._database.close()
+
+    def begin(self) -> None:
+        """Fix the generation that is read from now on."""
+        self.execute("BEGIN")
+        self.generation()
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Run one statement that returns no rows; the id of the last row it inserted."""
+        with named_faults(self.path):
+            return self._database.execute(sql, parameters).lastrowid or 0
+
+    def rows(self, sql: str, *parameters: object) -> list[Row]:
+        """All rows of a query, as dictionaries."""
+        with named_faults(self.path):
+            return list(self._database.query(sql, parameters))
+
+    def generation(self) -> int:
+        """The number of the last commit; 0 for a new index."""
+        rows = self.rows("SELECT generation FROM state")
+        if not rows:
+            raise self.damaged("its state is missing")
+        return int(rows[0]["generation"])
+
+    def state(self) -> State:
+        """The state of this generation, after its seal has been compared with what it seals."""
+        (row,) = self.rows("SELECT generation, documents, passages, seal FROM state")
+        state = State(row["generation"], row["documents"], row["passages"], row["seal"])
+        counts = (state.generation, state.n_documents, state.n_passages)
+        if seal(*counts, self.settings(), self.segments(), self.deleted()) != state.seal:
+            raise self.damaged("settings, segments or deletions are not those of the last commit")
+        return state
+
+    def settings(self) -> dict[str, str]:
+        """What was set when the index was made and since."""
+        return {row["key"]: row["value"] for row in self.rows("SELECT key, value FROM settings ORDER BY key")}
+
+    def segments(self) -> list[SegmentEntry]:
+        """The segments of this generation, oldest first."""
+        rows = self.rows("SELECT id, kind, model, rows FROM segments ORDER BY position")
+        return [SegmentEntry(**row) for row in rows]
+
+    def deleted(self) -> NDArray[np.int64]:
+        """Ids of passages that segments still hold although they are gone, ascending."""
+        rows = self.rows("SELECT passage_id FROM tombstones ORDER BY passage_id")
+        return np.array([row["passage_id"] for row in rows], np.int64)
+
+    def files(self) -> dict[str, FileState]:
+        """The state of the file behind each document, by document id in order."""
+        rows = self.rows("SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id")
+        return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
+
+    def document(self, document_id: str) -> Document:
+        """A document; `ValueError` for an id that is not in the index."""
+        rows = self.rows("SELECT * FROM documents WHERE id = ?", document_id)
+        if not rows:
+            raise ValueError(f"no document {document_id!r} in the index {self.path.parent}")
+        if document_digest(rows[0]) != rows[0]["digest"]:
+            raise self.damaged(f"document {document_id!r} does not match its digest")
+        return document_of(rows[0])
+
+    def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
+        """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
+        rows = self._passage_rows(passage_ids)
+        by_document = sorted(rows.values(), key=lambda row: str(row["document_id"]))
+        found: dict[int, Passage] = {}
+        for document_id, group in groupby(by_document, key=lambda row: str(row["document_id"])):
+            text = self._text(document_id)
+            found |= {row["id"]: self._passage(row, text) for row in group}
+        return [found[number] for number in passage_ids]
+
+    def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
+        """The (document id, start, end) of passages, in the order asked."""
+        rows = self._passage_rows(passage_ids)
+        wanted = (rows[number] for number in passage_ids)
+        return [(row["document_id"], row["start"], row["end"]) for row in wanted]
+
+    def passage_ids(self) -> NDArray[np.int64]:
+        """All live passages, ordered by (document id, start, end)."""
+        rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
+        return np.array([row["id"] for row in rows], np.int64)
+
+    def damaged(self, how: str) -> IndexCorrupt:
+        """The error for a catalog that is not as it was written."""
+        return IndexCorrupt(
+            f"{self.path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again"
+        )
+
+    def _passage_rows(self, passage_ids: Sequence[int]) -> dict[int, Row]:
+        wanted = json.dumps([int(number) for number in passage_ids])
+        sql = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+        rows = {row["id"]: row for row in self.rows(sql, wanted)}
+        missing = [number for number in passage_ids if number not in rows]
+        if missing:
+            raise ValueError(f"no passage {missing[0]} in the index {self.path.parent}")
+        return rows
+
+    def _text(self, document_id: str) -> str:
+        rows = self.rows("SELECT text FROM documents WHERE id = ?", document_id)
+        if not rows:
+            raise self.damaged(f"document {document_id!r} is missing")
+        return str(rows[0]["text"])
+
+    def _passage(self, row: Row, text: str) -> Passage:
+        quoted = text[row["start"] : row["end"]]
+        if passage_digest(row, quoted) != row["digest"]:
+            raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+        return passage_of(row, quoted)

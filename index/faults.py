@@ -1,0 +1,56 @@
+"""Which named error a failure of the disk or of SQLite becomes."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from spanwise.errors import IndexCorrupt, IndexLocked, SpanwiseError, StorageFull
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# SQLite reports a write that the file system refuses (a quota, a limit on file size) as a failed write.
+_REFUSED_WRITES = {
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+}
+_FORBIDDEN = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+
+
+@contextmanager
+def named_faults(path: Path) -> Iterator[None]:
+    """Inside, failures of SQLite and a full disk come out as members of the error tree that name `path`."""
+    try:
+        yield
+    except (sqlite3.ProgrammingError, sqlite3.IntegrityError):
+        raise  # a mistake of this program, not of the disk
+    except sqlite3.Error as error:
+        raise _named(error, path) from error
+    except OSError as error:
+        if error.errno in _FULL:
+            raise _full(path, error) from error
+        raise
+
+
+def _named(error: sqlite3.Error, path: Path) -> SpanwiseError | PermissionError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    primary = code & 0xFF
+    if primary == sqlite3.SQLITE_FULL or code in _REFUSED_WRITES:
+        return _full(path, error)
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return IndexLocked(f"{path} is in use by another program ({error}): try again when it has finished")
+    if primary in _FORBIDDEN:
+        return PermissionError(f"{path} cannot be opened or written ({error}): check its permissions")
+    return IndexCorrupt(
+        f"{path} is damaged ({error}): delete the index and run `spanwise index FOLDER` again"
+    )
+
+
+def _full(path: Path, error: Exception) -> StorageFull:
+    return StorageFull(
+        f"no room to write {path} ({error}); the last commit is intact: free space and run again"
+    )

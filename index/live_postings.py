@@ -1,0 +1,83 @@
+"""The postings of all segments as one: every term, every live passage, and the statistics over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .postings import Pairs, PostingsSegment
+from .statistics import CorpusStatistics
+
+_T = TypeVar("_T")
+
+
+class LivePostings:
+    """A row is a place in `passage_ids`: the rows of the first segment, then those of the next.
+
+    Rows of deleted passages keep their place, hold no term and count nowhere.
+    """
+
+    def __init__(self, segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]) -> None:
+        self._segments = tuple(segments)
+        sizes = [len(segment.passage_ids) for segment in segments]
+        self._first_rows = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64).tolist()
+        self.passage_ids: NDArray[np.int64] = _joined([part.passage_ids for part in segments])
+        self.lengths: NDArray[np.int64] = _joined([part.lengths for part in segments])
+        self.live = np.isin(self.passage_ids, deleted, invert=True)
+        self._all_live = bool(self.live.all())
+
+    def __len__(self) -> int:
+        """How many rows there are, deleted ones included."""
+        return len(self.passage_ids)
+
+    def find(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The live rows that hold a term, ascending, and how often each does."""
+        found = [segment.find(term) for segment in self._segments]
+        rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
+        counts = _joined([part for _, part in found])
+        if self._all_live:
+            return rows, counts
+        kept = self.live[rows]
+        return rows[kept], counts[kept]
+
+    def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
+        """The live corpus, with the document frequencies of these terms."""
+        df = {term: len(self.find(term)[0]) for term in terms}
+        return CorpusStatistics(self._n_docs, self._total_length, df)
+
+    @cached_property
+    def all_statistics(self) -> CorpusStatistics:
+        """The live corpus with the document frequencies of all its terms; read once."""
+        total = CorpusStatistics(self._n_docs, self._total_length, {})
+        for pairs in self.pairs():
+            df = np.bincount(pairs.terms, minlength=len(pairs.vocabulary)).tolist()
+            terms = (term.decode("utf-8") for term in pairs.vocabulary)
+            total += CorpusStatistics(0, 0, {term: n for term, n in zip(terms, df, strict=True) if n})
+        return total
+
+    def pairs(self) -> Iterator[Pairs]:
+        """All pairs of term and live row, one block a segment, each in the order of its terms' bytes."""
+        for first, segment in self._numbered(self._segments):
+            pairs = segment.pairs()
+            rows = pairs.rows + first
+            kept = self.live[rows]
+            yield Pairs(pairs.vocabulary, pairs.terms[kept], rows[kept], pairs.counts[kept])
+
+    @cached_property
+    def _n_docs(self) -> int:
+        return int(self.live.sum())
+
+    @cached_property
+    def _total_length(self) -> int:
+        return int(self.lengths[self.live].sum())
+
+    def _numbered(self, parts: Iterable[_T]) -> Iterator[tuple[int, _T]]:
+        return zip(self._first_rows, parts, strict=False)
+
+
+def _joined(parts: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)

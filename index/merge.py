@@ -1,0 +1,125 @@
+"""Which segments are written anew as one, and how.
+
+Every commit adds a segment, and every deletion leaves rows that are only skipped. A merge keeps both small:
+at most `MOST_SEGMENTS` of a kind, none of them more than half dead. Merging the smallest first copies each
+row a number of times that grows with the logarithm of the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import postings
+from .catalog_writer import CatalogWriter
+from .postings import Pairs, PostingsSegment, columns_of
+from .segment import Segment, open_segment, write_segment
+from .state import SegmentEntry
+from .vectors import VectorsBuilder, VectorSegment
+
+MOST_SEGMENTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Rows of a segment, and how many of them are live."""
+
+    rows: int
+    live: int
+
+
+def choose(sizes: Sequence[Size]) -> list[int]:
+    """Places in `sizes` of the segments to merge into one; empty when all may stay.
+
+    >>> choose([Size(1000, 1000), Size(10, 4)])
+    [1]
+    """
+    chosen = {place for place, size in enumerate(sizes) if size.live * 2 < size.rows}
+    n_left = len(sizes) - len(chosen) + bool(chosen)
+    if n_left > MOST_SEGMENTS:
+        smallest = sorted(range(len(sizes)), key=lambda place: (sizes[place].live, place))
+        chosen.update(smallest[:MOST_SEGMENTS])
+    return sorted(chosen)
+
+
+def merge_segments(folder: Path, catalog: CatalogWriter) -> None:
+    """Merge what `choose` picks, kind by kind and model by model, as a part of the writer's transaction.
+
+    The old directories stay for readers of the last generation until the writer removes them.
+    """
+    deleted = catalog.deleted()
+    families: dict[tuple[str, str], list[SegmentEntry]] = {}
+    for entry in catalog.segments():
+        families.setdefault((entry.kind, entry.model), []).append(entry)
+    merged = [_merge_family(folder, catalog, family, deleted) for family in families.values()]
+    if any(merged):
+        kept = [open_segment(folder / entry.id).columns["passage_ids"] for entry in catalog.segments()]
+        gone = np.isin(deleted, np.concatenate([np.empty(0, np.int64), *kept]), invert=True)
+        catalog.forget_deleted(deleted[gone])
+
+
+def _merge_family(
+    folder: Path, catalog: CatalogWriter, family: Sequence[SegmentEntry], deleted: NDArray[np.int64]
+) -> bool:
+    """Merge segments of one kind and model; False when all of them stay."""
+    segments = [open_segment(folder / entry.id) for entry in family]
+    dead = [int(np.isin(segment.columns["passage_ids"], deleted).sum()) for segment in segments]
+    chosen = choose([Size(entry.rows, entry.rows - n) for entry, n in zip(family, dead, strict=True)])
+    if not chosen:
+        return False
+    columns = _merged([segments[place] for place in chosen], deleted)
+    catalog.drop_segments([family[place].id for place in chosen])
+    if rows := len(columns["passage_ids"]):
+        kind, model = family[0].kind, family[0].model
+        catalog.add_segment(SegmentEntry(write_segment(folder, kind, model, columns), kind, model, rows))
+    return True
+
+
+def _merged(segments: Sequence[Segment], deleted: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    if segments[0].kind == postings.KIND:
+        return merge_postings([PostingsSegment.open(segment) for segment in segments], deleted)
+    return merge_vectors([VectorSegment.open(segment) for segment in segments], deleted)
+
+
+def merge_vectors(segments: Sequence[VectorSegment], deleted: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The columns of one segment that holds the live vectors of several."""
+    merged = VectorsBuilder()
+    for segment in segments:
+        live = np.isin(segment.passage_ids, deleted, invert=True)
+        merged.add(segment.passage_ids[live], segment.vectors[live])
+    return merged.columns()
+
+
+def merge_postings(
+    segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """The columns of one segment that holds the live passages of several."""
+    ids = np.concatenate([segment.passage_ids for segment in segments])
+    lengths = np.concatenate([segment.lengths for segment in segments]).astype(np.int64)
+    order = np.argsort(ids)
+    order = order[np.isin(ids[order], deleted, invert=True)]
+    new_row = np.full(len(ids), -1, np.int64)  # -1 for the dead
+    new_row[order] = np.arange(len(order))
+    return columns_of(_joined_pairs(segments, new_row), ids[order], lengths[order])
+
+
+def _joined_pairs(segments: Sequence[PostingsSegment], new_row: NDArray[np.int64]) -> Pairs:
+    """The live pairs of all segments over one vocabulary that holds no other term."""
+    vocabulary: dict[bytes, int] = {}
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    first_row = 0
+    for segment in segments:
+        pairs = segment.pairs()
+        rows = new_row[pairs.rows + first_row]
+        first_row += len(segment.passage_ids)
+        live = rows >= 0
+        used, terms = np.unique(pairs.terms[live], return_inverse=True)
+        numbers = [vocabulary.setdefault(pairs.vocabulary[term], len(vocabulary)) for term in used.tolist()]
+        parts.append((np.array(numbers, np.int64)[terms], rows[live], pairs.counts[live]))
+    terms, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Pairs(list(vocabulary), terms, rows, counts)

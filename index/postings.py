@@ -1,0 +1,177 @@
+"""One segment of postings: which passages hold a term, and how often.
+
+Columns of a segment with n passages, t terms and p pairs of term and passage:
+
+    passage_ids  (n,) int64     ascending; the place in this column is the passage's row
+    lengths      (n,) uint32    terms in the passage, repetitions counted
+    terms        (…,) uint8     the terms in UTF-8, sorted by bytes, one after the other
+    term_ends    (t + 1,) uint64  term i is terms[term_ends[i]:term_ends[i + 1]]
+    starts       (t + 1,) uint64  the pairs of term i are rows and counts [starts[i]:starts[i + 1]]
+    rows         (p,) uint32    ascending within a term
+    counts       (p,) uint16, or uint32 when a count does not fit
+    sums         (t,) uint32    CRC-32 over rows, then counts, of each term
+
+Everything but rows and counts is checked by digest when the segment is opened for search; the pairs of a term
+are checked by their sum each time they are read, so that a damaged disk never changes a score in silence.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .segment import Segment, damaged
+
+KIND = "postings"
+_DICTIONARY = ("passage_ids", "lengths", "terms", "term_ends", "starts", "sums")
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of term and row with their counts, in any order; `terms` are places in `vocabulary`."""
+
+    vocabulary: Sequence[bytes]
+    terms: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+class PostingsBuilder:
+    """Collects passages in memory and turns them into the columns of one segment."""
+
+    def __init__(self) -> None:
+        self._vocabulary: dict[str, int] = {}
+        self._passage_ids: list[int] = []
+        self._lengths: list[int] = []
+        self._terms, self._rows, self._counts = array("q"), array("q"), array("q")
+
+    def __len__(self) -> int:
+        """How many pairs of term and passage are held."""
+        return len(self._terms)
+
+    @property
+    def n_passages(self) -> int:
+        """How many passages were added, those without terms included."""
+        return len(self._passage_ids)
+
+    def add(self, passage_id: int, terms: Sequence[str]) -> None:
+        """Add a passage; ids must ascend."""
+        row = len(self._passage_ids)
+        self._passage_ids.append(passage_id)
+        self._lengths.append(len(terms))
+        vocabulary = self._vocabulary
+        for term, count in Counter(terms).items():
+            self._terms.append(vocabulary.setdefault(term, len(vocabulary)))
+            self._rows.append(row)
+            self._counts.append(count)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of the segment; equal passages in equal order give equal bytes."""
+        pairs = Pairs(
+            vocabulary=[term.encode("utf-8") for term in self._vocabulary],
+            terms=np.array(self._terms, np.int64),
+            rows=np.array(self._rows, np.int64),
+            counts=np.array(self._counts, np.int64),
+        )
+        return columns_of(pairs, np.array(self._passage_ids, np.int64), np.array(self._lengths, np.int64))
+
+
+def columns_of(
+    pairs: Pairs, passage_ids: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Pairs in the order of the file format: by the bytes of the term, then by row."""
+    sorted_terms = sorted(range(len(pairs.vocabulary)), key=pairs.vocabulary.__getitem__)
+    rank = np.empty(len(sorted_terms), np.int64)
+    rank[sorted_terms] = np.arange(len(sorted_terms))
+    ranked = rank[pairs.terms]
+    order = np.lexsort((pairs.rows, ranked))
+    rows, counts = pairs.rows[order].astype(np.uint32), pairs.counts[order]
+    counts = counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32)
+    starts = _running_total(np.bincount(ranked, minlength=len(sorted_terms)))
+    encoded = [pairs.vocabulary[number] for number in sorted_terms]
+    return {
+        "passage_ids": passage_ids,
+        "lengths": lengths.astype(np.uint32),
+        "terms": np.frombuffer(b"".join(encoded), np.uint8),
+        "term_ends": _running_total(np.array([len(term) for term in encoded], np.int64)),
+        "starts": starts,
+        "rows": rows,
+        "counts": counts,
+        "sums": _sums(starts, rows, counts),
+    }
+
+
+def _running_total(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
+
+
+def _sums(starts: NDArray[np.uint64], rows: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.uint32]:
+    ends = starts.tolist()
+    return np.array(
+        [_sum(rows[start:end], counts[start:end]) for start, end in pairwise(ends)],
+        np.uint32,
+    )
+
+
+def _sum(rows: NDArray[Any], counts: NDArray[Any]) -> int:
+    return zlib.crc32(counts.data, zlib.crc32(rows.data))
+
+
+class PostingsSegment:
+    """An open segment: its terms can be found and its pairs read."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._columns: Mapping[str, NDArray[Any]] = segment.columns
+        self.passage_ids: NDArray[np.int64] = segment.columns["passage_ids"]
+        self.lengths: NDArray[np.uint32] = segment.columns["lengths"]
+
+    @classmethod
+    def open(cls, segment: Segment) -> PostingsSegment:
+        """The segment for search, after its dictionary has proved to be whole."""
+        segment.check(*_DICTIONARY)
+        return cls(segment)
+
+    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+        """The rows that hold a term, ascending, and how often each does; empty when none does."""
+        number = self._number(term.encode("utf-8"))
+        starts = self._columns["starts"]
+        start, end = (0, 0) if number is None else (int(starts[number]), int(starts[number + 1]))
+        rows, counts = self._columns["rows"][start:end], self._columns["counts"][start:end]
+        if number is not None and _sum(rows, counts) != self._columns["sums"][number]:
+            raise damaged(self._segment.path, f"rows.bin or counts.bin changed at {term!r}")
+        return rows, counts
+
+    def pairs(self) -> Pairs:
+        """Every pair of the segment, after rows and counts have been compared with their digests."""
+        self._segment.check("rows", "counts")
+        sizes = np.diff(self._columns["starts"].astype(np.int64))
+        return Pairs(
+            vocabulary=[self._term(number) for number in range(len(sizes))],
+            terms=np.repeat(np.arange(len(sizes)), sizes),
+            rows=self._columns["rows"].astype(np.int64),
+            counts=self._columns["counts"].astype(np.int64),
+        )
+
+    def _term(self, number: int) -> bytes:
+        ends = self._columns["term_ends"]
+        return bytes(self._columns["terms"][int(ends[number]) : int(ends[number + 1])].data)
+
+    def _number(self, term: bytes) -> int | None:
+        """The place of a term in the sorted dictionary, by bisection."""
+        low, high = 0, len(self._columns["sums"])
+        while low < high:
+            middle = (low + high) // 2
+            if self._term(middle) < term:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self._columns["sums"]) and self._term(low) == term else None

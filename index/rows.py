@@ -1,0 +1,111 @@
+"""Documents and passages as rows of the catalog, each with a digest of all that is served from it.
+
+SQLite does not notice a flipped bit inside a value, so a row proves itself by its digest each time it is
+read. A passage's digest covers its text, which is stored once, in its document. The size and time of a file
+are only hints for the next sync and stay outside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document, Heading, Passage
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What tells whether a file has changed: its size in bytes, its time, and the digest of its bytes."""
+
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+def document_row(document: Document, state: FileState) -> Row:
+    """The row that stores a document; `DocumentRejected` for text that no file can hold."""
+    row = {
+        "id": document.id,
+        "size": state.size,
+        "mtime_ns": state.mtime_ns,
+        "sha256": document.sha256,
+        "media_type": document.media_type,
+        "title": document.title,
+        "page_starts": _json(document.page_starts),
+        "headings": _json([(heading.start, heading.level, heading.text) for heading in document.headings]),
+        "metadata": _json(dict(document.metadata)),
+        "text": document.text,
+    }
+    try:
+        return row | {"digest": document_digest(row)}
+    except UnicodeEncodeError as error:
+        at = f"{error.object[error.start]!r} cannot be stored"
+        raise DocumentRejected(f"{document.id!a}: a lone surrogate, {at}") from None
+
+
+def document_digest(row: Mapping[str, Any]) -> str:
+    """The digest a document's row must have."""
+    served = ("id", "sha256", "media_type", "title", "page_starts", "headings", "metadata", "text")
+    return _digest([row[column] for column in served])
+
+
+def document_of(row: Mapping[str, Any]) -> Document:
+    """The document that a row stores."""
+    return Document(
+        id=row["id"],
+        media_type=row["media_type"],
+        sha256=row["sha256"],
+        title=row["title"],
+        text=row["text"],
+        page_starts=tuple(json.loads(row["page_starts"])),
+        headings=tuple(Heading(*heading) for heading in json.loads(row["headings"])),
+        metadata=json.loads(row["metadata"]),
+    )
+
+
+def passage_row(passage: Passage) -> Row:
+    """The row that stores a passage; its id is given by the catalog."""
+    row = {
+        "document_id": passage.document_id,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "line": passage.line,
+        "heading": _json(passage.heading),
+    }
+    return row | {"digest": passage_digest(row, passage.text)}
+
+
+def passage_digest(row: Mapping[str, Any], text: str) -> str:
+    """The digest a passage's row must have when its document says `text` at its place."""
+    return _digest(
+        [row[column] for column in ("document_id", "start", "end", "page", "line", "heading")] + [text]
+    )
+
+
+def passage_of(row: Mapping[str, Any], text: str) -> Passage:
+    """The passage that a row stores, with its text."""
+    return Passage(
+        id=row["id"],
+        document_id=row["document_id"],
+        start=row["start"],
+        end=row["end"],
+        text=text,
+        page=row["page"],
+        line=row["line"],
+        heading=tuple(json.loads(row["heading"])),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _digest(values: list[Any]) -> str:
+    return hashlib.sha256(_json(values).encode("utf-8")).hexdigest()

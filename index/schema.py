@@ -1,0 +1,126 @@
+"""The tables of `catalog.sqlite`, how it is made and how it is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spanwise.errors import FormatTooNew, IndexCorrupt
+
+from .atomic import publish
+from .faults import named_faults
+from .state import seal
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+FORMAT = 1
+_APPLICATION_ID = 0x7370616E  # "span", in the header of the file
+_BUSY_TIMEOUT_S = 5.0
+
+# `text` stands last so that reading the other columns of a document does not page through it.
+_TABLES = """
+PRAGMA application_id = 0x7370616E;
+PRAGMA user_version = 1;
+CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    generation INTEGER NOT NULL,
+    documents INTEGER NOT NULL,
+    passages INTEGER NOT NULL,
+    seal TEXT NOT NULL
+) STRICT;
+CREATE TABLE documents (
+    id TEXT PRIMARY KEY NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    page_starts TEXT NOT NULL,
+    headings TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id TEXT NOT NULL REFERENCES documents (id),
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    page INTEGER,
+    line INTEGER NOT NULL,
+    heading TEXT NOT NULL,
+    digest TEXT NOT NULL
+) STRICT;
+CREATE INDEX passages_by_place ON passages (document_id, start, "end");
+CREATE TABLE tombstones (passage_id INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE segments (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    model TEXT NOT NULL,
+    rows INTEGER NOT NULL
+) STRICT;
+"""
+
+
+def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
+    """Make an empty catalog with these settings, whole or not at all; `FileExistsError` if there is one."""
+    if path.exists():
+        raise FileExistsError(f"{path} exists already")
+    temporary = path.with_name(path.name + ".unfinished")
+    temporary.unlink(missing_ok=True)
+    with named_faults(path):
+        database = connect(temporary)
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.executescript(_TABLES)
+            database.conn.executemany("INSERT INTO settings VALUES (?, ?)", sorted(settings.items()))
+            first_state = (0, 0, 0, seal(0, 0, 0, settings, [], np.empty(0, np.int64)))
+            database.execute("INSERT INTO state VALUES (1, ?, ?, ?, ?)", first_state)
+        finally:
+            database.close()
+        publish(temporary, path)
+
+
+def open_catalog(path: Path) -> Database:
+    """A connection to an existing catalog, after its header has proved to be one this program reads."""
+    with named_faults(path):
+        database = connect(path)
+        try:
+            _check_header(database, path)
+        except BaseException:
+            database.close()
+            raise
+    return database
+
+
+def connect(path: Path) -> Database:
+    """A connection whose transactions begin and end only where the code says so.
+
+    Every commit is on the disk when it returns. A connection may be used from several threads.
+    """
+    from sqlite_utils import Database
+
+    connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    database = Database(connection, execute_plugins=False)
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA journal_size_limit = 16777216")
+    database.execute("PRAGMA foreign_keys = ON")
+    return database
+
+
+def _check_header(database: Database, path: Path) -> None:
+    (application_id,) = database.execute("PRAGMA application_id").fetchone()
+    if application_id != _APPLICATION_ID:
+        raise IndexCorrupt(f"{path} is not the catalog of a spanwise index")
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > FORMAT:
+        raise FormatTooNew(
+            f"{path} has format {version}, this program reads up to {FORMAT}: install a newer spanwise"
+        )

@@ -1,0 +1,117 @@
+"""One generation of an index, whole and unchanging while a writer goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import IndexEmpty
+from spanwise.types import Document, Passage
+
+from . import postings, vectors
+from .catalog import Catalog
+from .live_postings import LivePostings
+from .postings import PostingsSegment
+from .postings_index import PostingsIndex, Weighting
+from .rows import FileState
+from .segment import Segment
+from .vector_index import VectorIndex
+from .vectors import VectorSegment
+
+_BATCH = 512
+
+
+class Snapshot:
+    """Made by `Store.snapshot`: documents, passages and indexes of one generation; close it after use.
+
+    Hold it for a question or a sync, not for an hour: while it is open SQLite's log cannot shrink.
+    """
+
+    def __init__(self, catalog: Catalog, segments: Sequence[Segment]) -> None:
+        state = catalog.state()
+        self.generation = state.generation
+        self.n_documents = state.n_documents
+        self.n_passages = state.n_passages
+        self._catalog = catalog
+        self._segments = tuple(segments)
+        self._deleted = catalog.deleted()
+
+    def __enter__(self) -> Snapshot:
+        """The snapshot itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the generation; indexes made before can still be searched, apart from ties."""
+        self._catalog.close()
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of this generation."""
+        return self._catalog.settings()
+
+    def files(self) -> dict[str, FileState]:
+        """The state of the file behind each live document, by document id in order."""
+        return self._catalog.files()
+
+    def document(self, document_id: str) -> Document:
+        """A document; `ValueError` for an id that is not in the index."""
+        return self._catalog.document(document_id)
+
+    def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
+        """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
+        return self._catalog.passages(passage_ids)
+
+    def passage_ids(self) -> NDArray[np.int64]:
+        """All live passages, ordered by (document id, start, end)."""
+        return self._catalog.passage_ids()
+
+    def all_passages(self, passage_ids: Sequence[int] | None = None) -> Iterator[Passage]:
+        """These passages (all, in the order of `passage_ids()`), read a few hundred at a time."""
+        wanted = self.passage_ids().tolist() if passage_ids is None else list(passage_ids)
+        for first in range(0, len(wanted), _BATCH):
+            yield from self.passages(wanted[first : first + _BATCH])
+
+    def without_vectors(self, model_digest: str) -> NDArray[np.int64]:
+        """Live passages that lack a vector of this model, in the order of `passage_ids()`."""
+        ids = self.passage_ids()
+        lacking = np.ones(len(ids), np.bool_)
+        for segment in self._vector_segments(model_digest):
+            lacking &= ~VectorSegment(segment).holds(ids)
+        return ids[lacking]
+
+    def vector_models(self) -> dict[str, int]:
+        """The digest of each model that wrote vectors, and how many live passages have one."""
+        counts: dict[str, int] = {}
+        for segment in self._segments:
+            if segment.kind == vectors.KIND:
+                live = np.isin(segment.columns["passage_ids"], self._deleted, invert=True)
+                counts[segment.model] = counts.get(segment.model, 0) + int(live.sum())
+        return {model: count for model, count in counts.items() if count}
+
+    def live_postings(self) -> LivePostings:
+        """The postings of all segments as one, after their dictionaries have proved to be whole."""
+        parts = [PostingsSegment.open(part) for part in self._segments if part.kind == postings.KIND]
+        return LivePostings(parts, self._deleted)
+
+    def postings(self, weighting: Weighting) -> PostingsIndex:
+        """The lexical index, ranked by a weighting such as BM25."""
+        return PostingsIndex(self.live_postings(), weighting, self._catalog.places)
+
+    def vectors(self, model_digest: str) -> VectorIndex:
+        """The dense index of one model; `IndexEmpty` when no live passage has a vector of it."""
+        if not self.vector_models().get(model_digest):
+            raise IndexEmpty(f"no passage has a vector of model {model_digest}")
+        parts = [VectorSegment.open(part) for part in self._vector_segments(model_digest)]
+        return VectorIndex.build(parts, self._deleted, self._catalog.places)
+
+    def _vector_segments(self, model_digest: str) -> list[Segment]:
+        return [part for part in self._segments if (part.kind, part.model) == (vectors.KIND, model_digest)]

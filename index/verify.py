@@ -1,0 +1,94 @@
+"""Checks every byte of an index that anything is answered from, and says what is wrong in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import SpanwiseError
+
+from . import postings
+from .catalog import Catalog
+from .segment import Segment, open_segment
+from .state import SegmentEntry
+
+
+def problems(catalog_path: Path, segments: Path) -> list[str]:
+    """One line for each damaged, missing or contradictory thing; empty when all is as it was written."""
+    try:
+        catalog = Catalog.open(catalog_path)
+    except (SpanwiseError, OSError) as error:
+        return [str(error)]
+    try:
+        return [*_catalog_problems(catalog), *_segment_problems(catalog, segments)]
+    finally:
+        catalog.close()
+
+
+def _catalog_problems(catalog: Catalog) -> Iterator[str]:
+    """SQLite's own checks, the seal, the counts, and the digest of every row."""
+    try:
+        catalog.begin()
+        for row in catalog.rows("PRAGMA integrity_check"):
+            if row["integrity_check"] != "ok":
+                yield f"{catalog.path}: {row['integrity_check']}"
+        state = catalog.state()
+        documents, n_passages = list(catalog.files()), len(catalog.passage_ids())
+        if (len(documents), n_passages) != (state.n_documents, state.n_passages):
+            yield (
+                f"{catalog.path} holds {len(documents)} documents and {n_passages} passages, "
+                f"committed were {state.n_documents} and {state.n_passages}"
+            )
+        yield from _row_problems(catalog, documents)
+    except SpanwiseError as error:
+        yield str(error)
+
+
+def _row_problems(catalog: Catalog, documents: list[str]) -> Iterator[str]:
+    for document_id in documents:
+        try:
+            catalog.document(document_id)
+        except SpanwiseError as error:
+            yield str(error)
+    rows = catalog.rows("SELECT id, document_id FROM passages ORDER BY document_id, start")
+    for _, group in groupby(rows, key=lambda row: str(row["document_id"])):
+        try:
+            catalog.passages([row["id"] for row in group])
+        except SpanwiseError as error:
+            yield str(error)
+
+
+def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
+    """The digest of every file, and whether the segments hold what the catalog says they hold."""
+    try:
+        live, deleted = np.sort(catalog.passage_ids()), catalog.deleted()
+        entries = catalog.segments()
+    except SpanwiseError as error:
+        yield str(error)
+        return
+    held: dict[tuple[str, str], list[NDArray[np.int64]]] = {(postings.KIND, ""): []}
+    for entry in entries:
+        try:
+            segment = open_segment(folder / entry.id)
+            segment.check()
+            _check_entry(segment, entry)
+        except (SpanwiseError, OSError) as error:
+            yield str(error)
+        else:
+            held.setdefault((entry.kind, entry.model), []).append(segment.columns["passage_ids"])
+    for (kind, model), parts in held.items():
+        ids = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
+        ids = ids[np.isin(ids, deleted, invert=True)]
+        expected = live if kind == postings.KIND else live[np.isin(live, ids)]
+        if not np.array_equal(ids, expected):
+            yield f"{folder}: the {kind} {model} are not those of the live passages, each once"
+
+
+def _check_entry(segment: Segment, entry: SegmentEntry) -> None:
+    found = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.columns["passage_ids"]))
+    if found != entry:
+        raise SpanwiseError(f"{segment.path} is {found}, the catalog says {entry}")

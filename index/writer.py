@@ -1,0 +1,215 @@
+"""The one writer of an index: stages changes and makes them visible in one commit.
+
+    with store.writer() as writer:
+        writer.put(document, passages, terms, state)
+        writer.commit()
+
+A commit writes the new segments (written, fsynced, renamed), then names them in one SQLite transaction, so a
+kill at any moment leaves the last commit as it was. Leaving the context without a commit forgets everything.
+Directories that no catalog names, left by a kill or a merge, are removed when a writer comes and goes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import SpanwiseError
+from spanwise.types import Document, Passage
+
+from . import postings, vectors
+from .catalog_writer import CatalogWriter
+from .faults import named_faults
+from .gate import check_vectors
+from .lock import WriteLock
+from .merge import merge_segments
+from .postings import PostingsBuilder
+from .rows import FileState, document_row, passage_row
+from .segment import open_segment, write_segment
+from .state import SegmentEntry
+from .vectors import VectorsBuilder, VectorSegment
+
+_MOST_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
+_MOST_VECTOR_BYTES = 256 * 2**20
+
+
+class Writer:
+    """Made by `Store.writer`; a context manager that holds the write lock from entry to exit."""
+
+    def __init__(self, folder: Path, timeout_s: float) -> None:
+        self._folder = folder
+        self._timeout_s = timeout_s
+        self._lock = WriteLock(folder / "write.lock")
+        self._failed = False
+        self._catalog: CatalogWriter
+        self._forget()
+
+    def __enter__(self) -> Writer:
+        """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
+        self._lock.acquire(self._timeout_s)
+        try:
+            self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
+            self._remove_orphans()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Forget what was not committed and let the next writer in."""
+        try:
+            self._catalog.rollback()
+            self._remove_orphans()
+        finally:
+            self._catalog.close()
+            self._lock.release()
+
+    def put(
+        self,
+        document: Document,
+        passages: Sequence[Passage],
+        terms: Sequence[Sequence[str]],
+        state: FileState,
+    ) -> list[int]:
+        """Add a document, or replace the one of the same id; the new ids of its passages.
+
+        `terms` holds the index terms of each passage; the ids in `passages` are ignored.
+        """
+        _check_document(document, passages, terms, state)
+        row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
+        with self._staging():
+            self._catalog.remove_document(document.id)
+            ids = self._catalog.add_document(row, passage_rows)
+            for passage_id, passage_terms in zip(ids, terms, strict=True):
+                self._postings.add(passage_id, passage_terms)
+            if len(self._postings) > _MOST_PAIRS:
+                self._flush_postings()
+        return ids
+
+    def touch(self, document_id: str, state: FileState) -> None:
+        """Note that the file of a document has a new time but the same bytes."""
+        with self._staging():
+            found = self._catalog.touch(document_id, state)
+        if not found:
+            raise ValueError(f"no document {document_id!r} with sha256 {state.sha256} in {self._folder}")
+
+    def remove(self, document_id: str) -> None:
+        """Delete a document and its passages; `ValueError` when there is none."""
+        with self._staging():
+            found = self._catalog.remove_document(document_id)
+        if not found:
+            raise ValueError(f"no document {document_id!r} in the index {self._folder}")
+
+    def put_vectors(self, model_digest: str, passage_ids: Sequence[int], rows: NDArray[np.float32]) -> int:
+        """Store one unit vector a passage; how many were stored.
+
+        Passages that were deleted since, or that have a vector of this model already, are passed over:
+        another process was faster. `VectorRejected` names the first bad row, and then nothing changes.
+        """
+        if not model_digest:
+            raise ValueError("the digest of the model is empty")
+        ids = np.array(passage_ids, np.int64)
+        if len(np.unique(ids)) != len(ids):
+            raise ValueError("a passage is named twice")
+        stored = self._stored_vectors(model_digest)
+        staged = self._vectors.get(model_digest, VectorsBuilder())
+        width = stored[0].width if stored else staged.width
+        check_vectors(rows, width, [f"passage {number}" for number in passage_ids])
+        wanted = np.isin(ids, self._catalog.live_among(passage_ids))
+        for holder in (staged, *stored):
+            wanted &= ~holder.holds(ids)
+        if wanted.any():
+            with self._staging():
+                self._catalog.begin_changes()
+                self._vectors.setdefault(model_digest, staged).add(ids[wanted], rows[wanted])
+                if sum(builder.n_bytes for builder in self._vectors.values()) > _MOST_VECTOR_BYTES:
+                    self._flush_vectors()
+        return int(wanted.sum())
+
+    def set(self, key: str, value: str) -> None:
+        """Add or replace a setting of the index."""
+        with self._staging():
+            self._catalog.set(key, value)
+
+    def commit(self) -> int:
+        """Make everything staged durable and visible at once; the number of the generation."""
+        with self._staging():
+            if not self._catalog.has_changes:
+                return self._catalog.generation()
+            self._flush_postings()
+            self._flush_vectors()
+            merge_segments(self._segments, self._catalog)
+            return self._catalog.commit()
+
+    @property
+    def _segments(self) -> Path:
+        return self._folder / "segments"
+
+    def _forget(self) -> None:
+        self._postings = PostingsBuilder()
+        self._vectors: dict[str, VectorsBuilder] = {}
+
+    @contextmanager
+    def _staging(self) -> Iterator[None]:
+        """A change that fails half-way takes all that is staged with it: no part may ever be committed."""
+        if self._failed:
+            raise SpanwiseError(f"this writer of {self._folder} failed before: open a new one")
+        try:
+            with named_faults(self._folder):
+                yield
+        except BaseException:
+            self._failed = True
+            self._forget()
+            self._catalog.rollback()
+            raise
+
+    def _stored_vectors(self, model_digest: str) -> list[VectorSegment]:
+        entries = self._catalog.segments()
+        wanted = [entry.id for entry in entries if (entry.kind, entry.model) == (vectors.KIND, model_digest)]
+        return [VectorSegment(open_segment(self._segments / name)) for name in wanted]
+
+    def _flush_postings(self) -> None:
+        if self._postings.n_passages:
+            self._write(postings.KIND, "", self._postings.columns())
+            self._postings = PostingsBuilder()
+
+    def _flush_vectors(self) -> None:
+        for model, builder in self._vectors.items():
+            self._write(vectors.KIND, model, builder.columns())
+        self._vectors = {}
+
+    def _write(self, kind: str, model: str, columns: dict[str, NDArray[Any]]) -> None:
+        name = write_segment(self._segments, kind, model, columns)
+        self._catalog.add_segment(SegmentEntry(name, kind, model, len(columns["passage_ids"])))
+
+    def _remove_orphans(self) -> None:
+        """Delete what no catalog names. A reader that has it open keeps its mapped files."""
+        named = {entry.id for entry in self._catalog.segments()}
+        for directory in self._segments.iterdir():
+            if directory.name not in named:
+                shutil.rmtree(directory, ignore_errors=True)
+
+
+def _check_document(
+    document: Document, passages: Sequence[Passage], terms: Sequence[Sequence[str]], state: FileState
+) -> None:
+    if len(terms) != len(passages):
+        raise ValueError(f"{document.id!r} has {len(passages)} passages but {len(terms)} lists of terms")
+    if state.sha256 != document.sha256:
+        raise ValueError(f"{document.id!r} has sha256 {document.sha256}, its file {state.sha256}")
+    for passage in passages:
+        if passage.document_id != document.id:
+            raise ValueError(f"a passage of {passage.document_id!r} was given with {document.id!r}")
+        if document.text[passage.start : passage.end] != passage.text:
+            raise ValueError(
+                f"passage {passage.start}:{passage.end} is not the text of {document.id!r} there"
+            )
