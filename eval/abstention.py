@@ -48,15 +48,14 @@ def text_matches(gold: str, text: str) -> bool:
 
 
 def is_right(question: FolderQuestion, answer: AnswerSpan) -> bool:
-    """True when the answer's words match one of the golds and it comes from one of the named documents.
+    """True when the answer's span or its sentence matches one of the golds, in one of the named documents.
 
-    For a factoid only the span counts: a sentence that holds the gold somewhere proves nothing about the
-    words that were picked. For how, why and list questions the span or its sentence counts, since their
-    answers are clauses. Long texts are not punished for what else they say.
+    The sentence counts because it is shown with the span, and a person who reads it has the answer. Long
+    texts are not punished for what else they say.
     """
     if answer.span.document_id not in question.documents:
         return False
-    texts = [answer.span.text] if question.type == "factoid" else [answer.span.text, answer.sentence.text]
+    texts = (answer.span.text, answer.sentence.text)
     return any(text_matches(gold, text) for gold in question.answers for text in texts)
 
 

@@ -1,10 +1,9 @@
 """Question sets: hand-written questions about a folder, one JSON object a line.
 
-{"id", "question", "type": factoid|how|why|list, "answers": [acceptable strings, as in the documents],
- "sentence": the sentence or item that answers, as in the document, "documents": [paths relative to the
- folder], "answerable", "no_shared_words": the question and the sentence have no content word in common}
-
-An unanswerable question has no answers, no sentence and no documents.
+Required: "question", "answers" (acceptable strings, as in the documents), "documents" (paths relative to
+the folder) and "answerable"; an unanswerable question has no answers and no documents. Optional: "id"
+(default: the line's number), "type" (factoid, how, why or list; default: factoid), "sentence" (the one that
+answers, as in the document) and "no_shared_words" (question and sentence have no content word in common).
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 from spanwise.errors import DataMalformed
 
 TYPES = ("factoid", "how", "why", "list")
+OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def read_question_set(path: Path) -> tuple[FolderQuestion, ...]:
         if not line.strip():
             continue
         try:
-            question = _question(json.loads(line))
+            question = _question(json.loads(line), str(number))
         except (ValueError, RecursionError) as error:
             raise DataMalformed(f"{path}, line {number}: {error}") from error
         if question.id in questions:
@@ -57,11 +57,16 @@ def read_question_set(path: Path) -> tuple[FolderQuestion, ...]:
     return tuple(questions.values())
 
 
-def _question(record: Any) -> FolderQuestion:
+def _question(record: Any, default_id: str) -> FolderQuestion:
     """The record as a question; ValueError says what is wrong with it."""
-    names = [field.name for field in fields(FolderQuestion)]
-    if not isinstance(record, dict) or set(record) != set(names):
-        raise ValueError(f"expected an object with exactly the fields {', '.join(names)}")
+    names = {field.name for field in fields(FolderQuestion)}
+    if not isinstance(record, dict):
+        raise ValueError(f"expected an object, found {type(record).__name__}")
+    record = {"id": default_id, **OPTIONAL, **record}
+    if missing := sorted(names - set(record)):
+        raise ValueError(f"the field {missing[0]} is missing")
+    if unknown := sorted(set(record) - names):
+        raise ValueError(f"the field {unknown[0]} is unknown; expected {', '.join(sorted(names))}")
     for name in ("id", "question", "sentence"):
         if not isinstance(record[name], str):
             raise ValueError(f"{name} is {record[name]!r}; expected a string")
@@ -74,7 +79,7 @@ def _question(record: Any) -> FolderQuestion:
             raise ValueError(f"{name} is {texts!r}; expected an array of non-empty strings")
         if bool(texts) != record["answerable"]:
             raise ValueError(f"{name} has {len(texts)} items, but answerable is {record['answerable']}")
-    if bool(record["sentence"]) != record["answerable"]:
+    if record["sentence"] and not record["answerable"]:
         raise ValueError(f"sentence is {record['sentence']!r}, but answerable is {record['answerable']}")
     if record["type"] not in TYPES:
         raise ValueError(f"type is {record['type']!r}; expected one of {', '.join(TYPES)}")
