@@ -1,0 +1,34 @@
+"""A small folder, a tiny encoder and a tiny reader that the tests of this folder share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tiny_models import tiny_encoder, tiny_span_model
+
+FILES = {
+    "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nVisitors must:\n\n- keep off the stones\n- leave by six\n",
+    "tram.txt": "The tram runs every ten minutes.\nIt was opened by Ute Falk in 1903.\n",
+    "sub/weir.html": "<html><title>Weir</title><body><h1>The weir</h1><p>The weir was raised in 1920.</p></body></html>",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_encoder(tmp_path_factory.mktemp("encoder")))
+
+
+@pytest.fixture(scope="session")
+def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_span_model(tmp_path_factory.mktemp("reader")))

@@ -1,0 +1,135 @@
+"""Asking with a scripted reader: what is answered, what is declined, what is shown."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import spanwise
+from spanwise.pipelines.ask import Asker
+from spanwise.reader.evidence import FEATURES, Calibration
+from spanwise.types import ScoredSpan, Span
+
+
+class Scripted:
+    """A reader that proposes the words it was told, with the scores it was told."""
+
+    digest = "scripted"
+
+    def __init__(self, *script: tuple[str, float, float]) -> None:
+        self.script = script
+
+    def read(self, questions, passages, n_best=5):
+        return [[self._spans(passage) for passage in group] for group in passages]
+
+    def _spans(self, passage):
+        found = []
+        for words, score, null in self.script:
+            at = passage.text.find(words)
+            if at >= 0:
+                start = passage.start + at
+                span = Span(passage.document_id, start, start + len(words), words)
+                found.append(ScoredSpan(span, passage, score, null))
+        return found
+
+
+class Flat:
+    """An encoder to which all texts are alike."""
+
+    def encode(self, texts):
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+
+@pytest.fixture
+def library(folder, encoder_folder):
+    with spanwise.open(folder, model=encoder_folder) as opened:
+        opened.sync(vectors=False)
+        yield opened
+
+
+def asker(library, *script, calibration=None) -> Asker:
+    return Asker(
+        library.snapshot,
+        library.snapshot.postings(),
+        library.analyzer,
+        library.retriever("bm25"),
+        Scripted(*script),
+        Flat(),
+        calibration,
+    )
+
+
+def by_margin(threshold: float) -> Calibration:
+    weights = {name: float(name == "margin") for name in FEATURES}
+    return Calibration(weights, 0.0, 1.0, 0.0, threshold, "scripted", "nothing")
+
+
+def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
+    (answer,) = asker(library, ("Ada Rook", 9.0, 2.0), ("1811", 8.0, 2.0)).ask(["Who built the mill in 1811?"])
+    assert (answer.text, answer.best.sentence.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
+    assert library.document("mill.md").text[answer.span.start : answer.span.end] == "Ada Rook"
+    assert (answer.best.line, answer.best.page) == (3, None)
+    assert [other.text for other in answer.alternatives] == ["1811"]
+    assert answer.confidence is None
+
+
+def test_r13_raw_scores_rank_passages_against_each_other(library):
+    (answer,) = asker(library, ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)).ask(["Who opened or built mill and tram?"])
+    assert answer.text == "Ada Rook"
+
+
+def test_r15_a_winning_null_score_declines_and_shows_what_was_searched(library):
+    (answer,) = asker(library, ("Ada Rook", 1.0, 5.0)).ask(["Who sold the mill?"])
+    assert answer.no_answer
+    assert answer.best_rejected.text == "Ada Rook"
+    assert answer.nearest[0].passage.document_id == "mill.md"
+    assert answer.passages_searched == library.snapshot.n_passages
+
+
+def test_a_threshold_of_nothing_always_answers(library):
+    (answer,) = asker(library, ("Ada Rook", 1.0, 5.0)).ask(["Who sold the mill?"], threshold=0)
+    assert answer.text == "Ada Rook"
+
+
+@pytest.mark.parametrize(("score", "declined"), [(2.0, False), (0.1, True)])
+def test_below_the_fitted_confidence_it_declines(library, score, declined):
+    (answer,) = asker(library, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).ask(["Who built the mill?"])
+    assert answer.no_answer is declined
+    shown = answer.best_rejected if declined else answer.best
+    assert shown.confidence == pytest.approx(1 / (1 + math.exp(-score)))
+
+
+def test_a_why_question_is_answered_by_the_sentence(library):
+    (answer,) = asker(library, ("1920", 9.0, 0.0)).ask(["Why was the weir raised?"])
+    assert answer.text == "The weir was raised in 1920."
+    assert answer.best.short.text == "1920"
+
+
+def test_a_list_question_is_answered_by_the_whole_list(library):
+    (answer,) = asker(library, ("leave by six", 9.0, 0.0)).ask(["What are the rules for visitors?"])
+    assert answer.text == "Visitors must:\n\n- keep off the stones\n- leave by six"
+
+
+def test_answers_never_overlap(library):
+    script = (("built in 1811 by Ada Rook", 9.0, 0.0), ("Ada Rook", 8.0, 0.0), ("stones", 7.0, 0.0))
+    (answer,) = asker(library, *script).ask(["Who built the mill with stones?"])
+    assert [answer.text, *(other.text for other in answer.alternatives)] == ["built in 1811 by Ada Rook", "stones"]
+
+
+def test_nothing_found_is_declined(library):
+    (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).ask(["zebra?"])
+    assert answer.no_answer
+    assert (answer.best_rejected, answer.nearest) == (None, ())
+
+
+def test_a_model_without_a_null_answer_still_answers(library):
+    (answer,) = asker(library, ("Ada Rook", 3.0, math.nan)).ask(["Who built the mill?"])
+    assert answer.text == "Ada Rook"
+
+
+def test_questions_are_answered_in_order(library):
+    reader = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
+    answers = asker(library, *reader).ask(["Who built the mill?", "Who opened the tram?"], k=1)
+    assert [answer.text for answer in answers] == ["Ada Rook", "Ute Falk"]
