@@ -7,8 +7,10 @@ that no reader knows is passed over; one of a known format that cannot be read i
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
@@ -32,6 +34,7 @@ MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+MAIN_PART = "word/document.xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,8 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
         return pdf.read
     if head.startswith(ZIP):
         return docx.read if _is_word(data, suffix) else None
-    if head.startswith(OLE):
-        return _refuse_old_word(suffix)
+    if head.startswith(OLE) and suffix == ".docx":
+        raise DocumentRejected("encrypted Word document, or one of the old .doc format: save it as a plain .docx")
     known = BY_SUFFIX.get(suffix)
     if known is pdf.read and b"%PDF-" not in data[:HEAD]:
         raise DocumentRejected("not a PDF: it does not start with %PDF-")
@@ -92,17 +95,16 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
 
 
 def _is_word(data: bytes, suffix: str) -> bool:
-    """True for a zip archive that names a Word document's main part; its directory lies at the end."""
-    if b"word/document.xml" in data:
-        return True
-    if suffix == ".docx":
-        raise DocumentRejected("not a Word document: the archive holds no word/document.xml (truncated?)")
-    return False
-
-
-def _refuse_old_word(suffix: str) -> None:
-    if suffix == ".docx":
-        raise DocumentRejected("encrypted Word document, or one of the old .doc format: save it as a plain .docx")
+    """True for a zip archive with a Word document's main part."""
+    try:
+        names = zipfile.ZipFile(BytesIO(data)).namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        if suffix == ".docx":
+            raise DocumentRejected(f"damaged or truncated Word document: {error}") from error
+        return False
+    if suffix == ".docx" and MAIN_PART not in names:
+        raise DocumentRejected(f"not a Word document: the archive holds no {MAIN_PART}")
+    return MAIN_PART in names
 
 
 def _looks_like_text(data: bytes) -> bool:
