@@ -1,1 +1,1 @@
-"""One reader a format: bytes in, a Document out."""
+"""One reader a format: `read(data: bytes, document_id: str) -> Document` in a module named after it."""

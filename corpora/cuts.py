@@ -1,0 +1,123 @@
+"""Where a text that is too long for one passage is cut.
+
+`langchain-text-splitters` chooses the places; its offsets are not used. It is given a copy of the text, of
+the same length, in which every place where a cut is welcome has become one of four characters: between
+paragraphs, between sentences, at line ends, between words. Pieces that should stay whole (a table, a fence
+of code) have none inside. The chunks of the copy put together are the copy again, so their lengths are
+the offsets of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+
+from .sentences import sentence_spans
+from .trimming import cut_before, is_mark
+
+# Python's str.split() takes all of them for white space, and they are none of the text's own: those
+# are replaced by WORD first.
+PARAGRAPH, SENTENCE, LINE, WORD, GLUE = "\x1d", "\x1e", "\n", " ", "\x1f"
+OTHER_SPACE = re.compile(r"[^\S\n]")
+ANY_SPACE = re.compile(r"\s")
+MARKED_SPACE = re.compile(r"[^\S\n](?=[^\x00-\u02ff])")
+WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # kana, Han: two are about a word
+WORD_WEIGHT = 8  # the weight of a word of up to eight characters
+RUNT = 5  # a piece below the fifth part of the budget is too small to stand alone
+Span = tuple[int, int]
+
+
+def weight(text: str) -> int:
+    """The length of a text in eighths of a word; long tokens and kana or Han count by their characters.
+
+    >>> weight("three short words") / WORD_WEIGHT
+    3.0
+    """
+    tokens = text.split()
+    n_characters = sum(map(len, tokens))
+    n_wide = 0 if text.isascii() else len(WIDE.findall(text))
+    return max(WORD_WEIGHT * len(tokens), n_characters + 3 * n_wide)
+
+
+def cut(text: str, sentences: Sequence[Span], whole: Sequence[Span], budget: int) -> list[Span]:
+    """Spans that cover the text without gaps, each of a weight up to `budget`, runts joined up to half more."""
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    splitter = RecursiveCharacterTextSplitter(
+        separators=[PARAGRAPH, SENTENCE, LINE, WORD],
+        keep_separator="end",
+        chunk_size=budget,
+        chunk_overlap=0,
+        length_function=weight,
+        strip_whitespace=False,
+    )
+    copy = mark(text, sentences, whole)
+    chunks = splitter.split_text(copy)
+    if "".join(chunks) != copy:
+        raise RuntimeError("langchain-text-splitters lost or changed characters: its chunks cannot be placed")
+    ends = list(accumulate(map(len, chunks)))
+    spans = [piece for start, end in zip([0, *ends], ends, strict=False) for piece in _bounded(text, start, end, budget)]
+    return join_small(spans, [weight(text[start:end]) for start, end in spans], budget)
+
+
+def mark(text: str, sentences: Sequence[Span], whole: Sequence[Span]) -> str:
+    """A copy of the text of the same length, with the places for cuts marked."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in sentences:
+        gap = text[at:start]
+        if gap:
+            ending = PARAGRAPH if len(gap.splitlines()) > 2 or gap.count("\n") > 1 else SENTENCE
+            pieces.append(WORD * (len(gap) - 1) + ending)
+        elif pieces:  # no space between two sentences: the stop itself is the mark
+            pieces[-1] = pieces[-1][:-1] + SENTENCE
+        pieces.append(_plain(text[start:end]))
+        at = end
+    pieces.append(WORD * (len(text) - at))
+    return _glued("".join(pieces), whole)
+
+
+def _plain(sentence: str) -> str:
+    """A sentence with its white space reduced to LINE and WORD; a space under an accent is a letter."""
+    if not sentence.isascii():
+        sentence = MARKED_SPACE.sub(lambda space: "x" if is_mark(sentence[space.end()]) else WORD, sentence)
+    return OTHER_SPACE.sub(WORD, sentence)
+
+
+def _glued(copy: str, whole: Sequence[Span]) -> str:
+    """The copy without any mark inside the pieces that stay whole."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in whole:
+        pieces += [copy[at:start], ANY_SPACE.sub(GLUE, copy[start:end])]
+        at = end
+    return "".join([*pieces, copy[at:]])
+
+
+def _bounded(text: str, start: int, end: int, budget: int) -> list[Span]:
+    """The span in pieces of the budget's weight, cut between characters: only a giant token needs it."""
+    total = weight(text[start:end])
+    if total <= budget + budget // 2:
+        return [(start, end)]
+    step = max(1, (end - start) * budget // total)
+    spans = []
+    while end - start > step:
+        place = cut_before(text, start, start + step)
+        spans.append((start, place))
+        start = place
+    return [*spans, (start, end)]
+
+
+def join_small(spans: Sequence[Span], weights: Sequence[int], budget: int) -> list[Span]:
+    """Neighbours joined while they fit the budget together, or half more when one of them is a runt."""
+    joined: list[tuple[Span, int]] = []
+    for span, size in zip(spans, weights, strict=True):
+        if joined:
+            (start, _), last = joined[-1]
+            runt = min(last, size) * RUNT < budget
+            if last + size <= (budget + budget // 2 if runt else budget):
+                joined[-1] = (start, span[1]), last + size
+                continue
+        joined.append((span, size))
+    return [span for span, _ in joined]

@@ -1,0 +1,61 @@
+"""The headings of a PDF: the entries of its outline whose words are found on the page they point to.
+
+An outline names pages, not places in the text. A heading is taken for found where a line begins with its
+words, after a section number if there is one; a line that holds nothing else is preferred.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from spanwise.types import Heading
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+    from pypdf.generic import Destination
+
+MAX_ENTRIES = 5_000
+MAX_WORDS = 40
+NUMBER = r"(?:[0-9A-Z][0-9A-Z.]{0,11}[ \t]{1,4})?"
+
+
+def find_headings(pdf: PdfReader, text: str, page_starts: list[int]) -> list[Heading]:
+    """Headings in the order of the text, each at a place of its own; entries not found are left out."""
+    bounds = [*page_starts, len(text)]
+    headings: dict[int, Heading] = {}
+    for level, entry in _entries(pdf.outline, level=1):
+        words = str(entry.title or "").split()[:MAX_WORDS]
+        page = pdf.get_destination_page_number(entry)
+        if words and page is not None and 0 <= page < len(page_starts):
+            start = _find(words, text[bounds[page] : bounds[page + 1]])
+            if start is not None:
+                offset = bounds[page] + start
+                headings.setdefault(offset, Heading(offset, level, " ".join(words)))
+    return [headings[offset] for offset in sorted(headings)]
+
+
+def _entries(outline: list[Destination | list[object]], level: int) -> Iterator[tuple[int, Destination]]:
+    """Entries with their depth, at most `MAX_ENTRIES`; nested lists hold the children of the entry before."""
+    todo = [(level, iter(outline))]
+    n_entries = 0
+    while todo and n_entries < MAX_ENTRIES:
+        level, items = todo[-1]
+        item = next(items, None)
+        if item is None:
+            todo.pop()
+        elif isinstance(item, list):
+            todo.append((level + 1, iter(item)))
+        else:
+            n_entries += 1
+            yield level, item
+
+
+def _find(words: list[str], page: str) -> int | None:
+    """Where on a page a line begins with the words, white space and case aside; None when none does."""
+    line_start = r"^[ \t]{0,40}" + NUMBER + r"\s{1,4}".join(map(re.escape, words))
+    for pattern in (line_start + r"[ \t]*$", line_start + r"\b", line_start):
+        if match := re.search(pattern, page, re.M | re.I):
+            return match.start() + len(match[0]) - len(match[0].lstrip())
+    return None

@@ -1,0 +1,188 @@
+"""The lines of a parsed HTML page.
+
+Blocks end lines; paragraphs, headings, lists and tables stand between empty lines; cells are separated
+by " | "; list items start with "- " or their number; `<pre>` keeps its white space; images give their
+alternative text. A table that only arranges the page is read as its blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .text_builder import TextBuilder
+
+if TYPE_CHECKING:
+    from bs4 import PageElement, Tag
+
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+DROPPED = frozenset(
+    "head script style template nav noscript svg iframe object canvas audio video select datalist".split()
+)
+LISTS = frozenset(("ul", "ol", "menu"))
+CELLS = frozenset(("td", "th"))
+# Blocks between empty lines, and blocks on lines of their own.
+APART = frozenset("p blockquote dl pre table figure hr section article main aside header footer".split())
+LINES = frozenset("div dt dd tr caption figcaption address form fieldset details summary br".split())
+ARRANGING = ["table", "pre", "section", "article", "form", *HEADINGS]  # not found in a table of data
+HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
+SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space stays
+
+
+def write_page(page: Tag) -> TextBuilder:
+    """The text and headings of every element that is shown; nesting may be as deep as it likes."""
+    from bs4 import Tag
+    from bs4.element import PreformattedString
+
+    writer = PageWriter()
+    # What is still to be done, last first; a tuple holds an element to leave.
+    todo: list[PageElement | tuple[Tag]] = [page]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, tuple):
+            writer.leave(item[0])
+        elif not isinstance(item, Tag):
+            # Comments, doctypes and processing instructions are preformatted strings.
+            if not isinstance(item, PreformattedString):
+                writer.write(str(item))
+        elif not is_hidden(item):
+            writer.enter(item)
+            todo.append((item,))
+            todo.extend(reversed(item.contents))
+    return writer.builder
+
+
+def is_hidden(element: Tag) -> bool:
+    """True for elements that are no text, and those that are marked as not shown."""
+    return (
+        element.name in DROPPED
+        or element.has_attr("hidden")
+        or element.get("aria-hidden") == "true"
+        or HIDING_STYLE.search(str(element.get("style", ""))) is not None
+    )
+
+
+def arranges_page(table: Tag) -> bool:
+    """True for a table that holds blocks of text rather than data."""
+    return table.get("role") in ("presentation", "none") or table.find(ARRANGING) is not None
+
+
+class PageWriter:
+    """Enters and leaves elements in document order and writes their words into `builder`."""
+
+    def __init__(self) -> None:
+        self.builder = TextBuilder()
+        self._space = False  # a space is owed before the next words
+        self._mark = ""  # a list mark or cell bars, owed before the next words
+        self._first_cell = True
+        self._pre: list[str] | None = None  # the text of the open <pre>
+        self._tables: list[bool] = []  # the open tables: of data or not
+        self._next_items: list[int | None] = []  # the open lists: next number, None for bullets
+        self._heading_start: int | None = None
+
+    def enter(self, element: Tag) -> None:
+        """Owe what stands before the element's words."""
+        name = element.name
+        if name == "img":
+            self.write(str(element.get("alt", "")))
+        elif self._pre is not None:
+            if name == "br":
+                self._pre.append("\n")
+        elif name in CELLS and self._in_data:
+            self._enter_cell()
+        elif name == "li":
+            self._enter_item(element)
+        else:
+            self._break(name)
+            self._open(element)
+
+    def leave(self, element: Tag) -> None:
+        """Owe what stands after the element's words."""
+        name = element.name
+        if name == "pre" and self._pre is not None:
+            text, self._pre = "".join(self._pre).strip("\r\n"), None
+            self._write_words(text)
+            self._break(name)
+        elif self._pre is None:
+            self._close(name)
+            self._break("div" if name in ("li", *CELLS) else name)
+
+    def write(self, string: str) -> None:
+        """Write a string of the page, its white space collapsed outside of `<pre>`."""
+        if self._pre is not None:
+            self._pre.append(string)
+            return
+        words = SPACES.sub(" ", string)
+        if words.startswith(" "):
+            self._space = True
+        if words.strip(" "):
+            self._write_words(words.strip(" "))
+            self._space = words.endswith(" ")
+
+    @property
+    def _in_data(self) -> bool:
+        return bool(self._tables) and self._tables[-1]
+
+    def _write_words(self, words: str) -> None:
+        if not words:
+            return
+        space = " " if self._space and not self._mark and not self.builder.at_line_start else ""
+        start = self.builder.write(space + self._mark + words)
+        self._space, self._mark = False, ""
+        if self._heading_start is None:
+            self._heading_start = start
+
+    def _break(self, name: str) -> None:
+        """Owe the line ends around a block; inside a cell of data a space has to do."""
+        if name not in APART and name not in LINES and name not in HEADINGS and name not in LISTS:
+            return
+        if self._in_data and name not in ("table", "tr", "caption"):
+            self._space = True
+            return
+        nested_list = name in LISTS and len(self._next_items) > 0
+        self.builder.end_line(blank=name not in LINES and not nested_list)
+        self._space = False
+
+    def _open(self, element: Tag) -> None:
+        name = element.name
+        if name == "pre":
+            self._pre = []
+        elif name == "table":
+            self._tables.append(not arranges_page(element))
+        elif name == "tr":
+            self._first_cell, self._mark = True, ""
+        elif name in LISTS:
+            self._next_items.append(_number(element.get("start"), 1) if name == "ol" else None)
+        elif name in HEADINGS:
+            self._heading_start = None
+
+    def _close(self, name: str) -> None:
+        if name == "table":
+            self._tables.pop()
+        elif name in LISTS:
+            self._next_items.pop()
+        elif name in HEADINGS and self._heading_start is not None:
+            self.builder.add_heading(self._heading_start, HEADINGS[name])
+            self._heading_start = None
+
+    def _enter_cell(self) -> None:
+        if not self._first_cell:
+            self._mark += "| " if self._mark or self.builder.at_line_start else " | "
+        self._first_cell = False
+
+    def _enter_item(self, element: Tag) -> None:
+        if self._in_data:
+            self._space = True
+            return
+        self.builder.end_line()
+        number = _number(element.get("value"), self._next_items[-1]) if self._next_items else None
+        if number is not None:
+            self._next_items[-1] = number + 1
+        indent = "  " * min(max(len(self._next_items) - 1, 0), 9)
+        self._mark = indent + ("- " if number is None else f"{number}. ")
+
+
+def _number(value: object, default: int | None) -> int | None:
+    """The number an attribute gives, the default when it is missing or no number."""
+    text = str(value or "")
+    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else default

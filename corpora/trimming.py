@@ -1,0 +1,55 @@
+"""Spans without the white space around them, and cuts that leave a character and its marks together."""
+
+from __future__ import annotations
+
+import unicodedata
+
+ZERO_WIDTH_JOINER = "\u200d"
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends, `(start, start)` when there is nothing else.
+
+    A space that carries a combining mark is no mere white space and stays.
+
+    >>> trimmed("  a b ", 0, 6)
+    (2, 5)
+    """
+    piece = text[start:end]
+    words = piece.lstrip()
+    if not words:
+        return start, start
+    first = start + len(piece) - len(words)
+    if first > start and carries_mark(text, first - 1):
+        first -= 1
+    return first, first + len(text[first:end].rstrip())
+
+
+def carries_mark(text: str, position: int) -> bool:
+    """True when a combining mark follows the space at `position`; a line end carries none."""
+    return (
+        unicodedata.category(text[position]) == "Zs"
+        and position + 1 < len(text)
+        and is_mark(text[position + 1])
+    )
+
+
+def is_mark(character: str) -> bool:
+    """True for characters that are drawn onto the one before: accents, vowel signs, variation selectors."""
+    return character >= "\u0300" and unicodedata.category(character)[0] == "M"
+
+
+def cut_before(text: str, start: int, cut: int) -> int:
+    """The last place in `(start, cut]` that parts no character from its marks; `cut` when there is none.
+
+    >>> cut_before("abe\\u0301d", 0, 3)
+    2
+    """
+    place = cut
+    while place > start and place < len(text) and _belong_together(text[place - 1], text[place]):
+        place -= 1
+    return place if place > start else cut
+
+
+def _belong_together(left: str, right: str) -> bool:
+    return is_mark(right) or ZERO_WIDTH_JOINER in (left, right)
