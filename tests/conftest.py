@@ -1,0 +1,69 @@
+"""What holds for the whole run: no network, no downloads, reproducible Hypothesis, the data folder."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+import no_network
+import pytest
+from hypothesis import settings
+
+OFFLINE = Path(__file__).parent / "offline"
+
+settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("stress", max_examples=5000, deadline=None, print_blob=True)
+settings.load_profile("default")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Close the network for this process and its children, and choose the seed where one is free."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(OFFLINE), os.environ.get("PYTHONPATH")]))
+    handle, os.environ[no_network.LOG] = tempfile.mkstemp(prefix="spanwise-network-")
+    os.close(handle)
+    no_network.install()
+    profile = config.option.hypothesis_profile or "default"
+    if config.option.hypothesis_seed is None and not settings.get_profile(profile).derandomize:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_unconfigure() -> None:
+    """Remove the record of refused attempts."""
+    Path(os.environ.pop(no_network.LOG)).unlink(missing_ok=True)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """What it takes to see the same run again."""
+    seed = config.option.hypothesis_seed
+    profile = config.option.hypothesis_profile or "default"
+    chosen = "derandomized" if seed is None else f"--hypothesis-seed={seed}"
+    return (
+        f"seeds: PYTHONHASHSEED={os.environ.get('PYTHONHASHSEED', 'random')}, hypothesis {profile} {chosen}"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail the test that tried to leave this machine, even when the code under test hid the refusal."""
+    report = yield
+    if attempts := no_network.attempts():
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} tried to leave this machine: {'; '.join(attempts)}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of public data sets that SPANWISE_DATA names; without it the test is skipped."""
+    folder = os.environ.get("SPANWISE_DATA")
+    if not folder:
+        pytest.skip("SPANWISE_DATA is not set; CONTRIBUTING.md says what it holds")
+    if not Path(folder).is_dir():
+        pytest.fail(f"SPANWISE_DATA names {folder}, which is not a folder")
+    return Path(folder)

@@ -1,0 +1,40 @@
+"""`import spanwise` is cheap: the standard library only, and a small set of names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spanwise
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_exported_names() -> None:
+    assert sorted(spanwise.__all__) == ["Library", "__version__", "open"]
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'opne'"):
+        spanwise.opne  # noqa: B018
+
+
+def test_importing_loads_only_the_standard_library() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import spanwise, spanwise.types, spanwise.errors;"
+        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) - sys.stdlib_module_names == {"spanwise"}
+
+
+def test_every_error_is_a_spanwise_error_and_is_drawn_in_the_tree() -> None:
+    from spanwise import errors
+
+    named = {name: value for name, value in vars(errors).items() if isinstance(value, type)}
+    assert all(issubclass(value, errors.SpanwiseError) for value in named.values())
+    drawn = {line.lstrip("├└─ ").split()[0] for line in (errors.__doc__ or "").splitlines() if "──" in line}
+    assert drawn == set(named) - {"SpanwiseError"}

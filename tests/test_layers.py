@@ -1,0 +1,121 @@
+"""The folders import one another in one direction only, and are installed below `spanwise` only."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+
+# A folder may import itself, what stands here, and the contract: `spanwise.types` and `spanwise.errors`.
+MAY_IMPORT = {
+    "pipelines": {"retrieval", "reader", "index", "models", "corpora", "eval"},
+    "retrieval": {"index", "models", "eval"},
+    "reader": {"models", "eval"},
+    "index": set(),
+    "models": set(),
+    "corpora": set(),
+    "eval": set(),
+}
+CONTRACT = {"spanwise.types", "spanwise.errors"}
+
+
+def imports_of(source: str, package: str) -> Iterator[tuple[ast.stmt, str]]:
+    """Each import statement with the full name of what it imports, relative ones resolved in `package`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield from ((node, f"{module}.{alias.name}") for alias in node.names)
+
+
+def offences(source: str, package: str) -> list[str]:
+    """The lines of a module of `package` that import what its folder may not."""
+    folder = package.split(".")[1]
+    allowed = MAY_IMPORT[folder] | {folder}
+    found = []
+    for node, name in imports_of(source, package):
+        parts = name.split(".")
+        if parts[0] in MAY_IMPORT:
+            found.append(f"line {node.lineno}: {name} is spelled without `spanwise.`")
+        elif parts[0] == "spanwise" and ".".join(parts[:2]) not in CONTRACT:
+            relative = isinstance(node, ast.ImportFrom) and node.level > 0
+            if parts[1] not in allowed:
+                found.append(f"line {node.lineno}: {folder} may not import {name}")
+            elif not relative:
+                found.append(f"line {node.lineno}: {name} is not imported relatively")
+    return found
+
+
+def modules(folder: str) -> Iterator[tuple[Path, str]]:
+    """The Python files of a folder with the name of the package that each lies in."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        yield path, ".".join(["spanwise", *path.parent.relative_to(ROOT).parts])
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_folder_imports_only_what_lies_below_it(folder: str) -> None:
+    for path, package in modules(folder):
+        assert offences(path.read_text(encoding="utf-8"), package) == [], path
+
+
+@pytest.mark.parametrize(
+    ("package", "line"),
+    [
+        ("spanwise.retrieval", "from ..reader.spans import Spans"),
+        ("spanwise.index.analysis", "from ...retrieval import bm25"),
+        ("spanwise.eval", "from .. import corpora"),
+        ("spanwise.models", "import spanwise.index.store"),
+        ("spanwise.pipelines", "from spanwise.index.store import Store"),
+        ("spanwise.pipelines", "import index"),
+        ("spanwise.corpora", "def late():\n    from ..pipelines import sync"),
+    ],
+)
+def test_an_import_against_the_direction_is_noticed(package: str, line: str) -> None:
+    assert len(offences(line, package)) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["from ..index.store import Store", "from .bm25 import BM25", "import numpy"]
+)
+def test_an_import_along_the_direction_passes(line: str) -> None:
+    assert offences(line, "spanwise.retrieval") == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "spanwise").glob("*.py")), ids=lambda path: path.name)
+def test_the_public_face_imports_the_standard_library_at_once_and_pipelines_later(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    at_once = ast.parse(source).body
+    for node, name in imports_of(source, "spanwise"):
+        top, second = [*name.split("."), ""][:2]
+        late = node not in at_once
+        here = ".".join([top, second]) in CONTRACT or (late and second == "pipelines")
+        assert here if top == "spanwise" else top in sys.stdlib_module_names, (node.lineno, name)
+
+
+def test_packages_in_pyproject_are_those_in_the_tree() -> None:
+    tree = {"spanwise": "spanwise"}
+    for folder in MAY_IMPORT:
+        for init in (ROOT / folder).rglob("__init__.py"):
+            path = init.parent.relative_to(ROOT)
+            tree[".".join(["spanwise", *path.parts])] = path.as_posix()
+    assert SETUPTOOLS["package-dir"] == tree
+    assert sorted(SETUPTOOLS["packages"]) == sorted(tree)
+
+
+def test_only_spanwise_is_installed_at_the_top() -> None:
+    assert {package.split(".")[0] for package in SETUPTOOLS["packages"]} == {"spanwise"}
+    assert "py-modules" not in SETUPTOOLS
+
+
+def test_neither_the_root_nor_the_tests_are_packages() -> None:
+    assert not (ROOT / "__init__.py").exists()
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
