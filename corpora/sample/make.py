@@ -23,10 +23,10 @@ from typing import Any, Literal
 from xml.sax.saxutils import escape
 
 import docx
-from reportlab.lib.pagesizes import A5
-from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
-from reportlab.lib.units import mm
-from reportlab.platypus import (
+from reportlab.lib.pagesizes import A5  # type: ignore[import-untyped]
+from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet  # type: ignore[import-untyped]
+from reportlab.lib.units import mm  # type: ignore[import-untyped]
+from reportlab.platypus import (  # type: ignore[import-untyped]
     Flowable,
     KeepTogether,
     PageBreak,

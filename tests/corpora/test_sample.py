@@ -35,8 +35,8 @@ def plain_text(path: Path) -> str:
             return "\n".join(page.extract_text() for page in PdfReader(path).pages)
         case ".docx":
             document = docx.Document(str(path))
-            cells = [cell for table in document.tables for cell in table._cells]
-            return "\n".join(part.text for part in [*document.paragraphs, *cells])
+            cells = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
+            return "\n".join([paragraph.text for paragraph in document.paragraphs] + cells)
         case ".html":
             soup = BeautifulSoup(path.read_bytes(), "html.parser")
             for noise in soup(["script", "style", "head"]):
