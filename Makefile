@@ -1,0 +1,65 @@
+# The commands of this repository; `make help` lists them. Each sets up what it needs in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# What `make demo` asks of the sample corpus: three questions that it answers and one that it does not.
+define QUESTIONS
+Who founded the mill?
+When was the new bridge opened?
+Why does the ferry stop in winter?
+Who is the mayor of the capital?
+endef
+export QUESTIONS
+
+.PHONY: help demo install dev test lint wheel clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: install ## index the sample corpus and ask it four questions
+	$(BIN)/spanwise index corpora/sample/docs --index .demo
+	@printf '%s\n' "$$QUESTIONS" | while IFS= read -r question; do \
+		printf '\n$$ spanwise ask "%s"\n' "$$question"; \
+		$(BIN)/spanwise ask "$$question" --index .demo </dev/null || exit; \
+	done
+
+install: .venv/installed ## make .venv with spanwise in it
+
+dev: .venv/installed-dev ## the same with the tools for tests and checks
+
+test: dev ## run the tests
+	$(BIN)/python -m pytest
+
+lint: dev ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python scripts/links.py
+	MYPYPATH=.links $(BIN)/mypy -p spanwise
+
+wheel: dev ## build the wheel and try it from a foreign folder
+	rm -rf build dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python scripts/wheel_smoke.py dist/*.whl
+
+clean: ## remove everything that these commands made
+	rm -rf .venv .demo .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# torch comes first and alone: whichever build of that version is then there, the rest adds no other.
+.venv/torch: constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanwise needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	@echo "Installing torch and the other dependencies into .venv: minutes the first time."
+	$(INSTALL) torch
+	@touch $@
+
+.venv/installed: .venv/torch pyproject.toml
+	$(INSTALL) --editable .
+	@touch $@
+
+.venv/installed-dev: .venv/torch pyproject.toml
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ .venv/installed
