@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 
 
-def write_file(path: Path, data: bytes | memoryview) -> None:
+def write_file(path: Path, *parts: bytes | memoryview) -> None:
     """Create the file with these bytes, on the disk when this returns; an existing file is an error."""
     with path.open("xb") as file:
-        file.write(data)
+        file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
 

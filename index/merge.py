@@ -67,6 +67,8 @@ def _merge_family(
     folder: Path, catalog: CatalogWriter, family: Sequence[SegmentEntry], deleted: NDArray[np.int64]
 ) -> bool:
     """Merge segments of one kind and model; False when all of them stay."""
+    if len(family) <= MOST_SEGMENTS and not len(deleted):
+        return False
     segments = [open_segment(folder / entry.id) for entry in family]
     dead = [int(np.isin(segment.columns["passage_ids"], deleted).sum()) for segment in segments]
     chosen = choose([Size(entry.rows, entry.rows - n) for entry, n in zip(family, dead, strict=True)])

@@ -147,7 +147,7 @@ class PostingsSegment:
         start, end = (0, 0) if number is None else (int(starts[number]), int(starts[number + 1]))
         rows, counts = self._columns["rows"][start:end], self._columns["counts"][start:end]
         if number is not None and _sum(rows, counts) != self._columns["sums"][number]:
-            raise damaged(self._segment.path, f"rows.bin or counts.bin changed at {term!r}")
+            raise damaged(self._segment.path, f"the rows of {term!r} do not match their sum")
         return rows, counts
 
     def pairs(self) -> Pairs:

@@ -1,20 +1,22 @@
-"""An immutable segment on disk: a directory of flat arrays and the manifest that vouches for them.
+"""An immutable segment on disk: a file of flat arrays and the manifest that vouches for it.
 
     segments/<sha256 of manifest.json>/manifest.json
-    segments/<sha256 of manifest.json>/<column>.bin      little-endian numbers, nothing else
+    segments/<sha256 of manifest.json>/columns.bin      little-endian numbers, each column on a multiple of 64
 
 A segment is named by the digest of its manifest, and the manifest holds the digest of every column, so the
-name alone, kept in the catalog, proves every byte. Opening checks the manifest and the sizes; `check` reads
-a column and compares its digest.
+name alone, kept in the catalog, proves every byte. Opening checks the manifest and the size; `check` reads
+columns and compares their digests.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,15 @@ from .atomic import publish, write_file
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
+_COLUMNS = "columns.bin"
 _TEMPORARY = ".unfinished"
+_ALIGNMENT = 64  # bytes; the length of a cache line
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An open segment: `columns` are read-only arrays mapped from its files, which stay readable if those
-    are deleted. `kind` says what they mean; `model` is the digest of the model that wrote them, or empty.
+    """An open segment. `columns` are read-only arrays mapped from its file, which stay readable when the file
+    is deleted. `kind` says what they mean; `model` is the digest of the model that wrote them, or empty.
     """
 
     path: Path
@@ -41,12 +45,19 @@ class Segment:
     model: str
     columns: Mapping[str, NDArray[Any]]
     digests: Mapping[str, str]
+    data: mmap.mmap | bytes
 
     def check(self, *names: str) -> None:
-        """Compare columns (default: all) with their digests; `IndexCorrupt` names the damaged file."""
-        for name in names or self.columns:
+        """Compare columns with their digests; `IndexCorrupt` names the file and the column."""
+        for name in names:
             if _digest(self.columns[name].data) != self.digests[name]:
-                raise damaged(self.path / f"{name}.bin", "its content does not match its digest")
+                raise damaged(self.path / _COLUMNS, f"column {name} does not match its digest")
+
+    def check_file(self) -> None:
+        """Compare the whole file with its digest, also the bytes between columns."""
+        if _digest(self.data) != self.digests[_COLUMNS]:
+            self.check(*self.columns)
+            raise damaged(self.path / _COLUMNS, "a byte between its columns changed")
 
 
 def damaged(path: Path, how: str) -> IndexCorrupt:
@@ -59,39 +70,54 @@ def write_segment(folder: Path, kind: str, model: str, columns: Mapping[str, NDA
     temporary = folder / _TEMPORARY
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
-    entries = {name: _write_column(temporary, name, column) for name, column in columns.items()}
-    manifest = {"format": FORMAT, "kind": kind, "model": model, "columns": entries}
+    flat = {name: _little_endian(column) for name, column in columns.items()}
+    parts = [part for column in flat.values() for part in (column.data, bytes(-column.nbytes % _ALIGNMENT))]
+    manifest = {
+        "format": FORMAT,
+        "kind": kind,
+        "model": model,
+        "bytes": sum(memoryview(part).nbytes for part in parts),
+        "sha256": _digest(*parts),
+        "columns": _layout(flat),
+    }
     text = json.dumps(manifest, sort_keys=True, indent=1).encode("ascii")
+    write_file(temporary / _COLUMNS, *parts)
     write_file(temporary / _MANIFEST, text)
-    name = _digest(text)
-    publish(temporary, folder / name)
-    return name
+    publish(temporary, folder / _digest(text))
+    return _digest(text)
 
 
 def open_segment(path: Path) -> Segment:
     """Map a segment into memory. `FileNotFoundError` when the directory is gone, `IndexCorrupt` when its
-    manifest is not the one it is named by or a file is missing or of the wrong size.
+    manifest is not the one it is named by or its file is missing or of the wrong size.
     """
     manifest = _manifest(path)
+    data = _map(path / _COLUMNS, manifest["bytes"])
     entries = manifest["columns"]
     return Segment(
         path=path,
         kind=manifest["kind"],
         model=manifest["model"],
-        columns={name: _map_column(path / f"{name}.bin", entry) for name, entry in entries.items()},
-        digests={name: entry["sha256"] for name, entry in entries.items()},
+        columns={name: _column(data, entry) for name, entry in entries.items()},
+        digests={_COLUMNS: manifest["sha256"]} | {name: entry["sha256"] for name, entry in entries.items()},
+        data=data,
     )
 
 
-def _write_column(folder: Path, name: str, column: NDArray[Any]) -> dict[str, Any]:
-    flat = np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("<"))
-    write_file(folder / f"{name}.bin", flat.data)
-    return {
-        "dtype": flat.dtype.str,
-        "shape": list(flat.shape),
-        "bytes": flat.nbytes,
-        "sha256": _digest(flat.data),
-    }
+def _layout(columns: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
+    """Where each column stands in the file, how it is read, and its digest."""
+    entries: dict[str, dict[str, Any]] = {}
+    offset = 0
+    for name, column in columns.items():
+        shape = list(column.shape)
+        digest = _digest(column.data)
+        entries[name] = {"dtype": column.dtype.str, "shape": shape, "offset": offset, "sha256": digest}
+        offset += column.nbytes + -column.nbytes % _ALIGNMENT
+    return entries
+
+
+def _little_endian(column: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("<"))
 
 
 def _manifest(path: Path) -> dict[str, Any]:
@@ -110,18 +136,25 @@ def _manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _map_column(path: Path, entry: Mapping[str, Any]) -> NDArray[Any]:
+def _map(path: Path, size: int) -> mmap.mmap | bytes:
     try:
-        size = path.stat().st_size
+        with path.open("rb") as file:
+            found = file.seek(0, 2)
+            if found != size:
+                raise damaged(path, f"it has {found} bytes instead of {size}")
+            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError:
         raise damaged(path, "the file is missing") from None
-    if size != entry["bytes"]:
-        raise damaged(path, f"it has {size} bytes instead of {entry['bytes']}")
-    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    if size == 0:  # an empty file cannot be mapped
-        return np.empty(shape, dtype)
-    return np.asarray(np.memmap(path, dtype=dtype, mode="r", shape=shape))
 
 
-def _digest(data: Any) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _column(data: mmap.mmap | bytes, entry: Mapping[str, Any]) -> NDArray[Any]:
+    shape = tuple(entry["shape"])
+    flat = np.frombuffer(data, np.dtype(entry["dtype"]), prod(shape), entry["offset"])
+    return flat.reshape(shape)
+
+
+def _digest(*parts: Any) -> str:
+    sha256 = hashlib.sha256()
+    for part in parts:
+        sha256.update(part)
+    return sha256.hexdigest()

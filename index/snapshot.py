@@ -15,7 +15,6 @@ from . import postings, vectors
 from .catalog import Catalog
 from .live_postings import LivePostings
 from .postings import PostingsSegment
-from .postings_index import PostingsIndex, Weighting
 from .rows import FileState
 from .segment import Segment
 from .vector_index import VectorIndex
@@ -97,21 +96,21 @@ class Snapshot:
                 counts[segment.model] = counts.get(segment.model, 0) + int(live.sum())
         return {model: count for model, count in counts.items() if count}
 
-    def live_postings(self) -> LivePostings:
+    def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
+        """The (document id, start, end) of passages, which orders those that score alike."""
+        return self._catalog.places(passage_ids)
+
+    def postings(self) -> LivePostings:
         """The postings of all segments as one, after their dictionaries have proved to be whole."""
         parts = [PostingsSegment.open(part) for part in self._segments if part.kind == postings.KIND]
         return LivePostings(parts, self._deleted)
-
-    def postings(self, weighting: Weighting) -> PostingsIndex:
-        """The lexical index, ranked by a weighting such as BM25."""
-        return PostingsIndex(self.live_postings(), weighting, self._catalog.places)
 
     def vectors(self, model_digest: str) -> VectorIndex:
         """The dense index of one model; `IndexEmpty` when no live passage has a vector of it."""
         if not self.vector_models().get(model_digest):
             raise IndexEmpty(f"no passage has a vector of model {model_digest}")
         parts = [VectorSegment.open(part) for part in self._vector_segments(model_digest)]
-        return VectorIndex.build(parts, self._deleted, self._catalog.places)
+        return VectorIndex.build(parts, self._deleted, self.places)
 
     def _vector_segments(self, model_digest: str) -> list[Segment]:
         return [part for part in self._segments if (part.kind, part.model) == (vectors.KIND, model_digest)]

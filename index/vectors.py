@@ -62,7 +62,7 @@ class VectorSegment:
     @classmethod
     def open(cls, segment: Segment) -> VectorSegment:
         """The segment for search, after every byte has been compared with its digest."""
-        segment.check()
+        segment.check("passage_ids", "vectors")
         return cls(segment)
 
     @property

@@ -74,7 +74,7 @@ def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
     for entry in entries:
         try:
             segment = open_segment(folder / entry.id)
-            segment.check()
+            segment.check_file()
             _check_entry(segment, entry)
         except (SpanwiseError, OSError) as error:
             yield str(error)

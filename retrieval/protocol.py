@@ -1,9 +1,12 @@
-"""What every retriever is: something that ranks passages for questions, end to end."""
+"""What every retriever is, something that ranks passages for questions, and what encodes for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spanwise.types import Hit
 
@@ -14,4 +17,17 @@ class Retriever(Protocol):
     name: str
 
     def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
-        """For each question its best k hits, best first, ties by (document id, start)."""
+        """For each question its best k hits, best first, ties by (document id, start).
+
+        `ValueError` for k below 1 and for an empty question.
+        """
+
+
+class Encoder(Protocol):
+    """A model that turns texts into vectors of `width` numbers; `digest` names its exact weights."""
+
+    digest: str
+    width: int
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a text: (len(texts), width) float32."""

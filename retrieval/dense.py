@@ -1,0 +1,46 @@
+"""Retrieval by meaning: the vector of a question against the vectors of the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spanwise.errors import IndexEmpty, ModelMismatch
+from spanwise.types import Hit
+
+from ..index import Snapshot
+from ..index.vector_index import VectorIndex
+from .hits import check_questions, hits_of
+from .protocol import Encoder
+
+
+class DenseRetriever:
+    """Ranks the passages that have a vector by their cosine with the question; others are not found."""
+
+    name = "dense"
+
+    def __init__(self, index: VectorIndex, encoder: Encoder, snapshot: Snapshot) -> None:
+        self._index = index
+        self._encoder = encoder
+        self._snapshot = snapshot
+
+    @classmethod
+    def build(cls, snapshot: Snapshot, encoder: Encoder) -> DenseRetriever:
+        """Load the vectors of the encoder's model: `IndexEmpty` when none are stored, `ModelMismatch` when
+        only those of other models are.
+        """
+        models = snapshot.vector_models()
+        if not models:
+            raise IndexEmpty("no passage has a vector yet: run `spanwise index FOLDER` to encode them")
+        if encoder.digest not in models:
+            raise ModelMismatch(
+                f"the passages were encoded by {', '.join(sorted(models))}, not by {encoder.digest}: "
+                "run `spanwise index FOLDER --model NAME` to encode them with this one"
+            )
+        return cls(snapshot.vectors(encoder.digest), encoder, snapshot)
+
+    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+        """For each question its best k hits; `VectorRejected` when its vector is not of length 1."""
+        check_questions(questions, k)
+        if not questions:
+            return []
+        return hits_of(self._index.search(self._encoder.encode(questions), k), self._snapshot, self.name)

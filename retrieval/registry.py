@@ -1,0 +1,56 @@
+"""Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, and fusions spelled with a plus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spanwise.errors import IndexEmpty
+
+from ..index import Snapshot
+from ..index.analysis import Analyzer
+from .bm25 import bm25_retriever
+from .dense import DenseRetriever
+from .fusion import FusionRetriever
+from .protocol import Encoder, Retriever
+from .rank_bm25_engine import rank_bm25_retriever
+from .tfidf import tfidf_retriever
+
+LEXICAL: dict[str, Callable[[Snapshot, Analyzer], Retriever]] = {
+    "tfidf": tfidf_retriever,
+    "bm25": bm25_retriever,
+    "rank_bm25": rank_bm25_retriever,
+}
+ALIASES = {"hybrid": "bm25+dense"}
+
+
+def stages_of(name: str) -> list[str]:
+    """The single retrievers that a name stands for; `ValueError` lists the known ones.
+
+    >>> stages_of("hybrid")
+    ['bm25', 'dense']
+    """
+    stages = ALIASES.get(name, name).split("+")
+    unknown = [stage for stage in stages if stage not in (*LEXICAL, "dense")]
+    if unknown or len(set(stages)) != len(stages):
+        known = ", ".join([*LEXICAL, "dense", *ALIASES])
+        raise ValueError(f"retriever must be one of {known}, or different ones joined by +, not {name!r}")
+    return stages
+
+
+def build_retriever(
+    name: str, snapshot: Snapshot, analyzer: Analyzer, encoder: Callable[[], Encoder]
+) -> Retriever:
+    """The retriever of that name over a snapshot; `encoder` is only called when a dense stage needs it.
+
+    `IndexEmpty` when the snapshot holds no passages.
+    """
+    names = stages_of(name)
+    if not snapshot.n_passages:
+        raise IndexEmpty(
+            "the index holds no passages: run `spanwise index FOLDER` on a folder with documents"
+        )
+    stages = [
+        LEXICAL[stage](snapshot, analyzer) if stage in LEXICAL else DenseRetriever.build(snapshot, encoder())
+        for stage in names
+    ]
+    return stages[0] if len(stages) == 1 else FusionRetriever(stages)

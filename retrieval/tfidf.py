@@ -1,0 +1,111 @@
+"""TF-IDF vectors, compared by their cosine.
+
+    weight(t, d) = (1 + lg tf) * lg(N / df)        for tf > 0, else 0          (lg: base 10)
+    score(q, d)  = sum over t of weight(t, q) * weight(t, d) / (|q| * |d|)
+
+The question is weighted like a passage. A term of every passage has weight 0, and a vector without any weight
+has score 0 with everything. Terms that no passage holds are left out of the question's vector.
+
+Source: Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008, sections 6.2 to 6.4
+(ltc.ltc).
+The older weighting by relative frequency, tf / |d| * lg(N / df), is here as `relative_weights`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log10, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index import Snapshot
+from ..index.analysis import Analyzer
+from ..index.live_postings import LivePostings
+from ..index.postings_index import PostingsIndex
+from ..index.statistics import CorpusStatistics
+from .lexical import LexicalRetriever
+
+
+def idf_lg(df: int, n_docs: int) -> float:
+    """lg(N / df); 0 for a term that no passage or every passage holds.
+
+    >>> round(idf_lg(3, 4), 6)
+    0.124939
+    """
+    return log10(n_docs / df) if df else 0.0
+
+
+def log_weights(terms: Sequence[str], statistics: CorpusStatistics) -> dict[str, float]:
+    """(1 + lg tf) * idf for each distinct term, in order of first occurrence."""
+    return {
+        term: (1 + log10(tf)) * idf_lg(statistics.df.get(term, 0), statistics.n_docs)
+        for term, tf in Counter(terms).items()
+    }
+
+
+def relative_weights(terms: Sequence[str], statistics: CorpusStatistics) -> dict[str, float]:
+    """tf / length * idf for each distinct term, in order of first occurrence."""
+    return {
+        term: tf / len(terms) * idf_lg(statistics.df.get(term, 0), statistics.n_docs)
+        for term, tf in Counter(terms).items()
+    }
+
+
+def norm(weights: Mapping[str, float]) -> float:
+    """The Euclidean length of a sparse vector."""
+    return sqrt(sum(weight * weight for weight in weights.values()))
+
+
+def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    """The cosine of two sparse vectors; 0 when one of them is zero.
+
+    >>> cosine({"sweet": 3.0, "love": 4.0}, {"sweet": 1.0})
+    0.6
+    """
+    lengths = norm(a) * norm(b)
+    return sum(weight * b.get(term, 0.0) for term, weight in a.items()) / lengths if lengths else 0.0
+
+
+def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDArray[np.float64]:
+    """The length of every row's vector, (rows,) float64; `statistics` must cover all terms.
+
+    Squares are added in the order of the terms' bytes, the same in every segmentation.
+    """
+    squares = np.zeros(len(postings))
+    for pairs in postings.pairs():
+        terms = (term.decode("utf-8") for term in pairs.vocabulary)
+        idf = np.array([idf_lg(statistics.df.get(term, 0), statistics.n_docs) for term in terms])
+        weights = (1 + np.log10(pairs.counts)) * idf[pairs.terms]
+        squares += np.bincount(pairs.rows, weights * weights, minlength=len(postings))
+    return np.sqrt(squares)
+
+
+@dataclass(frozen=True, slots=True)
+class TfIdf:
+    """The weighting; `norms` are the `document_norms` of the postings that are searched."""
+
+    norms: NDArray[np.float64]
+
+    def scores(
+        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
+    ) -> NDArray[np.float64]:
+        """The cosine of every row with the question, 0 without a common term of any weight."""
+        scores = np.zeros(len(postings))
+        weights = log_weights(question, statistics)
+        for term, weight in weights.items():
+            if weight:
+                rows, counts = postings.find(term)
+                idf = idf_lg(statistics.df[term], statistics.n_docs)
+                scores[rows] += weight * (1 + np.log10(counts)) * idf
+        lengths = norm(weights) * self.norms
+        return np.divide(scores, lengths, out=scores, where=lengths > 0)
+
+
+def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> LexicalRetriever:
+    """The retriever `tfidf` over a snapshot; the norms of all passages are computed here."""
+    postings = snapshot.postings()
+    weighting = TfIdf(document_norms(postings, postings.all_statistics))
+    return LexicalRetriever("tfidf", PostingsIndex(postings, weighting, snapshot.places), snapshot, analyzer)
