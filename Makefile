@@ -7,10 +7,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What `make demo` asks of the sample corpus: three questions that it answers and one that it does not.
 define QUESTIONS
-Who founded the mill?
-When was the new bridge opened?
-Why does the ferry stop in winter?
-Who is the mayor of the capital?
+Why must the sluices nearest the shore be raised last?
+What accident killed the founder of the sailcloth mill?
+Where was the Eskery Psalter hidden during the war?
+How much did it cost to build the Wire Bridge?
 endef
 export QUESTIONS
 

@@ -83,7 +83,7 @@ class Asker:
     def _question(self, text: str) -> Question:
         terms = tuple(self.analyzer.question_terms(text))
         statistics = self.postings.statistics(terms)
-        idf = {term: idf_lucene(statistics.n_docs, statistics.df.get(term, 0)) for term in terms}
+        idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
         return Question(text, terms, idf)
 
     def _answer(

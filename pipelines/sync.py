@@ -25,7 +25,7 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState
 from ..index.store import Store
 from ..index.writer import Writer
-from ..retrieval.dense import Encoder
+from ..retrieval.protocol import Encoder
 
 PASSAGES_PER_COMMIT = 20_000
 VECTORS_PER_COMMIT = 2_048

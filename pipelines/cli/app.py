@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from spanwise import __version__
 from spanwise.errors import SpanwiseError
 
 from . import ask, evaluate, index, search, status, train
@@ -47,7 +47,7 @@ def options(
 ) -> None:
     """Answers questions from a folder of documents with the exact words, or says that they are not there."""
     if version:
-        print(f"spanwise {__version__}")
+        print(f"spanwise {version_of('spanwise')}")
         raise typer.Exit
 
 
