@@ -19,7 +19,8 @@ from spanwise.types import Rejection
 
 from .opening import RELATIVE, open_folder
 
-IGNORED = frozenset((".git", ".spanwise", "node_modules", "__pycache__"))
+OWN = ".spanwise"  # an index is no part of the folder that it is of, and is not counted
+IGNORED = frozenset((".git", "node_modules", "__pycache__"))
 KINDS = {
     stat.S_IFLNK: "link",
     stat.S_IFIFO: "pipe",
@@ -60,6 +61,8 @@ def walk(root: Path) -> Listing:
         folder = todo.pop()
         for name, status in _entries(root, folder, rejected):
             place = folder / name
+            if name == OWN and stat.S_ISDIR(status.st_mode):
+                continue
             reason = _reason_to_skip(name, status)
             if not _is_utf8(name):
                 rejected.append(Rejection(_readable(place), "its name is not UTF-8"))
