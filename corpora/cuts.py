@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
-from .sentences import sentence_spans
 from .trimming import cut_before, is_mark
 
 # Python's str.split() takes all of them for white space, and they are none of the text's own: those
@@ -41,7 +40,7 @@ def weight(text: str) -> int:
 
 
 def cut(text: str, sentences: Sequence[Span], whole: Sequence[Span], budget: int) -> list[Span]:
-    """Spans that cover the text without gaps, each of a weight up to `budget`, runts joined up to half more."""
+    """Spans that cover the text without gaps, up to `budget` in weight, or half more with a runt joined."""
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     splitter = RecursiveCharacterTextSplitter(
@@ -57,7 +56,9 @@ def cut(text: str, sentences: Sequence[Span], whole: Sequence[Span], budget: int
     if "".join(chunks) != copy:
         raise RuntimeError("langchain-text-splitters lost or changed characters: its chunks cannot be placed")
     ends = list(accumulate(map(len, chunks)))
-    spans = [piece for start, end in zip([0, *ends], ends, strict=False) for piece in _bounded(text, start, end, budget)]
+    spans: list[Span] = []
+    for start, end in pairwise([0, *ends]):
+        spans += _bounded(text, start, end, budget)
     return join_small(spans, [weight(text[start:end]) for start, end in spans], budget)
 
 

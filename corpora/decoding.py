@@ -26,7 +26,9 @@ GUESSED = (
     *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
 )
 # Python also registers codecs that are no character sets, some of them slow on hostile input (punycode).
-DECLARABLE = ("ascii", "iso8859", "cp", "koi8", "shift_jis", "euc_", "gb", "big5", "mac-", "tis-620", "utf-16")
+DECLARABLE = (
+    *("ascii", "iso8859", "cp", "koi8", "shift_jis", "euc_", "gb", "big5", "mac-", "tis-620", "utf-16"),
+)
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:

@@ -17,6 +17,7 @@ OPENS = re.compile(
 )
 # Headings, rows and rules are complete: the next line starts another block.
 COMPLETE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||={3,}\s*\Z|-{3,}\s*\Z|\*{3,}\s*\Z)")
+BLANK = re.compile(r"[\s>]*")  # also the empty line of a quotation
 ROW = " | "
 SHORT = 0.6  # of the widest line of its paragraph
 # What a line does not end with when it is the last of its block.
@@ -38,9 +39,9 @@ def block_spans(text: str) -> list[tuple[int, int]]:
     in_fence = False
     for line, width in zip(lines, _widths(lines), strict=True):
         is_fence = FENCE.match(line) is not None
-        if position and not line.isspace():
-            if in_fence or is_fence or previous.isspace() or _parts(previous, line, width):
-                starts.append(position)
+        follows = in_fence or is_fence or BLANK.fullmatch(previous) or _parts(previous, line, width)
+        if position and not line.isspace() and follows:
+            starts.append(position)
         in_fence ^= is_fence
         previous = line
         position += len(line)
@@ -58,10 +59,12 @@ def _widths(lines: list[str]) -> list[int]:
 
 def _parts(previous: str, line: str, width: int) -> bool:
     """True when the line end between two lines of a paragraph of this width parts two blocks."""
-    if OPENS.match(line) or COMPLETE.match(previous) or FENCE.match(previous) or ROW in line or ROW in previous:
+    if OPENS.match(line) or COMPLETE.match(previous) or FENCE.match(previous):
+        return True
+    if ROW in line or ROW in previous:
         return True
     previous = previous.rstrip()
-    first = line.lstrip()[0]
+    first = line.lstrip()[:1]
     if len(previous) >= SHORT * width or not (first.isupper() or first.isdigit()):
         return False
     return LEADS_ON.search(previous[-12:]) is None

@@ -13,14 +13,17 @@ from pathlib import Path, PurePosixPath
 from spanwise.errors import DocumentRejected
 
 MAX_BYTES = 200_000_000
-FILE_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+FILE_FLAGS = os.O_RDONLY
+for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # which of them there are depends on the system
+    FILE_FLAGS |= getattr(os, flag, 0)
+ROOT_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+FOLDER_FLAGS = ROOT_FLAGS | getattr(os, "O_NOFOLLOW", 0)
 RELATIVE = os.open in os.supports_dir_fd  # not on Windows, where only the last part is checked
 
 
 def open_folder(root: Path, relative: PurePosixPath) -> int:
     """A descriptor of a folder below `root`; `OSError` when a part of the way is a link or no folder."""
-    handle = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    handle = os.open(root, ROOT_FLAGS)
     for part in relative.parts:
         try:
             child = os.open(part, FOLDER_FLAGS, dir_fd=handle)

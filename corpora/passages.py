@@ -78,10 +78,10 @@ def _overlapping(
         if index:
             above = bisect_right(stops, start)
             floor = max(floor, spans[index - 1][0] + 1, stops[above - 1] if above else 0)
-            opening = bisect_left(openings, start) - 1
-            while opening >= 0 and openings[opening] >= floor and weight(text[openings[opening] : start]) <= reach:
-                first = openings[opening]
-                opening -= 1
+            for opening in reversed(openings[bisect_left(openings, floor) : bisect_left(openings, start)]):
+                if weight(text[opening:start]) > reach:
+                    break
+                first = opening
         yield first, end
         floor = first + 1
 

@@ -64,24 +64,24 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
     suffix = PurePosixPath(document_id).suffix.lower()
     reader = choose_reader(data, suffix)
     if reader is None:
-        return Skipped(document_id, f"unsupported format {suffix}".rstrip() if suffix else "unsupported format")
+        return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
     document = reader(data, document_id)
     if not document.text or document.text.isspace():
         raise DocumentRejected("no text in it")
     if len(document.text) > MAX_TEXT:
-        raise DocumentRejected(f"{len(document.text):,} characters of text are over the limit of {MAX_TEXT:,}")
+        raise DocumentRejected(f"{len(document.text):,} characters of text; the limit is {MAX_TEXT:,}")
     return document
 
 
 def choose_reader(data: bytes, suffix: str) -> Reader | None:
-    """The reader for a file's content and name, None when there is none; `DocumentRejected` when they clash."""
+    """The reader for a content and a name, None when there is none; `DocumentRejected` when they clash."""
     head = data[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n\f\0")
     if head.startswith(b"%PDF-"):
         return pdf.read
     if head.startswith(ZIP):
         return docx.read if _is_word(data, suffix) else None
     if head.startswith(OLE) and suffix == ".docx":
-        raise DocumentRejected("encrypted Word document, or one of the old .doc format: save it as a plain .docx")
+        raise DocumentRejected("encrypted Word document, or one of the old .doc format")
     known = BY_SUFFIX.get(suffix)
     if known is pdf.read and b"%PDF-" not in data[:HEAD]:
         raise DocumentRejected("not a PDF: it does not start with %PDF-")
@@ -108,7 +108,7 @@ def _is_word(data: bytes, suffix: str) -> bool:
 
 
 def _looks_like_text(data: bytes) -> bool:
-    """True for UTF-8 and for text with a byte order mark, as far as the first bytes and a decoder can tell."""
+    """True for UTF-8 and for UTF-16 with a byte order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     if b"\0" in data[:HEAD]:

@@ -2,7 +2,7 @@
 
 A passage starts where a region starts. Small sections below the same heading are packed into one region up
 to the budget of a passage; a section of half a budget or more starts its own. A heading with hardly
-anything below it is never left alone, because a passage of nothing but a heading answers no question.
+anything below it goes with what follows, or else with what precedes: alone it would answer no question.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def regions(document: Document, budget: int) -> list[Region]:
             packed.append(section)
     kept: list[Region] = []
     for region in packed:
-        if kept and region.body * BARE < budget:
+        if kept and _is_bare(region, budget):
             _join(kept[-1], region)
         else:
             kept.append(region)
@@ -66,10 +66,17 @@ def _packs(region: Region, section: Region, budget: int) -> bool:
     """True when the section belongs in the region before it, which it must not rise above."""
     if section.level < region.level:
         return False
+    if _is_bare(region, budget):
+        return True
+    if _is_bare(section, budget):
+        return False
     if 2 * section.weight < budget and region.weight + section.weight <= budget:
         return True
-    bare = region.body * BARE < budget
-    return bare or (region.weight * SMALL < budget and section.level > region.level)
+    return region.weight * SMALL < budget and section.level > region.level
+
+
+def _is_bare(region: Region, budget: int) -> bool:
+    return region.body * BARE < budget
 
 
 def _join(region: Region, section: Region) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
+from .abbreviations import BEFORE_NUMBERS, FIRST_WORDS, MAYBE_LAST, POINTERS, TITLES
 from .line_blocks import block_spans
 from .trimming import is_mark, trimmed
 
@@ -19,26 +21,6 @@ OPENING = "\"'“‘«([「『（【*_`"
 # Stops, closing quotes and brackets, note references such as [3]. No part can fail after a long run.
 STOP = re.compile(rf"(?:[{FULL_STOPS}]+|[.!?…]+)[{CLOSING}]*(?:\[\w{{1,3}}\]){{0,5}}")
 
-# Before a name: the stop never ends the sentence if the word has a capital.
-TITLES = frozenset(
-    "dr mr mrs ms prof gen col capt cmdr lt sgt maj rev hon pres gov sen rep messrs mt ft st ste".split()
-)
-# Before what they point to, in whatever case.
-POINTERS = frozenset(
-    "fig figs eq eqs cf viz e.g i.e eg ie vs ca approx resp trans eds chap vol vols pp ref refs incl".split()
-)
-BEFORE_NUMBERS = frozenset("no nos p art para sec op v".split())
-# Perhaps the last word of a sentence: it is if the next one looks like a first word.
-MAYBE_LAST = frozenset(
-    "etc inc ltd co corp bros jr sr esq al est dept univ assn ave blvd rd ph.d b.sc m.sc ed "
-    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
-FIRST_WORDS = frozenset(
-    "the a an in on at it its he she they we you i this that these those there here his her their our my "
-    "but and or so if when while after before since as for from to with by of what who why how where "
-    "which not no yes all some many most one two both each another other however then also although "
-    "because during under until once such".split()
-)
 LAST_TOKEN = re.compile(r"[^\s()\[\]{}\"'“”‘’«»—–/*_`]*\Z")
 WORD = re.compile(r"[^\W_]+")
 REACH = 24  # characters looked at on either side of a stop
@@ -53,7 +35,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans = []
     for start, end in block_spans(text):
         cuts = [start, *_cuts(text, start, end), end]
-        for left, right in zip(cuts, cuts[1:], strict=False):
+        for left, right in pairwise(cuts):
             first, last = trimmed(text, left, right)
             if first < last:
                 spans.append((first, last))
@@ -71,7 +53,8 @@ def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
     following = text[stop.end() : stop.end() + REACH]
     if stop[0][0] in FULL_STOPS:
         return not is_mark(following[0])
-    if not following[0].isspace():
+    at_line_start = stop.start() == block_start or text[stop.start() - 1] in "\r\n"
+    if not following[0].isspace() or at_line_start:  # at a line's start it is a bullet
         return False
     following = following.lstrip().lstrip(OPENING)
     if following[:1].islower():
@@ -89,12 +72,17 @@ def _word_may_end(word: str, following: str) -> bool:
     small = word.lower()
     if following[0].isdigit():
         return small not in TITLES | POINTERS | BEFORE_NUMBERS | MAYBE_LAST
-    if small in POINTERS or (small in TITLES and word[0].isupper() and small != "st"):
+    if small in POINTERS or (small in TITLES and word[0].isupper()):
         return False
-    # Initials and the like: J., U.S., a.m.
-    lettered = bool(word) and all(len(part) == 1 and part.isalpha() for part in word.split("."))
-    single = lettered and len(word) == 1 and word.islower()
-    if small in MAYBE_LAST or small == "st" or (lettered and not single):
+    if small in MAYBE_LAST or _is_lettered(word):
         next_word = WORD.match(following)
         return next_word is None or next_word[0].lower() in FIRST_WORDS
     return True
+
+
+def _is_lettered(word: str) -> bool:
+    """True for initials and what is written like them: J, U.S, a.m."""
+    letters = word.split(".")
+    return all(len(letter) == 1 and letter.isalpha() for letter in letters) and not (
+        word.islower() and len(word) == 1
+    )

@@ -44,11 +44,15 @@ def _fences(lines: Iterable[Line]) -> Iterator[Span]:
 
 
 def _tables(lines: Iterable[Line]) -> Iterator[Span]:
-    for is_row, group in groupby(lines, key=lambda line: line[1].lstrip().startswith("|") or " | " in line[1]):
+    for is_row, group in groupby(lines, key=_is_row):
         rows = list(group)
         if is_row and len(rows) > 1:
             start, last = rows[-1]
             yield rows[0][0], start + len(last.rstrip())
+
+
+def _is_row(line: Line) -> bool:
+    return line[1].lstrip().startswith("|") or " | " in line[1]
 
 
 def _apart(spans: Iterable[Span]) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from spanwise.types import Document, Heading
@@ -22,21 +23,22 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "text/markdown"
 LINE_END = re.compile(r"\r\n|\r|\n")  # what markdown-it counts as one
 FENCES = {"---": ("---", "..."), "+++": ("+++",)}
+UNSEEN = frozenset(("html_inline",))
 TITLE = re.compile(r"title\s*[:=]\s*(\S.*)", re.I)
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a Markdown file: title from front matter, first top heading, any heading, file name."""
+    """The document of a Markdown file; title from front matter, the heading on top of all, the file name."""
     text, encoding = decode(data)
     lines = LINE_END.split(text)
     n_front = front_matter(lines)
     headings = find_headings(text, n_front)
-    top = min(headings, key=lambda heading: heading.level).text if headings else ""
+    titles = front_title(lines[:n_front]), top_heading(text, headings, n_front)
     return Document(
         id=document_id,
         media_type=MEDIA_TYPE,
         sha256=sha256(data).hexdigest(),
-        title=choose_title(front_title(lines[:n_front]), top, document_id=document_id),
+        title=choose_title(*titles, document_id=document_id),
         text=text,
         headings=tuple(headings),
         metadata={"encoding": encoding},
@@ -64,6 +66,19 @@ def front_title(lines: list[str]) -> str:
     return ""
 
 
+def top_heading(text: str, headings: list[Heading], n_front: int) -> str:
+    """The words of the first heading of the highest level, or the empty string.
+
+    Where several share that level they are parts, and none is a title unless the text begins with it.
+    """
+    if not headings:
+        return ""
+    level = min(heading.level for heading in headings)
+    top, *others = [heading for heading in headings if heading.level == level]
+    lead = LINE_END.split(text[: top.start])[n_front:]
+    return "" if others and any(line.strip() for line in lead) else top.text
+
+
 def find_headings(text: str, n_front: int = 0) -> list[Heading]:
     """ATX and setext headings outside code, quotes and lists; the first `n_front` lines are ignored."""
     line_starts = [0, *(match.end() for match in LINE_END.finditer(text))]
@@ -71,7 +86,7 @@ def find_headings(text: str, n_front: int = 0) -> list[Heading]:
     parser = _block_parser()
     tokens = parser.parse(text[body:])
     headings = []
-    for opening, inline in zip(tokens, tokens[1:], strict=False):
+    for opening, inline in pairwise(tokens):
         words = _plain(parser, inline.content) if opening.type == "heading_open" else ""
         if words and opening.level == 0 and opening.map:
             start = line_starts[n_front + opening.map[0]]
@@ -92,5 +107,7 @@ def _plain(parser: MarkdownIt, source: str) -> str:
     """The words of an inline source without their markup."""
     children: list[Token] = []
     parser.inline.parse(source, parser, {}, children)
-    words = (" " if child.type == "softbreak" else child.content for child in children if child.type != "html_inline")
+    words = [
+        " " if child.type == "softbreak" else child.content for child in children if child.type not in UNSEEN
+    ]
     return " ".join("".join(words).split())

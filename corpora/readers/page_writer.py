@@ -17,13 +17,32 @@ if TYPE_CHECKING:
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset(
-    "head script style template nav noscript svg iframe object canvas audio video select datalist".split()
+    {"head", "script", "style", "template", "nav", "noscript", "svg", "iframe", "object", "canvas", "audio"}
+    | {"video", "select", "datalist"}
 )
 LISTS = frozenset(("ul", "ol", "menu"))
 CELLS = frozenset(("td", "th"))
 # Blocks between empty lines, and blocks on lines of their own.
-APART = frozenset("p blockquote dl pre table figure hr section article main aside header footer".split())
-LINES = frozenset("div dt dd tr caption figcaption address form fieldset details summary br".split())
+APART = frozenset(
+    {"p", "blockquote", "dl", "pre", "table", "figure", "hr", "section", "article", "main", "aside", "header"}
+    | {"footer"}
+)
+LINES = frozenset(
+    (
+        "div",
+        "dt",
+        "dd",
+        "tr",
+        "caption",
+        "figcaption",
+        "address",
+        "form",
+        "fieldset",
+        "details",
+        "summary",
+        "br",
+    )
+)
 ARRANGING = ["table", "pre", "section", "article", "form", *HEADINGS]  # not found in a table of data
 HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
 SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space stays

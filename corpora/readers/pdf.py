@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/pdf"
 MAX_TEXT = 50_000_000  # characters
-SENTENCE_ENDS = tuple(".!?:…。！？\"”’)]")
+SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
 
 # pypdf logs every repair it makes; without this, Python prints them on stderr when nobody listens.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
