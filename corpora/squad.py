@@ -34,13 +34,17 @@ class GoldAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question on a paragraph. Without an answer it may have `plausible` ones, which are wrong."""
+    """A question on a paragraph. Without an answer it may have `plausible` ones, which are wrong.
+
+    `type` is our own optional key: factoid, how, why or list; the empty string where the file has none.
+    """
 
     id: str
     text: str
     answers: tuple[GoldAnswer, ...]
     is_impossible: bool = False
     plausible: tuple[GoldAnswer, ...] = ()
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,8 @@ class _Parser:
             wanted = "no answers to an impossible question" if is_impossible else "at least one answer"
             raise self.error(f"expected {wanted}, found {len(answers)}")
         plausible = tuple(self.answers(item, "plausible_answers", name, context)) if is_impossible else ()
-        return Question(name, self.text(item, "question"), answers, is_impossible, plausible)
+        kind = self.text(item, "type") if "type" in item else ""
+        return Question(name, self.text(item, "question"), answers, is_impossible, plausible, kind)
 
     def answers(self, item: dict[str, Any], key: str, question: str, context: str) -> Iterator[GoldAnswer]:
         if key == "plausible_answers" and key not in item:

@@ -62,7 +62,11 @@ def read_delta(path: Path, base_sha256: str) -> dict[str, tuple[str, Tensor]]:
             if metadata.get("format") != FORMAT or metadata.get("base_sha256") != base_sha256:
                 raise ModelRejected(f"{path} was not made for the base with sha256 {base_sha256}")
             keys = set(file.keys())
-            return {key.rpartition(":")[0]: _decode(key, keys, file.get_tensor) for key in sorted(keys) if ":scale" not in key}
+            return {
+                key.rpartition(":")[0]: _decode(key, keys, file.get_tensor)
+                for key in sorted(keys)
+                if ":scale" not in key
+            }
     except (SafetensorError, OSError) as error:
         raise ModelRejected(f"{path} cannot be read: {error}") from error
 

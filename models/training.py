@@ -75,7 +75,8 @@ def train(
 
     `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
     `checkpoint.safetensors` (weights, optimizer, generator, and in its metadata the losses and the
-    evaluations) and `best.safetensors`; started again with the same folder the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie.
+    evaluations) and `best.safetensors`; started again with the same folder
+    the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie.
     """
     state = _Run(model, batches, recipe, folder)
     due = {max(1, math.ceil(part * len(batches))) for part in recipe.evaluate_at}
@@ -105,7 +106,10 @@ class _Run:
         decayed = [p for p in self.trainable.values() if p.dim() >= 2]
         plain = [p for p in self.trainable.values() if p.dim() < 2]
         self.optimizer = torch.optim.AdamW(
-            [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": plain, "weight_decay": 0.0}],
+            [
+                {"params": decayed, "weight_decay": recipe.weight_decay},
+                {"params": plain, "weight_decay": 0.0},
+            ],
             lr=recipe.learning_rate,
             fused=True,
         )
@@ -132,7 +136,9 @@ class _Run:
         self.step += 1
         self.losses.append(float(value.detach()))
         if not math.isfinite(self.losses[-1]):
-            raise FloatingPointError(f"the loss of step {self.step} is {self.losses[-1]}: lower the learning rate")
+            raise FloatingPointError(
+                f"the loss of step {self.step} is {self.losses[-1]}: lower the learning rate"
+            )
         return self.losses[-1]
 
     def evaluated(self, figures: dict[str, float], select_by: str) -> None:
@@ -160,7 +166,9 @@ class _Run:
         with safe_open(path, framework="pt") as file:
             run = json.loads(file.metadata()["run"])
         if {key: run.get(key) for key in self.fingerprint} != self.fingerprint:
-            raise ValueError(f"{self.folder} holds a run with other settings: name another folder or remove it")
+            raise ValueError(
+                f"{self.folder} holds a run with other settings: name another folder or remove it"
+            )
         tensors = load_file(path)
         self._load(tensors)
         for name, parameter in self.trainable.items():

@@ -69,7 +69,9 @@ class Asker:
             answers.append(self._answer(text, found, ranked, alternatives, threshold, timings))
         return answers
 
-    def weigh(self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]) -> list[Candidate]:
+    def weigh(
+        self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
+    ) -> list[Candidate]:
         """The candidates of one question with their features, before any ranking."""
         return candidates(self._question(text), hits, readings, self.analyzer.terms, self.vectorizer)
 
@@ -78,7 +80,9 @@ class Asker:
     ) -> list[tuple[float, Candidate]]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
         scored = [(weigh(candidate.features), candidate) for candidate in self.weigh(text, hits, readings)]
-        return sorted(scored, key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
+        return sorted(
+            scored, key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start)
+        )
 
     def _question(self, text: str) -> Question:
         terms = tuple(self.analyzer.question_terms(text))
@@ -125,7 +129,9 @@ class Asker:
             span = passage_span(scored.passage, *listed) if listed else span
         confidence = self.calibration.confidence(evidence) if self.calibration else None
         page, line = self._place(span, scored.passage)
-        return AnswerSpan(span, scored.span, candidate.sentence, scored.passage, page, line, scored.score, confidence)
+        return AnswerSpan(
+            span, scored.span, candidate.sentence, scored.passage, page, line, scored.score, confidence
+        )
 
     def _place(self, span: Span, passage: Passage) -> tuple[int | None, int]:
         line = passage.line + passage.text.count("\n", 0, span.start - passage.start)

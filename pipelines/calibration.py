@@ -54,7 +54,9 @@ def fit_calibration(
     """The calibration of a reader, and what its threshold does on the questions it was fitted on."""
     training, validation = split_articles(dataset.articles)
     if not validation:
-        raise ValueError("the data set has no validation article (sha1 of the title divisible by 20); use SQuAD train")
+        raise ValueError(
+            "the data set has no validation article (sha1 of the title divisible by 20); use SQuAD train"
+        )
     rng = random.Random(seed)
     distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
     absent = _absent_contexts(validation, rng)
@@ -65,17 +67,26 @@ def fit_calibration(
             questions = _questions(validation, n_questions, rng)
             asker = replace(library.asker(retriever, reader), calibration=None)
             observed = _observe(asker, questions, absent, k, report)
-    return fit(observed, asker.reader.digest, f"{len(observed)} questions of SQuAD train's validation articles, {retriever}")
+    return fit(
+        observed,
+        asker.reader.digest,
+        f"{len(observed)} questions of SQuAD train's validation articles, {retriever}",
+    )
 
 
 def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Calibration, Threshold]:
     """Weights by logistic regression over all candidates, then confidence over the best of each question."""
-    rows = np.array([row(f) for o in observed for f in o.features], dtype=np.float64)  # (candidates, features)
+    rows = np.array(
+        [row(f) for o in observed for f in o.features], dtype=np.float64
+    )  # (candidates, features)
     labels = np.array([right for o in observed for right in o.right], dtype=np.float64)
     ranker = fit_logistic(rows, labels)
     weights = dict(zip(FEATURES, ranker.weights, strict=True))
     raw = Calibration(weights, ranker.bias, 1.0, 0.0, 0.0, reader, fitted_on)
-    best = [max(zip(map(raw.evidence, o.features), o.right, strict=True), default=(-30.0, False)) for o in observed]
+    best = [
+        max(zip(map(raw.evidence, o.features), o.right, strict=True), default=(-30.0, False))
+        for o in observed
+    ]
     platt = fit_logistic([[evidence] for evidence, _ in best], [float(right) for _, right in best])
     scaled = Calibration(weights, ranker.bias, platt.weights[0], platt.bias, 0.0, reader, fitted_on)
     records = [
@@ -83,7 +94,9 @@ def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Cali
         for (evidence, right), o in zip(best, observed, strict=True)
     ]
     threshold = choose_threshold(records)
-    fitted = Calibration(weights, ranker.bias, platt.weights[0], platt.bias, threshold.value, reader, fitted_on)
+    fitted = Calibration(
+        weights, ranker.bias, platt.weights[0], platt.bias, threshold.value, reader, fitted_on
+    )
     return fitted, threshold
 
 
@@ -115,7 +128,9 @@ def _observe(
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):
         batch = questions[at : at + QUESTIONS_AT_ONCE]
         hits = asker.retriever.search([q.text for q in batch], k)
-        readings = asker.reader.read([q.text for q in batch], [[hit.passage for hit in found] for found in hits], N_BEST)
+        readings = asker.reader.read(
+            [q.text for q in batch], [[hit.passage for hit in found] for found in hits], N_BEST
+        )
         for question, found, spans in zip(batch, hits, readings, strict=True):
             candidates = asker.weigh(question.text, found, spans)
             observed.append(_observed(question, candidates, question.context not in absent))
@@ -125,6 +140,7 @@ def _observe(
 
 def _observed(question: GoldQuestion, candidates: Sequence[Candidate], answerable: bool) -> Observed:
     right = tuple(
-        answerable and best_over_golds(f1_v1, question.answers, c.scored.span.text) >= RIGHT_F1 for c in candidates
+        answerable and best_over_golds(f1_v1, question.answers, c.scored.span.text) >= RIGHT_F1
+        for c in candidates
     )
     return Observed(tuple(c.features for c in candidates), right, answerable)

@@ -63,7 +63,9 @@ def candidates(
     """
     chosen = _strongest(readings)
     sentences = {id(scored): sentence_of(scored) for _, scored in chosen}
-    similarity = _similarities(question.text, [sentences[id(scored)].text for _, scored in chosen], vectorizer)
+    similarity = _similarities(
+        question.text, [sentences[id(scored)].text for _, scored in chosen], vectorizer
+    )
     found = []
     for (i, scored), cosine in zip(chosen, similarity, strict=True):
         sentence, passage = sentences[id(scored)], hits[i].passage
@@ -99,7 +101,11 @@ def passage_span(passage: Passage, start: int, end: int) -> Span:
 
 def _strongest(readings: Sequence[Sequence[ScoredSpan]]) -> list[tuple[int, ScoredSpan]]:
     ranked = sorted(
-        ((place, -margin(scored), i, scored) for i, spans in enumerate(readings) for place, scored in enumerate(spans)),
+        (
+            (place, -margin(scored), i, scored)
+            for i, spans in enumerate(readings)
+            for place, scored in enumerate(spans)
+        ),
         key=lambda row: (min(row[0], 1), row[1], row[2]),
     )
     seen: set[Span] = set()

@@ -52,7 +52,10 @@ class RememberingReader:
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
         """As `reader.protocol.Reader.read`; `n_best` must not change between calls."""
-        new = [[p for p in group if (q, p.id) not in self._known] for q, group in zip(questions, passages, strict=True)]
+        new = [
+            [p for p in group if (q, p.id) not in self._known]
+            for q, group in zip(questions, passages, strict=True)
+        ]
         for q, group, read in zip(questions, new, self.reader.read(questions, new, n_best), strict=True):
             self._known.update({(q, passage.id): spans for passage, spans in zip(group, read, strict=True)})
         return [[self._known[q, p.id] for p in group] for q, group in zip(questions, passages, strict=True)]
@@ -84,7 +87,10 @@ def evaluate_open(
         exact, f1, read_ms = None, None, 0.0
         if asker is not None:
             exact, f1, read_ms = _read(asker, library, name, to_read, k, report)
-        rankings, golds = [_documents(hits) for hits in found], [{document_id_of(q.context)} for q in questions]
+        rankings, golds = (
+            [_documents(hits) for hits in found],
+            [{document_id_of(q.context)} for q in questions],
+        )
         figures[name] = OpenFigures(
             recall={cutoff: mean_recall_at_k(rankings, golds, cutoff) for cutoff in CUTOFFS},
             rr=mean_reciprocal_rank(rankings, golds),

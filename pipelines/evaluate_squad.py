@@ -49,8 +49,12 @@ def predict(
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):
         batch = questions[at : at + QUESTIONS_AT_ONCE]
         passages = [[Passage(0, q.id, 0, len(q.context), q.context)] for q in batch]
-        for question, [spans] in zip(batch, reader.read([q.text for q in batch], passages, n_best=1), strict=True):
-            declined = not spans or (may_decline and margin(spans[0]) < 0 and not math.isnan(spans[0].null_score))
+        for question, [spans] in zip(
+            batch, reader.read([q.text for q in batch], passages, n_best=1), strict=True
+        ):
+            declined = not spans or (
+                may_decline and margin(spans[0]) < 0 and not math.isnan(spans[0].null_score)
+            )
             predictions[question.id] = "" if declined else spans[0].span.text
         report("questions", at + len(batch), len(questions))
     return predictions

@@ -1,8 +1,8 @@
 """The public face: a `Library` is an opened index that can be synced, searched and asked.
 
-    library = spanwise.open("notes")
-    library.sync()
-    answer = library.ask("who founded the mill?")
+library = spanwise.open("notes")
+library.sync()
+answer = library.ask("who founded the mill?")
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Library:
                 f"make another index with: spanwise index {root} --model {model} --index OTHER"
             )
         if root != self.root:
-            raise ValueError(f"{self.store.path} is the index of {self.root}, not of {root}: name another --index")
+            raise ValueError(
+                f"{self.store.path} is the index of {self.root}, not of {root}: name another --index"
+            )
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -121,7 +123,7 @@ class Library:
         return self.snapshot.n_passages - have
 
     def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
-        """The retriever of that name over the current generation; IndexEmpty when there is nothing to search."""
+        """The retriever of that name over the current generation; IndexEmpty without any passage."""
         from ..retrieval.registry import build_retriever
 
         if not self.snapshot.n_passages:
@@ -132,7 +134,9 @@ class Library:
         """The best `k` passages for a question, best first."""
         return self.search_many([question], k, retriever)[0]
 
-    def search_many(self, questions: Sequence[str], k: int = 10, retriever: str = DEFAULT_RETRIEVER) -> list[list[Hit]]:
+    def search_many(
+        self, questions: Sequence[str], k: int = 10, retriever: str = DEFAULT_RETRIEVER
+    ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         return self.retriever(retriever).search([checked_question(q) for q in questions], checked_k(k))
 
@@ -226,7 +230,7 @@ class Library:
 def checked_question(question: str) -> str:
     """The question without white space around it; ValueError when nothing is left."""
     if not question.strip():
-        raise ValueError("the question is empty: ask something, such as \"who founded the mill?\"")
+        raise ValueError('the question is empty: ask something, such as "who founded the mill?"')
     return question.strip()
 
 

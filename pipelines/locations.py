@@ -25,7 +25,9 @@ def resolve_index(path: Path) -> Path:
     for candidate in (path, path / FOLDER_NAME):
         if is_index(candidate):
             return candidate
-    raise IndexNotFound(f"{path} is not an index and holds none; make one with: spanwise index FOLDER --index {path}")
+    raise IndexNotFound(
+        f"{path} is not an index and holds none; make one with: spanwise index FOLDER --index {path}"
+    )
 
 
 def nearest_index(start: Path) -> Path:

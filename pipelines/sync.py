@@ -54,7 +54,7 @@ class _Tally:
 
 
 def sync_words(store: Store, root: Path, analyzer: Analyzer, report: Report = silent) -> SyncReport:
-    """Adds, updates and removes what changed in the folder, for lexical search; one bad file stops nothing."""
+    """Adds, updates and removes what changed, for lexical search; one bad file stops nothing."""
     started = time.monotonic()
     tally = _Tally()
     with store.writer() as writer:

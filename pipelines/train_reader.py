@@ -50,7 +50,9 @@ def train_reader(
     held_out = examples_of(validation)
     held_out = random.Random(1).sample(held_out, min(VALIDATION_QUESTIONS, len(held_out)))
     if not examples or not held_out:
-        raise ValueError(f"{len(examples)} training and {len(held_out)} validation questions; expected some of both")
+        raise ValueError(
+            f"{len(examples)} training and {len(held_out)} validation questions; expected some of both"
+        )
     base = find_base()
     torch.manual_seed(recipe.loop.seed)
     tokenizer, model = load_tokenizer(base), load_span_model(base).to(pick_device())
@@ -64,7 +66,12 @@ def train_reader(
         report,
     )
     save_delta(out / DELTA, model.cpu().state_dict(), load_span_model_state(base), BASE_SHA256, precision)
-    record = {"recipe": asdict(recipe), "questions": len(examples), "absent_share": ABSENT_SHARE, "evaluations": evaluations}
+    record = {
+        "recipe": asdict(recipe),
+        "questions": len(examples),
+        "absent_share": ABSENT_SHARE,
+        "evaluations": evaluations,
+    }
     (out / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return evaluations
 
@@ -72,7 +79,9 @@ def train_reader(
 def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
     """One example for each answerable question, with its first gold answer."""
     return [
-        ReaderExample(q.id, q.text, p.context, q.answers[0].start, q.answers[0].start + len(q.answers[0].text), a.title)
+        ReaderExample(
+            q.id, q.text, p.context, q.answers[0].start, q.answers[0].start + len(q.answers[0].text), a.title
+        )
         for a in articles
         for p in a.paragraphs
         for q in p.questions

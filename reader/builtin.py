@@ -36,11 +36,15 @@ def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
     if (folder / DELTA).is_file():
         return _from_delta(folder, device)
     if name == BUILTIN:
-        raise ModelNotFound(f"{folder / DELTA} is missing: the installation is incomplete, reinstall spanwise")
+        raise ModelNotFound(
+            f"{folder / DELTA} is missing: the installation is incomplete, reinstall spanwise"
+        )
     folder = find_model(name)
     model = load_span_model(folder).to(pick_device(device))
     digest = hashlib.sha256("".join(file_sha256(p) for p in sorted(folder.glob("*.safetensors"))).encode())
-    return SpanReader(model, load_tokenizer(folder), digest.hexdigest(), answers_null=trained_for_null(folder))
+    return SpanReader(
+        model, load_tokenizer(folder), digest.hexdigest(), answers_null=trained_for_null(folder)
+    )
 
 
 def load_calibration(name: str = BUILTIN) -> Calibration | None:
@@ -53,7 +57,10 @@ def load_calibration(name: str = BUILTIN) -> Calibration | None:
 def trained_for_null(folder: Path) -> bool:
     """True when the model's own card says that it was trained on SQuAD 2.0, so that it knows "no answer"."""
     card = folder / "README.md"
-    names = (json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path", ""), folder.name)
+    names = (
+        json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path", ""),
+        folder.name,
+    )
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     return any("squad2" in part.lower().replace("_v", "").replace("-", "") for part in (*names, text))
 

@@ -52,7 +52,9 @@ def unanswerable(
         rivals = articles[example.group].rivals(example, hardest)
         if rivals:
             made.append(
-                ReaderExample(f"{example.id}-absent", example.question, rng.choice(rivals), None, None, example.group)
+                ReaderExample(
+                    f"{example.id}-absent", example.question, rng.choice(rivals), None, None, example.group
+                )
             )
     return made
 

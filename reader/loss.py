@@ -15,7 +15,8 @@ def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: 
     Source: Devlin et al. 2019, section 4.2. Deviation: the sum, where several libraries halve it.
 
     >>> start, end = torch.tensor([[1, 5, 2, 0.]]), torch.tensor([[4, 1, 3, 2.]])
-    >>> round(float(span_loss(start, end, torch.ones(1, 4, dtype=torch.bool), torch.tensor([1]), torch.tensor([2]))), 5)
+    >>> allowed = torch.ones(1, 4, dtype=torch.bool)
+    >>> round(float(span_loss(start, end, allowed, torch.tensor([1]), torch.tensor([2]))), 5)
     1.51236
     """
     blocked = ~allowed

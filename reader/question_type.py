@@ -12,14 +12,14 @@ from typing import Literal
 QuestionType = Literal["factoid", "how", "why", "list"]
 
 MEASURES = (
-    "many much long old far tall high deep big large wide fast often heavy frequently soon late early hot cold "
-    "strong thick likely common"
-).split()
+    "many|much|long|old|far|tall|high|deep|big|large|wide|fast|often|heavy|frequently|soon|late|early|hot|cold"
+    "|strong|thick|likely|common"
+)
 _WHY = re.compile(
     r"\b(?:why|how come|what for|for (?:what|which) reason|what (?:caused|causes|led to|motivates|motivated)"
     r"|what (?:is|was|are|were) the (?:reason|reasons|cause|causes|purpose|motivation|rationale))\b"
 )
-_MEASURE = re.compile(rf"\bhow (?:{'|'.join(MEASURES)})\b")
+_MEASURE = re.compile(rf"\bhow (?:{MEASURES})\b")
 _HOW = re.compile(r"\b(?:how|in what (?:way|manner)|by what (?:means|method)|what (?:happens|should|must))\b")
 _LIST = re.compile(
     r"^(?:list|name|enumerate) (?:all|the|some|both|two|three|four|five)\b"

@@ -86,7 +86,9 @@ def _last_item(text: str, lines: Sequence[tuple[int, int]], first: int, limit: i
     last = first
     for i in range(first + 1, len(lines)):
         filled = text[slice(*lines[i])].strip()
-        if lines[i][1] > limit or (filled and not (_is_item(text, lines[i]) or _is_continuation(text, lines[i]))):
+        if lines[i][1] > limit or (
+            filled and not (_is_item(text, lines[i]) or _is_continuation(text, lines[i]))
+        ):
             break
         if filled:
             last = i

@@ -73,7 +73,9 @@ class SpanReader:
         lengths = [w.last - w.first + len(pairs[w.pair][0].ids) + self.special.count for w in planned]
         out: list[WindowLogits | None] = [None] * len(planned)
         for batch in token_budget_batches(lengths, self.batch_tokens):
-            for part, results in run_halving(batch, lambda b: self._forward(pairs, [planned[i] for i in b]), str):
+            for part, results in run_halving(
+                batch, lambda b: self._forward(pairs, [planned[i] for i in b]), str
+            ):
                 for i, result in zip(part, results, strict=True):
                     out[i] = result
         by_pair: list[list[WindowLogits]] = [[] for _ in pairs]
@@ -84,7 +86,9 @@ class SpanReader:
 
     def _windows(self, pair: int, tokens: tuple[Tokens, Tokens]) -> list[Window]:
         question, passage = tokens
-        return windows(pair, len(question.ids), len(passage.ids), self.special.count, self.max_length, self.stride)
+        return windows(
+            pair, len(question.ids), len(passage.ids), self.special.count, self.max_length, self.stride
+        )
 
     @torch.inference_mode()
     def _forward(self, pairs: Sequence[tuple[Tokens, Tokens]], batch: Sequence[Window]) -> list[WindowLogits]:
@@ -100,7 +104,9 @@ class SpanReader:
         start, end = output.start_logits.float().cpu().numpy(), output.end_logits.float().cpu().numpy()
         null = start[:, self.special.null] + end[:, self.special.null]
         return [
-            WindowLogits(w, start[i, at : at + w.last - w.first], end[i, at : at + w.last - w.first], float(null[i]))
+            WindowLogits(
+                w, start[i, at : at + w.last - w.first], end[i, at : at + w.last - w.first], float(null[i])
+            )
             for i, (w, at) in enumerate(zip(batch, inputs.shift, strict=True))
         ]
 

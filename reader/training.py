@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ class ReaderRecipe:
     `dropout` is that of the hidden layers; attention dropout is always 0, which keeps attention fused.
     """
 
-    loop: Recipe = Recipe()
+    loop: Recipe = field(default_factory=Recipe)
     epochs: int = 1
     dropout: float = 0.0
     batch_tokens: int = 6144
@@ -108,7 +108,9 @@ def token_labels(offsets: NDArray[np.int32], start: int, end: int) -> tuple[int,
     return int(inside[0]), int(inside[-1])
 
 
-def plan_batches(rows: Sequence[TrainingRow], n_special: int, recipe: ReaderRecipe) -> list[NDArray[np.int64]]:
+def plan_batches(
+    rows: Sequence[TrainingRow], n_special: int, recipe: ReaderRecipe
+) -> list[NDArray[np.int64]]:
     """All batches of the run in order: shuffled, of like length inside a batch, reproducible by seed."""
     rng = np.random.default_rng(recipe.loop.seed)
     lengths = np.array([len(row.question) + len(row.window) + n_special for row in rows])
@@ -144,7 +146,9 @@ def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
     return dict(zip(ordered, tokenize(tokenizer, ordered), strict=True))
 
 
-def _row(question: Tokens, passage: Tokens, example: ReaderExample, room: int, rng: random.Random) -> TrainingRow:
+def _row(
+    question: Tokens, passage: Tokens, example: ReaderExample, room: int, rng: random.Random
+) -> TrainingRow:
     room -= min(len(question.ids), 64)
     n = len(passage.ids)
     if example.start is None or example.end is None:

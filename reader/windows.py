@@ -86,7 +86,9 @@ def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
     ]
 
 
-def windows(pair: int, n_question: int, n_passage: int, n_special: int, max_length: int, stride: int) -> list[Window]:
+def windows(
+    pair: int, n_question: int, n_passage: int, n_special: int, max_length: int, stride: int
+) -> list[Window]:
     """The windows that cover a passage; neighbours share `stride` tokens, the last one is full.
 
     >>> [(w.first, w.last) for w in windows(0, 4, 20, 3, max_length=17, stride=4)]
@@ -94,7 +96,9 @@ def windows(pair: int, n_question: int, n_passage: int, n_special: int, max_leng
     """
     room = max_length - min(n_question, MAX_QUESTION_TOKENS) - n_special
     if room <= stride:
-        raise ValueError(f"max_length {max_length} leaves {room} tokens for the passage, expected more than {stride}")
+        raise ValueError(
+            f"max_length {max_length} leaves {room} tokens for the passage, expected more than {stride}"
+        )
     if n_passage <= room:
         return [Window(pair, 0, n_passage)] if n_passage else []
     firsts = [*range(0, n_passage - room, room - stride), n_passage - room]

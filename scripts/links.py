@@ -11,6 +11,9 @@ links = root / ".links" / "spanwise"
 links.mkdir(parents=True, exist_ok=True)
 for link in links.iterdir():
     link.unlink()
-for target in [*(root / "spanwise").glob("*.py*"), *(root / folder for folder in folders if "/" not in folder)]:
+for target in [
+    *(root / "spanwise").glob("*.py*"),
+    *(root / folder for folder in folders if "/" not in folder),
+]:
     if target.name not in ("spanwise", "__pycache__"):
         (links / target.name).symlink_to(target)

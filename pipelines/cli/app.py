@@ -24,7 +24,7 @@ CONFIG = Path("spanwise.toml")
 
 app = typer.Typer(
     name="spanwise",
-    help="Answers questions from a folder of documents with the exact words, or says that they are not there.",
+    help="Answers questions from a folder of documents with the exact words, or says they are not there.",
     epilog="Example: spanwise ask 'who founded the mill?' notes",
     no_args_is_help=True,
     add_completion=True,
@@ -45,7 +45,7 @@ app.command(epilog="Example: spanwise calibrate --data train-v1.1.json.gz --out 
 def options(
     version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
 ) -> None:
-    """Answers questions from a folder of documents with the exact words, or says that they are not there."""
+    """Answers questions from a folder of documents with the exact words, or says they are not there."""
     if version:
         print(f"spanwise {version_of('spanwise')}")
         raise typer.Exit

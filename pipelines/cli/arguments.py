@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -11,12 +11,16 @@ from ..library import DEFAULT_RETRIEVER, Library, open, open_index
 from ..locations import nearest_index
 
 IndexOption = Annotated[
-    Optional[Path],
-    typer.Option("--index", help="The index: its directory, or a folder that holds a .spanwise.", show_default=False),
+    Path | None,
+    typer.Option(
+        "--index", help="The index: its directory, or a folder that holds a .spanwise.", show_default=False
+    ),
 ]
 RetrieverOption = Annotated[
     str,
-    typer.Option(help="tfidf, bm25, rank_bm25, dense, hybrid (bm25+dense), or any fusion such as tfidf+dense."),
+    typer.Option(
+        help="tfidf, bm25, rank_bm25, dense, hybrid (bm25+dense), or any fusion such as tfidf+dense."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 RETRIEVER = DEFAULT_RETRIEVER

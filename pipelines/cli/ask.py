@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -20,16 +20,23 @@ from .terminal import console, print_json, say, visible
 def ask(
     question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
     folder: Annotated[
-        Optional[Path], typer.Argument(help="A folder to sync and ask; else the nearest index upward.", show_default=False)
+        Path | None,
+        typer.Argument(help="A folder to sync and ask; else the nearest index upward.", show_default=False),
     ] = None,
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
-    reader: Annotated[str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")] = "builtin",
+    reader: Annotated[
+        str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
+    ] = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     alternatives: Annotated[int, typer.Option(min=0, help="How many other answers are shown.")] = 3,
     threshold: Annotated[
-        Optional[float],
-        typer.Option(min=0.0, max=1.0, help="Least confidence that is shown; 0 always answers. Default: the fitted one."),
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Least confidence that is shown; 0 always answers. Default: the fitted one.",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -63,10 +70,14 @@ def _show(answer: Answer) -> None:
         if answer.alternatives:
             out.print("\nother answers", style="dim")
         for other in answer.alternatives:
-            out.print(f"  {visible(' '.join(other.text.split()))}{_confidence(other)}  ", end="", markup=False)
+            out.print(
+                f"  {visible(' '.join(other.text.split()))}{_confidence(other)}  ", end="", markup=False
+            )
             out.print(visible(place(other.passage)), style="dim", markup=False)
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
-    out.print(f"\n{answer.passages_searched} passages, {answer.retriever}; {stages}", style="dim", markup=False)
+    out.print(
+        f"\n{answer.passages_searched} passages, {answer.retriever}; {stages}", style="dim", markup=False
+    )
 
 
 def _show_one(out: Any, best: AnswerSpan) -> None:
@@ -84,7 +95,10 @@ def _show_one(out: Any, best: AnswerSpan) -> None:
 def _show_nearest(out: Any, answer: Answer) -> None:
     if answer.best_rejected is not None:
         rejected = answer.best_rejected
-        out.print(f"  nearest, but rejected{_confidence(rejected)}: {visible(' '.join(rejected.text.split()))}", markup=False)
+        out.print(
+            f"  nearest, but rejected{_confidence(rejected)}: {visible(' '.join(rejected.text.split()))}",
+            markup=False,
+        )
         out.print(f"    {visible(answer_place(rejected))}", style="dim", markup=False)
     out.print("  passages to look at:")
     for hit in answer.nearest:

@@ -6,7 +6,7 @@ import json as jsonlib
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -15,11 +15,17 @@ from ..records import answer_record
 from .arguments import RETRIEVER, IndexOption, JsonOption, RetrieverOption
 from .terminal import console, print_json, progress, say, visible
 
-app = typer.Typer(help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True)
+app = typer.Typer(
+    help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
+)
 
-DataOption = Annotated[Path, typer.Option("--data", help="A SQuAD-format file, plain or gzipped.", show_default=False)]
+DataOption = Annotated[
+    Path, typer.Option("--data", help="A SQuAD-format file, plain or gzipped.", show_default=False)
+]
 ReaderOption = Annotated[str, typer.Option(help="builtin, a folder, or name@revision.")]
-LimitOption = Annotated[Optional[int], typer.Option(min=1, help="Use only so many questions, drawn by the seed.")]
+LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="Use only so many questions, drawn by the seed.")
+]
 SeedOption = Annotated[int, typer.Option(help="Which questions --limit draws.")]
 
 
@@ -30,9 +36,11 @@ def squad(
     limit: LimitOption = None,
     seed: SeedOption = 0,
     predictions: Annotated[
-        Optional[Path], typer.Option(help="Score this predictions file instead of running a reader.")
+        Path | None, typer.Option(help="Score this predictions file instead of running a reader.")
     ] = None,
-    save: Annotated[Optional[Path], typer.Option(help="Write the predictions there, as the official script reads them.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the predictions there, as the official script reads them.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Score answers on the gold paragraphs as the official SQuAD scripts do."""
@@ -58,17 +66,21 @@ def squad(
     _print(figures, json)
 
 
-@app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever bm25 --retriever hybrid")
+@app.command(
+    "open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever bm25 --retriever hybrid"
+)
 def open_domain(
     data: DataOption,
     index: IndexOption = None,
     retriever: Annotated[
-        Optional[list[str]], typer.Option(help="A retriever to measure; may be given several times.")
+        list[str] | None, typer.Option(help="A retriever to measure; may be given several times.")
     ] = None,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     limit: LimitOption = None,
-    read: Annotated[int, typer.Option(min=0, help="How many of the questions are read for EM and F1.")] = 1000,
+    read: Annotated[
+        int, typer.Option(min=0, help="How many of the questions are read for EM and F1.")
+    ] = 1000,
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -78,9 +90,12 @@ def open_domain(
 
     dataset = read_squad(data)
     names = retriever or ["tfidf", "bm25", "dense", "hybrid"]
-    with TemporaryDirectory() as folder, progress() as report:
-        with _paragraphs(dataset, index, Path(folder), names, report) as library:
-            figures = evaluate_open(library, dataset, names, reader, k, limit, read, seed, report)
+    with (
+        TemporaryDirectory() as folder,
+        progress() as report,
+        _paragraphs(dataset, index, Path(folder), names, report) as library,
+    ):
+        figures = evaluate_open(library, dataset, names, reader, k, limit, read, seed, report)
     records = {name: _open_record(asdict(value)) for name, value in figures.items()}
     if json:
         print_json(records)
@@ -91,12 +106,14 @@ def open_domain(
 @app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")
 def folder(
     folder: Annotated[Path, typer.Argument(help="The folder; it is synced first.", show_default=False)],
-    questions: Annotated[Path, typer.Option(help="JSON lines, or a SQuAD-format file whose titles are documents.")],
+    questions: Annotated[
+        Path, typer.Option(help="JSON lines, or a SQuAD-format file whose titles are documents.")
+    ],
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
-    threshold: Annotated[Optional[float], typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
+    threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Judge a folder by its questions: right, wrong, wrongly declined, false answers to absent questions."""
@@ -109,7 +126,9 @@ def folder(
         judged = evaluate_folder(library, asked, retriever, reader, k, threshold, report)
     figures = summary(judged)
     if json:
-        records = [{"id": j.question.id, "verdict": j.verdict.value, **answer_record(j.answer)} for j in judged]
+        records = [
+            {"id": j.question.id, "verdict": j.verdict.value, **answer_record(j.answer)} for j in judged
+        ]
         print_json({**figures, "records": records})
         return
     for one in judged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -20,9 +20,11 @@ def index(
     folder: Annotated[Path, typer.Argument(help="The folder to index.", show_default=False)],
     index: IndexOption = None,
     model: Annotated[
-        Optional[str], typer.Option(help="Encoder of the dense vectors: base, a folder, or name@revision.")
+        str | None, typer.Option(help="Encoder of the dense vectors: base, a folder, or name@revision.")
     ] = None,
-    lexical_only: Annotated[bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")] = False,
+    lexical_only: Annotated[
+        bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Index a folder: add what is new, update what changed, delete what is gone."""
@@ -34,7 +36,8 @@ def index(
             print_json(sync_record(report))
         else:
             say_report(report)
-            print(f"{library.snapshot.n_documents} documents, {report.passages} passages in {library.store.path}")
+            n_documents = library.snapshot.n_documents
+            print(f"{n_documents} documents, {report.passages} passages in {library.store.path}")
 
 
 def run_sync(library: Library, vectors: bool = True) -> SyncReport:
@@ -50,8 +53,10 @@ def say_report(report: SyncReport) -> None:
     for reason, count in report.skipped.items():
         say(f"skipped {count}: {visible(reason)}")
     if report.added or report.updated or report.deleted:
-        say(f"{len(report.added)} added, {len(report.updated)} updated, {len(report.deleted)} deleted, "
-            f"{report.unchanged} unchanged in {report.seconds:.1f} s")
+        say(
+            f"{len(report.added)} added, {len(report.updated)} updated, {len(report.deleted)} deleted, "
+            f"{report.unchanged} unchanged in {report.seconds:.1f} s"
+        )
 
 
 def _nothing(folder: Path, report: SyncReport) -> str:

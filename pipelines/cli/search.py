@@ -42,7 +42,9 @@ def place(passage: Passage) -> str:
     'a.pdf, page 3, Mill > History'
     """
     where = f"page {passage.page}" if passage.page is not None else f"line {passage.line}"
-    return ", ".join([passage.document_id, where, *([" > ".join(passage.heading)] if passage.heading else [])])
+    return ", ".join(
+        [passage.document_id, where, *([" > ".join(passage.heading)] if passage.heading else [])]
+    )
 
 
 def _show(hits: list[Hit]) -> None:

@@ -16,4 +16,5 @@ def status(index: IndexOption = None, json: JsonOption = False) -> None:
     for name, value in figures.items():
         print(f"{name.replace('_', ' '):16} {visible(str(value))}")
     if figures["missing_vectors"]:
-        print(f"dense search lacks {figures['missing_vectors']} passages; finish with: spanwise index {figures['root']}")
+        lacking, root = figures["missing_vectors"], figures["root"]
+        print(f"dense search lacks {lacking} passages; finish with: spanwise index {root}")

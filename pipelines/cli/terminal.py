@@ -1,4 +1,4 @@
-"""What a person sees: progress on stderr, tables and highlighted quotes on stdout, nothing raw from documents."""
+"""What a person sees: progress on stderr, tables and quotes on stdout, nothing raw from documents."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -20,9 +20,15 @@ def train() -> None:
 
 @app.command(epilog="Example: spanwise train reader --data train-v1.1.json.gz --out runs/reader")
 def reader(
-    data: Annotated[list[Path], typer.Option("--data", help="SQuAD-format files; may be given several times.")],
-    out: Annotated[Path, typer.Option(help="Folder for the weights and the checkpoint; the same one resumes.")],
-    limit: Annotated[Optional[int], typer.Option(min=1, help="Train on so many questions, drawn by the seed.")] = None,
+    data: Annotated[
+        list[Path], typer.Option("--data", help="SQuAD-format files; may be given several times.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the weights and the checkpoint; the same one resumes.")
+    ],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Train on so many questions, drawn by the seed.")
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 1,
     learning_rate: Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")] = 2e-4,
     seed: Annotated[int, typer.Option(help="Seed of order, windows and the made-up absent questions.")] = 0,
@@ -52,7 +58,9 @@ def reader(
 
 
 def calibrate(
-    data: Annotated[Path, typer.Option("--data", help="SQuAD train, plain or gzipped; its validation articles are used.")],
+    data: Annotated[
+        Path, typer.Option("--data", help="SQuAD train, plain or gzipped; its validation articles are used.")
+    ],
     out: Annotated[Path, typer.Option(help="The reader's folder; calibration.json is written there.")],
     retriever: RetrieverOption = RETRIEVER,
     questions: Annotated[int, typer.Option(min=50, help="How many held-back questions.")] = 1500,
@@ -80,4 +88,6 @@ def calibrate(
         "questions": threshold.outcome.questions,
         "weights": dict(calibration.weights),
     }
-    print_json(figures) if json else say(f"threshold {threshold.value:.3f}, {threshold.utility:.1%} handled right")
+    print_json(figures) if json else say(
+        f"threshold {threshold.value:.3f}, {threshold.utility:.1%} handled right"
+    )

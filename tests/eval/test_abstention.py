@@ -20,7 +20,14 @@ def answer(text: str, document: str = "mill.md", sentence: str = SENTENCE) -> An
     passage = Passage(1, document, 0, len(sentence), sentence)
     span = Span(document, 0, len(text), text)
     return AnswerSpan(
-        span, span, Span(document, 0, len(sentence), sentence), passage, page=None, line=1, score=1.0, confidence=None
+        span,
+        span,
+        Span(document, 0, len(sentence), sentence),
+        passage,
+        page=None,
+        line=1,
+        score=1.0,
+        confidence=None,
     )
 
 
@@ -45,7 +52,9 @@ def test_text_matches(gold: str, text: str, matches: bool) -> None:
 @pytest.mark.parametrize("kind", ["factoid", "how", "why", "list"])
 def test_the_sentence_counts_as_the_span_does(kind: str) -> None:
     assert is_right(question(kind, "the river never froze"), answer("Ann Weaver"))
-    assert not is_right(question(kind, "the river never froze"), answer("Ann Weaver", sentence="Ann Weaver did."))
+    assert not is_right(
+        question(kind, "the river never froze"), answer("Ann Weaver", sentence="Ann Weaver did.")
+    )
 
 
 def test_any_gold_and_any_named_document_will_do() -> None:

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from tiny_models import tiny_encoder
 
 from spanwise.errors import ModelRejected
 from spanwise.models.encoder import TextEncoder, pooling_of
-from tiny_models import tiny_encoder
 
 TEXTS = ["a mill", "The brewery by the harbour was founded by two sisters.", "", "word " * 300, "tram"]
 
@@ -31,7 +31,9 @@ def test_q19_a_row_does_not_depend_on_its_batch(base):
 
 
 def test_b11_meaning_beats_words(base):
-    query, near, far = base.encode(["canine nutrition", "what to feed a dog: dog food", "timetable of the tram"])
+    query, near, far = base.encode(
+        ["canine nutrition", "what to feed a dog: dog food", "timetable of the tram"]
+    )
     assert query @ near > query @ far + 0.2
 
 
@@ -46,7 +48,9 @@ def test_equals_sentence_transformers_on_the_base(base):
 
     from spanwise.models.locate import find_base
 
-    expected = SentenceTransformer(str(find_base()), device="cpu").encode(TEXTS[:2], normalize_embeddings=True)
+    expected = SentenceTransformer(str(find_base()), device="cpu").encode(
+        TEXTS[:2], normalize_embeddings=True
+    )
     assert np.min(np.sum(base.encode(TEXTS[:2]) * expected, axis=1)) > 0.999
 
 

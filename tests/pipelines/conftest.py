@@ -5,13 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tiny_models import tiny_encoder, tiny_span_model
 
+MILL = """# The mill
+
+The mill was built in 1811 by Ada Rook.
+
+## Rules
+
+Visitors must:
+
+- keep off the stones
+- leave by six
+"""
+WEIR = "<title>Weir</title><body><h1>The weir</h1><p>The weir was raised in 1920.</p></body>"
 FILES = {
-    "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nVisitors must:\n\n- keep off the stones\n- leave by six\n",
+    "mill.md": MILL,
     "tram.txt": "The tram runs every ten minutes.\nIt was opened by Ute Falk in 1903.\n",
-    "sub/weir.html": "<html><title>Weir</title><body><h1>The weir</h1><p>The weir was raised in 1920.</p></body></html>",
+    "sub/weir.html": f"<html>{WEIR}</html>",
 }
 
 

@@ -67,7 +67,9 @@ def by_margin(threshold: float) -> Calibration:
 
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
-    (answer,) = asker(library, ("Ada Rook", 9.0, 2.0), ("1811", 8.0, 2.0)).ask(["Who built the mill in 1811?"])
+    (answer,) = asker(library, ("Ada Rook", 9.0, 2.0), ("1811", 8.0, 2.0)).ask(
+        ["Who built the mill in 1811?"]
+    )
     assert (answer.text, answer.best.sentence.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
     assert library.document("mill.md").text[answer.span.start : answer.span.end] == "Ada Rook"
     assert (answer.best.line, answer.best.page) == (3, None)
@@ -76,7 +78,9 @@ def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
 
 
 def test_r13_raw_scores_rank_passages_against_each_other(library):
-    (answer,) = asker(library, ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)).ask(["Who opened or built mill and tram?"])
+    (answer,) = asker(library, ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)).ask(
+        ["Who opened or built mill and tram?"]
+    )
     assert answer.text == "Ada Rook"
 
 
@@ -95,7 +99,9 @@ def test_a_threshold_of_nothing_always_answers(library):
 
 @pytest.mark.parametrize(("score", "declined"), [(2.0, False), (0.1, True)])
 def test_below_the_fitted_confidence_it_declines(library, score, declined):
-    (answer,) = asker(library, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).ask(["Who built the mill?"])
+    (answer,) = asker(library, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).ask(
+        ["Who built the mill?"]
+    )
     assert answer.no_answer is declined
     shown = answer.best_rejected if declined else answer.best
     assert shown.confidence == pytest.approx(1 / (1 + math.exp(-score)))
@@ -115,7 +121,10 @@ def test_a_list_question_is_answered_by_the_whole_list(library):
 def test_answers_never_overlap(library):
     script = (("built in 1811 by Ada Rook", 9.0, 0.0), ("Ada Rook", 8.0, 0.0), ("stones", 7.0, 0.0))
     (answer,) = asker(library, *script).ask(["Who built the mill with stones?"])
-    assert [answer.text, *(other.text for other in answer.alternatives)] == ["built in 1811 by Ada Rook", "stones"]
+    assert [answer.text, *(other.text for other in answer.alternatives)] == [
+        "built in 1811 by Ada Rook",
+        "stones",
+    ]
 
 
 def test_nothing_found_is_declined(library):

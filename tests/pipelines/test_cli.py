@@ -10,9 +10,9 @@ import pytest
 
 from spanwise.pipelines.cli import main
 
-ANSWER_KEYS = [
-    "text", "sentence", "score", "confidence", "document", "start", "end", "page", "line", "heading", "passage",
-]  # fmt: skip
+PLACE_KEYS = ["document", "start", "end", "page", "line", "heading", "passage"]
+ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS]
+HIT_KEYS = ["rank", "score", "document", "passage", "start", "end", "page", "line", "heading", "text"]
 
 
 @pytest.fixture
@@ -32,17 +32,26 @@ def test_index_prints_its_report(run, folder, encoder_folder):
     code, out, _ = run("index", folder, "--model", encoder_folder, "--json")
     record = json.loads(out)
     assert code == 0
-    assert list(record) == ["added", "updated", "deleted", "unchanged", "rejected", "skipped", "passages", "seconds"]
+    assert list(record) == [
+        "added",
+        "updated",
+        "deleted",
+        "unchanged",
+        "rejected",
+        "skipped",
+        "passages",
+        "seconds",
+    ]
 
 
 def test_search_prints_hits(run, folder):
     run("index", folder, "--lexical-only", "--index", "there")
-    code, out, _ = run("search", "when was the weir raised?", "--index", "there", "--retriever", "bm25", "-k", 2, "--json")
+    code, out, _ = run(
+        "search", "when was the weir raised?", "--index", "there", "--retriever", "bm25", "-k", 2, "--json"
+    )
     record = json.loads(out)
     assert (code, list(record)) == (0, ["question", "retriever", "hits"])
-    assert list(record["hits"][0]) == [
-        "rank", "score", "document", "passage", "start", "end", "page", "line", "heading", "text",
-    ]  # fmt: skip
+    assert list(record["hits"][0]) == HIT_KEYS
     assert record["hits"][0]["document"] == "sub/weir.html"
 
 
@@ -51,11 +60,16 @@ def test_ask_prints_an_answer(run, folder, encoder_folder, reader_folder):
     question = ("ask", "who built the mill?", "--index", folder, "--reader", reader_folder, "--threshold", 0)
     code, out, _ = run(*question, "--json")
     record = json.loads(out)
-    assert (code, list(record)) == (0, ["question", "answer", "alternatives", "searched", "retriever", "timings_ms"])
+    assert (code, list(record)) == (
+        0,
+        ["question", "answer", "alternatives", "searched", "retriever", "timings_ms"],
+    )
     assert list(record["answer"]) == ANSWER_KEYS
     assert list(record["answer"]["passage"]) == ["id", "start", "end", "text"]
     passage = record["answer"]["passage"]
-    assert passage["text"][record["answer"]["start"] - passage["start"] :].startswith(record["answer"]["text"])
+    assert passage["text"][record["answer"]["start"] - passage["start"] :].startswith(
+        record["answer"]["text"]
+    )
     assert run(*question)[1].strip()
 
 
@@ -158,7 +172,9 @@ def test_help_status_and_lexical_search_load_no_heavy_package(run, folder):
     assert imported("index", str(folder), "--lexical-only") == set()
 
 
-@pytest.mark.parametrize("verb", [(), ("index",), ("search",), ("ask",), ("status",), ("eval", "squad"), ("train", "reader")])
+@pytest.mark.parametrize(
+    "verb", [(), ("index",), ("search",), ("ask",), ("status",), ("eval", "squad"), ("train", "reader")]
+)
 def test_help_gives_an_example(run, verb):
     code, out, _ = run(*verb, "-h")
     assert (code, "Example: spanwise" in out) == (0, True)

@@ -112,7 +112,9 @@ def test_vectors_are_those_of_a_fresh_build(folder, encoder_folder, tmp_path):
         with spanwise.open(folder, tmp_path / "fresh", encoder_folder) as fresh:
             fresh.sync()
             for name in ("tfidf", "bm25", "dense", "hybrid"):
-                hits = [library.search("when was the tram closed", retriever=name) for library in (grown, fresh)]
+                hits = [
+                    library.search("when was the tram closed", retriever=name) for library in (grown, fresh)
+                ]
                 assert [(h.passage.document_id, h.passage.start) for h in hits[0]] == [
                     (h.passage.document_id, h.passage.start) for h in hits[1]
                 ]

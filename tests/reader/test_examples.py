@@ -26,7 +26,11 @@ def test_the_passage_is_of_the_article_and_does_not_hold_the_answer():
 
 
 def test_an_article_without_another_passage_gives_none():
-    assert [made.id for made in unanswerable(EXAMPLES, 1.0, seed=0)] == ["q0-absent", "q1-absent", "q2-absent"]
+    assert [made.id for made in unanswerable(EXAMPLES, 1.0, seed=0)] == [
+        "q0-absent",
+        "q1-absent",
+        "q2-absent",
+    ]
 
 
 def test_the_same_seed_makes_the_same_examples():

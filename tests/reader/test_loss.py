@@ -10,7 +10,9 @@ ALL = torch.ones(1, 4, dtype=torch.bool)
 
 
 def test_r7_sum_of_the_two_cross_entropies():
-    assert float(span_loss(START, END, ALL, torch.tensor([1]), torch.tensor([2]))) == pytest.approx(1.512362, abs=1e-5)
+    assert float(span_loss(START, END, ALL, torch.tensor([1]), torch.tensor([2]))) == pytest.approx(
+        1.512362, abs=1e-5
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,10 @@ def test_a_single_item_without_announcement_is_no_list():
 
 
 def test_a_numbered_list():
-    assert quoted("Steps\n1. Close the gate.\n2. Open the weir.\n", "weir") == "1. Close the gate.\n2. Open the weir."
+    assert (
+        quoted("Steps\n1. Close the gate.\n2. Open the weir.\n", "weir")
+        == "1. Close the gate.\n2. Open the weir."
+    )
 
 
 def test_a_long_list_is_cut_at_whole_items():

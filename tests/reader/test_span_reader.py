@@ -7,11 +7,11 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_models import tiny_span_model
 
 from spanwise.reader.builtin import load_reader
 from spanwise.reader.span_reader import SpanReader
 from spanwise.types import Passage
-from tiny_models import tiny_span_model
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,9 @@ def test_r16_a_batch_reads_as_one_by_one(reader, monkeypatch):
     for text, spans in zip(texts, together, strict=True):
         [[alone]] = reader.read(["Where is the mill?"], [[passage(text)]])
         assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-5)
-        assert [s.null_score for s in spans] == pytest.approx([s.null_score for s in alone], abs=1e-5, nan_ok=True)
+        assert [s.null_score for s in spans] == pytest.approx(
+            [s.null_score for s in alone], abs=1e-5, nan_ok=True
+        )
 
 
 def test_r14_a_long_passage_is_read_to_its_end(reader):

@@ -15,11 +15,17 @@ START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
 
 def every_span(start, end, cap):
     pairs = [(i, j) for i in range(len(start)) for j in range(i, min(len(start), i + cap))]
-    return sorted(((float(start[i]) + float(end[j]), i, j) for i, j in pairs), key=lambda s: (-s[0], s[1], s[2]))
+    return sorted(
+        ((float(start[i]) + float(end[j]), i, j) for i, j in pairs), key=lambda s: (-s[0], s[1], s[2])
+    )
 
 
 def test_r6_joint_argmax_never_reverses():
-    assert [(s.first, s.last, s.score) for s in best_spans(START, END, 3)] == [(1, 2, 8), (1, 3, 7), (1, 1, 6)]
+    assert [(s.first, s.last, s.score) for s in best_spans(START, END, 3)] == [
+        (1, 2, 8),
+        (1, 3, 7),
+        (1, 1, 6),
+    ]
 
 
 def test_r6_cap_of_one_token():

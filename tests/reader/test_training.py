@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from tiny_models import tiny_span_model
 
 from spanwise.models.locate import find_base
 from spanwise.models.pretrained import load_span_model, load_tokenizer
 from spanwise.models.training import Recipe
 from spanwise.reader.examples import ReaderExample
 from spanwise.reader.training import ReaderRecipe, fine_tune, plan_batches, training_rows
-from tiny_models import tiny_span_model
 
 PASSAGE = "The mill was built by Ada Rook. " + "It stands by the weir. " * 40
 EXAMPLES = [ReaderExample(f"q{i}", f"Who built mill {i}?", PASSAGE, 22, 30, "Mill") for i in range(8)] + [
     ReaderExample("n", "Who sold it?", PASSAGE, None, None, "Mill")
 ]
-RECIPE = ReaderRecipe(loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64)
+RECIPE = ReaderRecipe(
+    loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64
+)
 
 
 def trained(folder, tmp):
     model, tokenizer = load_span_model(tiny_span_model(tmp)), load_tokenizer(find_base())
     losses = []
-    fine_tune(model, tokenizer, EXAMPLES, RECIPE, folder, lambda m: {"f1": 0.0}, lambda p: losses.append(p.loss))
+    fine_tune(
+        model, tokenizer, EXAMPLES, RECIPE, folder, lambda m: {"f1": 0.0}, lambda p: losses.append(p.loss)
+    )
     return model, losses
 
 
@@ -37,7 +41,9 @@ def test_the_loss_falls_and_word_embeddings_stay(tmp_path):
 def test_two_runs_are_equal(tmp_path):
     one, _ = trained(tmp_path / "1", tmp_path / "model")
     two, _ = trained(tmp_path / "2", tmp_path / "model")
-    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
+    assert all(
+        torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True)
+    )
 
 
 def test_a_window_of_a_long_passage_holds_the_answer():

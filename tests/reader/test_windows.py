@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,7 +33,13 @@ def test_r3_input_ids_and_segments(tokenizer):
     [
         ("Where was Obama born?", "Barack Obama was born in Hawaii.", (25, 31), (5, 5), 7),
         ("What was treated?", "His unhappiness was treated in Hawaii.", (4, 15), (1, 4), 6),
-        ("When was the Eiffel Tower built?", "The Eiffel Tower was constructed in 1887–1889.", (36, 45), None, None),
+        (
+            "When was the Eiffel Tower built?",
+            "The Eiffel Tower was constructed in 1887–1889.",
+            (36, 45),
+            None,
+            None,
+        ),
     ],
 )
 def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, characters, tokens, shift):
@@ -60,7 +68,7 @@ def test_characters_of_no_token_are_refused(tokenizer):
 def test_r14_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_passage, stride):
     found = windows(0, n_question, n_passage, 3, 160, stride)
     assert sorted({i for w in found for i in range(w.first, w.last)}) == list(range(n_passage))
-    assert all(b.first <= a.last - min(stride, a.last) for a, b in zip(found, found[1:], strict=False))
+    assert all(b.first <= a.last - min(stride, a.last) for a, b in pairwise(found))
 
 
 def test_a_length_without_room_is_refused():
@@ -69,7 +77,10 @@ def test_a_length_without_room_is_refused():
 
 
 def test_padding_is_masked(tokenizer):
-    rows = [(np.array([5, 6], np.int32), np.array([7], np.int32)), (np.array([5], np.int32), np.arange(9, dtype=np.int32))]
+    rows = [
+        (np.array([5, 6], np.int32), np.array([7], np.int32)),
+        (np.array([5], np.int32), np.arange(9, dtype=np.int32)),
+    ]
     batch = assemble(rows, special_tokens(tokenizer), multiple=8)
     assert batch.attention_mask.sum(axis=1).tolist() == [6, 13]
     assert batch.passage_mask.sum(axis=1).tolist() == [1, 9]
