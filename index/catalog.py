@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Catalog:
         self._database = database
 
     @classmethod
-    def open(cls, path: Path) -> Catalog:
+    def open(cls, path: Path) -> Self:
         """The catalog at `path`, outside of any transaction."""
         return cls(open_catalog(path), path)
 

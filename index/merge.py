@@ -1,8 +1,9 @@
 """Which segments are written anew as one, and how.
 
-Every commit adds a segment, and every deletion leaves rows that are only skipped. A merge keeps both small:
-at most `MOST_SEGMENTS` of a kind, none of them more than half dead. Merging the smallest first copies each
-row a number of times that grows with the logarithm of the index.
+Every commit adds a segment, and every deletion leaves rows that are only skipped. Merging keeps both in bounds:
+a segment of n live rows stands on level log4(n); four on one level become one segment of the next, and a
+segment more than half dead is written anew. So an index of n rows has at most 3 segments for each of its log4(n)
+levels, and a row is copied at most once a level. (The log-structured merge of O'Neil et al., 1996, by tiers.)
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .segment import Segment, open_segment, write_segment
 from .state import SegmentEntry
 from .vectors import VectorsBuilder, VectorSegment
 
-MOST_SEGMENTS = 8
+FAN = 4  # segments of one level that become one of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,25 @@ def choose(sizes: Sequence[Size]) -> list[int]:
 
     >>> choose([Size(1000, 1000), Size(10, 4)])
     [1]
+    >>> choose([Size(100, 100), Size(1, 1), Size(1, 1), Size(1, 1), Size(1, 1)])
+    [1, 2, 3, 4]
     """
     chosen = {place for place, size in enumerate(sizes) if size.live * 2 < size.rows}
-    n_left = len(sizes) - len(chosen) + bool(chosen)
-    if n_left > MOST_SEGMENTS:
-        smallest = sorted(range(len(sizes)), key=lambda place: (sizes[place].live, place))
-        chosen.update(smallest[:MOST_SEGMENTS])
+    merged = sum(sizes[place].live for place in chosen)
+    for level in range(1 + max((_level(size.live) for size in sizes), default=0)):
+        here = [
+            place for place, size in enumerate(sizes) if place not in chosen and _level(size.live) == level
+        ]
+        # What was chosen below arrives on a level as one more segment, so that merges cascade in one step.
+        if len(here) + (merged > 0 and _level(merged) == level) >= FAN:
+            chosen.update(here)
+            merged += sum(sizes[place].live for place in here)
     return sorted(chosen)
+
+
+def _level(live: int) -> int:
+    """The logarithm of the size to base 4, rounded down; 0 for nothing."""
+    return max(0, live.bit_length() - 1) // 2
 
 
 def merge_segments(folder: Path, catalog: CatalogWriter) -> None:
@@ -67,7 +80,7 @@ def _merge_family(
     folder: Path, catalog: CatalogWriter, family: Sequence[SegmentEntry], deleted: NDArray[np.int64]
 ) -> bool:
     """Merge segments of one kind and model; False when all of them stay."""
-    if len(family) <= MOST_SEGMENTS and not len(deleted):
+    if len(family) < FAN and not len(deleted):
         return False
     segments = [open_segment(folder / entry.id) for entry in family]
     dead = [int(np.isin(segment.columns["passage_ids"], deleted).sum()) for segment in segments]

@@ -153,7 +153,8 @@ class PostingsSegment:
     def pairs(self) -> Pairs:
         """Every pair of the segment, after rows and counts have been compared with their digests."""
         self._segment.check("rows", "counts")
-        sizes = np.diff(self._columns["starts"].astype(np.int64))
+        starts: NDArray[np.int64] = self._columns["starts"].astype(np.int64)
+        sizes = starts[1:] - starts[:-1]
         return Pairs(
             vocabulary=[self._term(number) for number in range(len(sizes))],
             terms=np.repeat(np.arange(len(sizes)), sizes),

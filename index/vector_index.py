@@ -34,7 +34,7 @@ class VectorIndex:
         cls, segments: Sequence[VectorSegment], deleted: NDArray[np.int64], places: Places
     ) -> VectorIndex:
         """Load the live vectors of at least one segment, all of one model and width, into FAISS."""
-        import faiss  # type: ignore[import-untyped]
+        import faiss
 
         index = faiss.IndexFlatIP(segments[0].width)
         ids = [np.empty(0, np.int64)]

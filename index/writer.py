@@ -125,8 +125,8 @@ class Writer:
         width = stored[0].width if stored else staged.width
         check_vectors(rows, width, [f"passage {number}" for number in passage_ids])
         wanted = np.isin(ids, self._catalog.live_among(passage_ids))
-        for holder in (staged, *stored):
-            wanted &= ~holder.holds(ids)
+        for having in (staged.holds(ids), *(segment.holds(ids) for segment in stored)):
+            wanted &= ~having
         if wanted.any():
             with self._staging():
                 self._catalog.begin_changes()

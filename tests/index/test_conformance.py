@@ -1,0 +1,132 @@
+"""What every index promises, asked of each of them over the same passages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spanwise.index.postings_index import PostingsIndex
+
+TEXTS = {
+    "b": ["mill", "owl owl"],
+    "a": ["mill", "mill mill mill", "inn"],
+    "c": ["mill"],
+}
+DIRECTIONS = {"mill": 0, "owl owl": 1, "mill mill mill": 0, "inn": 2}
+
+
+class Counting:
+    """A weighting whose scores are easy to tell: how often the terms occur."""
+
+    def scores(self, question, postings, statistics):
+        scores = np.zeros(len(postings))
+        for term in question:
+            rows, counts = postings.find(term)
+            scores[rows] += counts
+        return scores
+
+
+class Lexical:
+    queries = ([["mill"], ["owl"], ["zebra"]], [])
+
+    def encode(self, corpus):
+        pass
+
+    def index(self, snapshot):
+        return PostingsIndex(snapshot.postings(), Counting(), snapshot.places)
+
+
+class Dense:
+    queries = (np.eye(4, dtype=np.float32)[:3], np.empty((0, 4), np.float32))
+
+    def encode(self, corpus):
+        with corpus.store.writer() as writer, corpus.snapshot() as snapshot:
+            ids = snapshot.without_vectors("m").tolist()
+            directions = [DIRECTIONS.get(passage.text, 3) for passage in snapshot.passages(ids)]
+            writer.put_vectors("m", ids, np.eye(4, dtype=np.float32)[directions])
+            writer.commit()
+
+    def index(self, snapshot):
+        return snapshot.vectors("m")
+
+
+@pytest.fixture(params=[Lexical, Dense], ids=["postings", "vectors"])
+def kind(request):
+    return request.param()
+
+
+@pytest.fixture
+def corpus(corpus_of, kind):
+    """The texts, spread over two segments, with a document deleted and one replaced."""
+    corpus = corpus_of({"b": TEXTS["b"], "c": ["mill inn"], "gone": ["mill", "owl"]})
+    kind.encode(corpus)
+    corpus.write({"a": TEXTS["a"], "c": TEXTS["c"]}, remove=["gone"])
+    kind.encode(corpus)
+    return corpus
+
+
+def texts(snapshot, ranking):
+    return [
+        (passage.document_id, passage.text) for passage in snapshot.passages(ranking.passage_ids.tolist())
+    ]
+
+
+def test_it_counts_live_passages(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        assert len(kind.index(snapshot)) == 6
+
+
+def test_deleted_and_replaced_passages_are_not_found(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        for ranking in kind.index(snapshot).search(kind.queries[0], 100):
+            assert set(texts(snapshot, ranking)) <= {(name, part) for name in TEXTS for part in TEXTS[name]}
+
+
+def test_scores_fall_and_ties_break_by_document_and_start(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        ranking = kind.index(snapshot).search(kind.queries[0], 4)[0]
+        places = snapshot.places(ranking.passage_ids.tolist())
+        keys = [(-score, place) for score, place in zip(ranking.scores.tolist(), places, strict=True)]
+        assert keys == sorted(keys)
+        assert {part.split()[0] for _, part in texts(snapshot, ranking)} == {"mill"}
+        assert ranking.scores.dtype == np.float64
+        assert ranking.passage_ids.dtype == np.int64
+
+
+def test_fewer_are_the_first_of_more(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        index = kind.index(snapshot)
+        all_of_them = index.search(kind.queries[0], 100)
+        for k in range(1, 7):
+            for few, many in zip(index.search(kind.queries[0], k), all_of_them, strict=True):
+                assert few.passage_ids.tolist() == many.passage_ids.tolist()[:k]
+                assert few.scores.tolist() == many.scores.tolist()[:k]
+
+
+def test_a_batch_answers_like_its_questions_alone(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        index = kind.index(snapshot)
+        for number, together in enumerate(index.search(kind.queries[0], 3)):
+            (alone,) = index.search(kind.queries[0][number : number + 1], 3)
+            assert alone.scores.tolist() == together.scores.tolist()
+
+
+def test_no_queries_no_rankings(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        assert kind.index(snapshot).search(kind.queries[1], 3) == []
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_below_one_is_refused(corpus, kind, k) -> None:
+    with corpus.snapshot() as snapshot, pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
+        kind.index(snapshot).search(kind.queries[0], k)
+
+
+def test_it_answers_after_the_snapshot_moved_on(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        index = kind.index(snapshot)
+        before = index.search(kind.queries[0], 5)
+        corpus.write({}, remove=["a", "b"])
+        assert [r.passage_ids.tolist() for r in index.search(kind.queries[0], 5)] == [
+            r.passage_ids.tolist() for r in before
+        ]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.errors import IndexCorrupt
+from spanwise.index.live_postings import LivePostings
+from spanwise.index.merge import merge_postings
+from spanwise.index.postings import PostingsBuilder, PostingsSegment
+from spanwise.index.segment import Segment
+from spanwise.index.statistics import CorpusStatistics
+
+TERM = st.text("abc\u00e9\u6771", min_size=1, max_size=3)
+PASSAGES = st.lists(st.lists(TERM, max_size=8), max_size=6)
+NOBODY = np.empty(0, np.int64)
+
+
+class Unchecked(Segment):
+    """A segment that was never on a disk, so that there is no digest to compare."""
+
+    def check(self, *names: str) -> None:
+        pass
+
+
+def segment_of(passages, first_id=1):
+    builder = PostingsBuilder()
+    for number, terms in enumerate(passages, start=first_id):
+        builder.add(number, terms)
+    return PostingsSegment(Unchecked(Path("x"), "postings", "", builder.columns(), {}, b""))
+
+
+@given(PASSAGES)
+def test_every_term_is_found_where_it_occurs(passages) -> None:
+    segment = segment_of(passages)
+    for term in {term for terms in passages for term in terms} | {"zz", "", "a\u0000"}:
+        expected = {row: Counter(terms)[term] for row, terms in enumerate(passages) if term in terms}
+        rows, counts = segment.find(term)
+        assert dict(zip(rows.tolist(), counts.tolist(), strict=True)) == expected
+        assert rows.tolist() == sorted(expected)
+
+
+@given(PASSAGES, PASSAGES, st.sets(st.integers(1, 12)))
+def test_segments_count_as_one_corpus_of_live_passages(one, two, deleted) -> None:
+    segments = [segment_of(one), segment_of(two, first_id=7)]
+    numbered = {**dict(enumerate(one, start=1)), **dict(enumerate(two, start=7))}
+    live = [terms for number, terms in numbered.items() if number not in deleted]
+    df = Counter(term for terms in live for term in set(terms))
+    postings = LivePostings(segments, np.array(sorted(deleted), np.int64))
+    expected = CorpusStatistics(len(live), sum(map(len, live)), df)
+    assert postings.statistics(df) == expected
+    assert postings.all_statistics == expected
+
+
+@given(PASSAGES, PASSAGES, PASSAGES, st.sets(st.integers(1, 18)))
+def test_merged_segments_are_the_segment_of_what_is_live(one, two, three, deleted) -> None:
+    parts = [segment_of(one), segment_of(two, first_id=7), segment_of(three, first_id=13)]
+    merged = merge_postings(parts, np.array(sorted(deleted), np.int64))
+    numbered = {
+        first + row: terms
+        for first, part in ((1, one), (7, two), (13, three))
+        for row, terms in enumerate(part)
+    }
+    fresh = PostingsBuilder()
+    for number in sorted(numbered.keys() - deleted):
+        fresh.add(number, numbered[number])
+    for name, column in fresh.columns().items():
+        assert np.array_equal(merged[name], column), name
+        assert merged[name].dtype == column.dtype
+
+
+def test_a_count_beyond_sixteen_bits_is_kept() -> None:
+    rows, counts = segment_of([["a"] * 70_000, ["a"]]).find("a")
+    assert counts.tolist() == [70_000, 1]
+    assert rows.tolist() == [0, 1]
+
+
+def test_a_damaged_list_is_found_when_it_is_read() -> None:
+    builder = PostingsBuilder()
+    for number in range(1, 4):
+        builder.add(number, ["a", "b"])
+    columns = builder.columns()
+    columns["rows"][1] ^= 1
+    segment = PostingsSegment(Segment(Path("x"), "postings", "", columns, {}, b""))
+    with pytest.raises(IndexCorrupt, match="the rows of 'a' do not match"):
+        segment.find("a")
+    assert segment.find("b")[0].tolist() == [0, 1, 2]
+
+
+def test_no_segments_are_an_empty_corpus() -> None:
+    postings = LivePostings([], NOBODY)
+    assert postings.statistics(["a"]) == CorpusStatistics(0, 0, {"a": 0})
+    assert postings.statistics([]).avgdl == 0
+    assert len(postings) == 0

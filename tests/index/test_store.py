@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from spanwise.errors import DocumentRejected, FormatTooNew, IndexCorrupt, IndexLocked, IndexNotFound
+from spanwise.index import FileState, Store
+from spanwise.types import Document, Heading, Passage
+
+STATE = FileState(10, 20, "s")
+
+
+def document(text, name="a.txt", **more):
+    return Document(name, "text/plain", "s", "A title", text, **more)
+
+
+def whole(text, name="a.txt", **more):
+    return [Passage(0, name, 0, len(text), text, **more)]
+
+
+def test_documents_and_passages_come_back_as_they_went_in(corpus_of) -> None:
+    text = "caf\u00e9 \U0001f642\x00\r\n\u2028 e\u0301 end"
+    headings = (Heading(0, 1, "One"), Heading(7, 2, "T\u00f4o"))
+    given = document(text, page_starts=(0, 7), headings=headings, metadata={"k": "v"})
+    passage = Passage(0, "a.txt", 5, 12, text[5:12], page=1, line=2, heading=("One", "T\u00f4o"))
+    store = corpus_of({}).store
+    with store.writer() as writer:
+        (number,) = writer.put(given, [passage], [["x"]], STATE)
+        writer.commit()
+    with store.snapshot() as snapshot:
+        assert snapshot.document("a.txt") == given
+        (stored,) = snapshot.passages([number])
+        assert (stored.text, stored.page, stored.line, stored.heading) == (
+            text[5:12],
+            1,
+            2,
+            ("One", "T\u00f4o"),
+        )
+        assert snapshot.files() == {"a.txt": STATE}
+    assert store.verify() == []
+
+
+def test_passages_come_in_the_order_asked(corpus_of) -> None:
+    with corpus_of({"b": ["b1", "b2"], "a": ["a1"]}).snapshot() as snapshot:
+        assert snapshot.passage_ids().tolist() == [3, 1, 2]
+        assert [p.text for p in snapshot.all_passages()] == ["a1", "b1", "b2"]
+        assert [p.text for p in snapshot.passages([2, 3, 2])] == ["b2", "a1", "b2"]
+
+
+def test_passage_ids_are_never_used_again(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one", "two"]})
+    corpus.write({"a": ["one", "two"]})
+    corpus.write({}, remove=["a"])
+    corpus.write({"a": ["one"]})
+    with corpus.snapshot() as snapshot:
+        assert snapshot.passage_ids().tolist() == [5]
+
+
+def test_replacing_a_document_replaces_its_passages(corpus_of) -> None:
+    corpus = corpus_of({"a": ["old words"], "b": ["kept"]})
+    corpus.write({"a": ["new words"]})
+    with corpus.snapshot() as snapshot:
+        assert (snapshot.n_documents, snapshot.n_passages) == (2, 2)
+        assert snapshot.postings().all_statistics.df == {"new": 1, "words": 1, "kept": 1}
+
+
+def test_touch_keeps_everything_but_the_time(corpus_of) -> None:
+    store = corpus_of({}).store
+    with store.writer() as writer:
+        writer.put(document("x"), whole("x"), [["x"]], STATE)
+        writer.touch("a.txt", FileState(10, 99, "s"))
+        writer.commit()
+    with store.snapshot() as snapshot:
+        assert snapshot.files()["a.txt"].mtime_ns == 99
+    with store.writer() as writer, pytest.raises(ValueError, match="sha256 other"):
+        writer.touch("a.txt", FileState(10, 99, "other"))
+
+
+def test_without_a_commit_everything_is_forgotten(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    with corpus.store.writer() as writer:
+        writer.remove("a")
+        writer.set("key", "value")
+    with corpus.snapshot() as snapshot:
+        assert (snapshot.generation, snapshot.n_documents, dict(snapshot.settings).get("key")) == (1, 1, None)
+
+
+def test_a_commit_of_nothing_makes_no_generation(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    with corpus.store.writer() as writer:
+        assert writer.commit() == 1
+        writer.set("key", "value")
+        assert writer.commit() == 2
+    assert corpus.store.settings["key"] == "value"
+
+
+def test_a_snapshot_stays_whole_while_writers_go_on(corpus_of) -> None:
+    corpus = corpus_of({"a": ["first words"]})
+    with corpus.snapshot() as before:
+        for number in range(12):  # enough to merge segments away
+            corpus.write({"a": [f"words {number}"]})
+        assert before.generation == 1
+        assert [p.text for p in before.all_passages()] == ["first words"]
+        assert before.postings().all_statistics.df == {"first": 1, "words": 1}
+    with corpus.snapshot() as after:
+        assert [p.text for p in after.all_passages()] == ["words 11"]
+
+
+def test_an_unknown_document_or_passage_is_named(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    with corpus.snapshot() as snapshot:
+        with pytest.raises(ValueError, match="no document 'b'"):
+            snapshot.document("b")
+        with pytest.raises(ValueError, match="no passage 7"):
+            snapshot.passages([1, 7])
+    with corpus.store.writer() as writer, pytest.raises(ValueError, match="no document 'b'"):
+        writer.remove("b")
+
+
+@pytest.mark.parametrize(
+    ("passages", "terms", "state", "message"),
+    [
+        (whole("x"), [], STATE, "1 passages but 0 lists"),
+        (whole("y"), [["y"]], STATE, "is not the text"),
+        (whole("x", "b.txt"), [["x"]], STATE, r"of 'b\.txt' was given with"),
+        (whole("x"), [["x"]], FileState(1, 1, "t"), "its file t"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(corpus_of, passages, terms, state, message) -> None:
+    store = corpus_of({}).store
+    with store.writer() as writer:
+        with pytest.raises(ValueError, match=message):
+            writer.put(document("x"), passages, terms, state)
+        assert writer.commit() == 0
+
+
+def test_a_lone_surrogate_is_rejected_and_the_writer_goes_on(corpus_of) -> None:
+    store = corpus_of({}).store
+    with store.writer() as writer:
+        with pytest.raises(DocumentRejected, match="surrogate"):
+            writer.put(document("\ud800"), whole("\ud800"), [[]], STATE)
+        writer.put(document("x"), whole("x"), [["x"]], STATE)
+        assert writer.commit() == 1
+
+
+def test_an_index_is_made_once(corpus_of, tmp_path) -> None:
+    store = corpus_of({}).store
+    with pytest.raises(FileExistsError, match=r"catalog\.sqlite exists"):
+        Store.create(store.path, {})
+
+
+@pytest.mark.parametrize("path", ["nowhere", "."])
+def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
+    with pytest.raises(IndexNotFound, match="spanwise index FOLDER"):
+        Store.open(tmp_path / path)
+
+
+def test_a_newer_format_is_refused(corpus_of) -> None:
+    path = corpus_of({}).store.path
+    catalog = sqlite3.connect(path / "catalog.sqlite")
+    catalog.execute("PRAGMA user_version = 2")
+    catalog.close()
+    with pytest.raises(FormatTooNew, match="format 2, this program reads up to 1"):
+        Store.open(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database " * 100])
+def test_another_file_in_place_of_the_catalog_is_refused(tmp_path, content) -> None:
+    (tmp_path / "catalog.sqlite").write_bytes(content)
+    with pytest.raises(IndexCorrupt, match=r"catalog\.sqlite"):
+        Store.open(tmp_path)
+
+
+def test_a_second_writer_is_locked_out(corpus_of) -> None:
+    store = corpus_of({}).store
+    with store.writer():
+        with pytest.raises(IndexLocked, match="written by process"), store.writer():
+            pass
+        with pytest.raises(IndexLocked), store.writer(timeout_s=0.05):
+            pass
+    with store.writer():
+        pass
+
+
+def test_a_killed_writer_leaves_no_lock_and_no_files(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    program = (
+        "import os, signal, sys; from pathlib import Path; from spanwise.index import Store\n"
+        "writer = Store.open(Path(sys.argv[1])).writer().__enter__()\n"
+        "writer.remove('a'); (Path(sys.argv[1]) / 'segments' / '.unfinished').mkdir()\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(corpus.store.path)], check=False)
+    with corpus.store.writer() as writer:
+        assert not (corpus.store.path / "segments" / ".unfinished").exists()
+        assert writer.commit() == 1
+    with corpus.snapshot() as snapshot:
+        assert snapshot.n_documents == 1
+
+
+def test_segments_that_no_catalog_names_are_removed(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    orphan = corpus.store.path / "segments" / ("0" * 64)
+    orphan.mkdir()
+    corpus.write({"b": ["two"]})
+    assert not orphan.exists()
+    assert len(list(orphan.parent.iterdir())) == 2
+
+
+def test_many_commits_keep_few_segments(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    for number in range(20):
+        corpus.write({f"d{number % 5}": [f"text {number}"]})
+    with corpus.snapshot() as snapshot:
+        assert snapshot.n_passages == 6
+        assert len(snapshot.postings()) <= 2 * 6
+    assert len(list((corpus.store.path / "segments").iterdir())) <= 4
+    assert corpus.store.verify() == []
+
+
+def test_a_writer_that_failed_half_way_commits_nothing_more(corpus_of, monkeypatch) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    with corpus.store.writer() as writer:
+        writer.remove("a")
+        monkeypatch.setattr(writer._postings, "add", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            writer.put(document("x"), whole("x"), [["x"]], STATE)
+        with pytest.raises(Exception, match="failed before"):
+            writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert list(snapshot.files()) == ["a"]
+
+
+def test_vectors_resume_where_they_stopped(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one", "two", "three"]})
+    one = np.array([[1, 0]], np.float32)
+    with corpus.store.writer() as writer:
+        assert writer.put_vectors("m", [2], one) == 1
+        assert writer.put_vectors("m", [2, 3], np.repeat(one, 2, 0)) == 1
+        writer.commit()
+        assert writer.put_vectors("m", [3], one) == 0
+    corpus.write({}, remove=["a"])
+    corpus.write({"a": ["one", "new"]})
+    with corpus.snapshot() as snapshot:
+        assert snapshot.vector_models() == {}
+        assert snapshot.without_vectors("m").tolist() == [4, 5]
+    with corpus.store.writer() as writer:
+        assert writer.put_vectors("m", [2, 5], np.repeat(one, 2, 0)) == 1
+        with pytest.raises(ValueError, match="no passage 6"):
+            writer.put_vectors("m", [6], one)
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert snapshot.vector_models() == {"m": 1}
+        assert snapshot.without_vectors("m").tolist() == [4]
+    assert corpus.store.verify() == []
