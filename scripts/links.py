@@ -11,9 +11,6 @@ links = root / ".links" / "spanwise"
 links.mkdir(parents=True, exist_ok=True)
 for link in links.iterdir():
     link.unlink()
-for target in [
-    *(root / "spanwise").glob("*.py*"),
-    *(root / folder for folder in folders if "/" not in folder),
-]:
-    if target.name not in ("spanwise", "__pycache__"):
-        (links / target.name).symlink_to(target)
+tops = [root / folder for folder in folders if folder != "spanwise" and "/" not in folder]
+for target in [*(root / "spanwise").glob("*.py"), *tops]:
+    (links / target.name).symlink_to(target)
