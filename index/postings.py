@@ -154,7 +154,7 @@ class PostingsSegment:
         """Every pair of the segment, after rows and counts have been compared with their digests."""
         self._segment.check("rows", "counts")
         starts: NDArray[np.int64] = self._columns["starts"].astype(np.int64)
-        sizes = starts[1:] - starts[:-1]
+        sizes: NDArray[np.int64] = starts[1:] - starts[:-1]
         return Pairs(
             vocabulary=[self._term(number) for number in range(len(sizes))],
             terms=np.repeat(np.arange(len(sizes)), sizes),

@@ -25,7 +25,7 @@ from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
 from .candidates import Candidate, Question, Vectorizer, candidates, passage_span
 
-N_BEST = 5
+N_BEST = 8
 NEAREST = 3
 
 

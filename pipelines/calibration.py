@@ -61,7 +61,12 @@ def fit_calibration(
     distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
     absent = _absent_contexts(validation, rng)
     with TemporaryDirectory() as folder:
-        kept = [c for c in contexts_of([*validation, *distractors]) if c not in absent]
+        kept = [
+            (article.title.replace("_", " "), paragraph.context)
+            for article in [*validation, *distractors]
+            for paragraph in article.paragraphs
+            if paragraph.context not in absent
+        ]
         with paragraph_library(kept, Path(folder) / "index") as library:
             sync_vectors(library.store, library.encoder, report)
             questions = _questions(validation, n_questions, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,7 +16,7 @@ from ..corpora.sentences import sentence_spans
 from ..reader.evidence import Features
 from ..reader.sentence_answer import enclosing_sentences
 
-MAX_CANDIDATES = 30
+MAX_CANDIDATES = 80
 
 
 class Vectorizer(Protocol):
@@ -55,29 +56,42 @@ def candidates(
     terms_of: Callable[[str], Sequence[str]],
     vectorizer: Vectorizer,
 ) -> list[Candidate]:
-    """The candidates of a question with their features, unordered.
+    """The candidates of a question with their features, unordered: the best span of each sentence.
 
-    `readings[i]` are the spans of `hits[i]`, best first. The same words of the same document, read in
-    two overlapping passages, are one candidate. Of all spans the MAX_CANDIDATES with the highest
-    margin go on, the best of each passage first.
+    `readings[i]` are the spans of `hits[i]`, best first. A sentence that was read in two overlapping
+    passages is one candidate, with the better of the two. At most MAX_CANDIDATES go on: the best of
+    each passage, then all of the passages that rank first.
     """
-    chosen = _strongest(readings)
-    sentences = {id(scored): sentence_of(scored) for _, scored in chosen}
-    similarity = _similarities(
-        question.text, [sentences[id(scored)].text for _, scored in chosen], vectorizer
-    )
-    found = []
-    for (i, scored), cosine in zip(chosen, similarity, strict=True):
-        sentence, passage = sentences[id(scored)], hits[i].passage
-        features = Features(
-            margin=margin(scored),
-            log_rank=float(np.log(hits[i].rank)),
-            coverage=question.coverage(set(terms_of("\n".join([*passage.heading, passage.text])))),
-            sentence_coverage=question.coverage(set(terms_of(sentence.text))),
-            similarity=float(cosine),
+    chosen = _chosen(readings)
+    similarity = _similarities(question.text, [in_context(one) for one in chosen], vectorizer)
+    return [
+        Candidate(
+            one.scored,
+            one.sentence,
+            Features(
+                margin=margin(one.scored),
+                log_rank=math.log(hits[one.place].rank),
+                coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
+                sentence_coverage=question.coverage(set(terms_of(in_context(one)))),
+                similarity=float(cosine),
+            ),
         )
-        found.append(Candidate(scored, sentence, features))
-    return found
+        for one, cosine in zip(chosen, similarity, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A span with its sentence; `place` is the number of its passage among the hits."""
+
+    place: int
+    scored: ScoredSpan
+    sentence: Span
+
+
+def in_context(one: _Read) -> str:
+    """A sentence under the last heading above it, which often names what the sentence is about."""
+    return "\n".join([*one.scored.passage.heading[-1:], one.sentence.text])
 
 
 def margin(scored: ScoredSpan) -> float:
@@ -99,28 +113,30 @@ def passage_span(passage: Passage, start: int, end: int) -> Span:
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
 
 
-def _strongest(readings: Sequence[Sequence[ScoredSpan]]) -> list[tuple[int, ScoredSpan]]:
-    ranked = sorted(
-        (
-            (place, -margin(scored), i, scored)
-            for i, spans in enumerate(readings)
-            for place, scored in enumerate(spans)
-        ),
-        key=lambda row: (min(row[0], 1), row[1], row[2]),
-    )
-    seen: set[Span] = set()
-    chosen = []
-    for _, _, i, scored in ranked:
-        if scored.span not in seen and scored.span.text.strip():
-            seen.add(scored.span)
-            chosen.append((i, scored))
-    return chosen[:MAX_CANDIDATES]
+def _chosen(readings: Sequence[Sequence[ScoredSpan]]) -> list[_Read]:
+    best: dict[Span, _Read] = {}
+    for place, spans in enumerate(readings):
+        for scored in spans:
+            one = _Read(place, scored, sentence_of(scored))
+            rival = best.get(one.sentence)
+            if scored.span.text.strip() and (rival is None or margin(rival.scored) < margin(scored)):
+                best[one.sentence] = one
+    by_passage: dict[int, int] = {}
+    ordered = []
+    for one in sorted(best.values(), key=lambda one: (one.place, -margin(one.scored), one.scored.span.start)):
+        by_passage[one.place] = by_passage.get(one.place, -1) + 1
+        ordered.append((min(by_passage[one.place], 1), len(ordered), one))
+    return [one for _, _, one in sorted(ordered, key=lambda row: row[:2])][:MAX_CANDIDATES]
 
 
-def _similarities(question: str, sentences: Sequence[str], vectorizer: Vectorizer) -> NDArray[np.float32]:
-    if not sentences:
+def _with_heading(passage: Passage) -> str:
+    return "\n".join([*passage.heading, passage.text])
+
+
+def _similarities(question: str, texts: Sequence[str], vectorizer: Vectorizer) -> NDArray[np.float32]:
+    if not texts:
         return np.zeros(0, dtype=np.float32)
-    distinct = list(dict.fromkeys(sentences))
+    distinct = list(dict.fromkeys(texts))
     vectors = vectorizer.encode([question, *distinct])  # (1 + n, width), rows unit-norm
     cosine = dict(zip(distinct, vectors[1:] @ vectors[0], strict=True))
-    return np.array([cosine[sentence] for sentence in sentences], dtype=np.float32)
+    return np.array([cosine[text] for text in texts], dtype=np.float32)

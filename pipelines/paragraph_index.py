@@ -21,13 +21,16 @@ def document_id_of(context: str) -> str:
     return hashlib.sha256(context.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def paragraph_library(contexts: Iterable[str], index: Path, model: str = "base") -> Library:
-    """A library over the paragraphs, words indexed and vectors not yet."""
+def paragraph_library(texts: Iterable[tuple[str, str]], index: Path, model: str = "base") -> Library:
+    """A library over paragraphs given as (title, text), words indexed and vectors not yet.
+
+    A title is indexed with its paragraph as a heading is; the empty string is none.
+    """
     analyzer = Analyzer()
     store = Store.create(index, {ROOT: str(index.parent), MODEL: model, **analyzer.settings()})
     with store.writer() as writer:
-        for context in dict.fromkeys(contexts):
-            document = _document(context)
+        for context, title in {context: title for title, context in texts}.items():
+            document = _document(title, context)
             passages = split(document)
             terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
             writer.put(document, passages, terms, FileState(len(context), 0, document.sha256))
@@ -40,6 +43,6 @@ def contexts_of(articles: Iterable[Article]) -> list[str]:
     return [paragraph.context for article in articles for paragraph in article.paragraphs]
 
 
-def _document(context: str) -> Document:
+def _document(title: str, context: str) -> Document:
     digest = hashlib.sha256(context.encode("utf-8", "surrogatepass")).hexdigest()
-    return Document(document_id_of(context), "text/plain", digest, "", context)
+    return Document(document_id_of(context), "text/plain", digest, title, context)

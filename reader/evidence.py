@@ -49,7 +49,7 @@ class Calibration:
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""
-        return self.bias + sum(self.weights[name] * getattr(features, name) for name in FEATURES)
+        return self.bias + math.fsum(self.weights[name] * getattr(features, name) for name in FEATURES)
 
     def confidence(self, evidence: float) -> float:
         """The fitted probability that the best candidate, having this evidence, is right.

@@ -37,14 +37,12 @@ def enclosing_list(text: str, start: int, end: int) -> SentenceSpan | None:
     at = next((i for i, (s, e) in enumerate(lines) if s <= start < max(e, s + 1)), None)
     if at is None:
         return None
-    if text[slice(*lines[at])].rstrip().endswith(":"):
-        lead, first = at, _next_filled(text, lines, at + 1)
-    else:
-        first = _first_item(text, lines, at)
-        before = _previous_filled(text, lines, first - 1) if first is not None else None
-        lead = before if before is not None and text[slice(*lines[before])].rstrip().endswith(":") else first
-    if first is None or lead is None or not _ITEM.match(text[slice(*lines[first])]):
+    announced = _announces(text, lines[at])
+    first = _next_filled(text, lines, at + 1) if announced else _first_item(text, lines, at)
+    if first is None or not _is_item(text, lines[first]):
         return None
+    before = at if announced else _previous_filled(text, lines, first - 1)
+    lead = before if before is not None and _announces(text, lines[before]) else first
     last = _last_item(text, lines, first, lines[lead][0] + MAX_LIST_CHARACTERS)
     if last <= first and lead == first:
         return None
@@ -58,6 +56,10 @@ def _lines(text: str) -> list[tuple[int, int]]:
         spans.append((at, at + len(line)))
         at += len(line) + 1
     return spans
+
+
+def _announces(text: str, line: tuple[int, int]) -> bool:
+    return text[slice(*line)].rstrip().endswith(":")
 
 
 def _is_item(text: str, line: tuple[int, int]) -> bool:

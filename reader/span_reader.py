@@ -17,7 +17,7 @@ from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import run_halving, token_budget_batches
 from ..models.precision import autocast
-from .spans import MAX_ANSWER_TOKENS, TokenSpan, best_spans
+from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .windows import MAX_QUESTION_TOKENS, Tokens, Window, assemble, special_tokens, tokenize, windows
 
 
@@ -57,7 +57,7 @@ class SpanReader:
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
-        """For each question and each of its passages the n best spans, best first."""
+        """For each question and each of its passages the n best spans, best first, none sharing a token."""
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
         asked = tokenize(self.tokenizer, questions)
         texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
@@ -114,14 +114,17 @@ class SpanReader:
         self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
     ) -> list[ScoredSpan]:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
-        best: dict[tuple[int, int], TokenSpan] = {}
-        for logits in of_passage:
-            for span in best_spans(logits.start, logits.end, n_best, self.max_answer_tokens):
-                at = (span.first + logits.window.first, span.last + logits.window.first)
-                if at not in best or best[at].score < span.score:
-                    best[at] = TokenSpan(*at, span.score)
-        ranked = sorted(best.values(), key=lambda s: (-s.score, s.first, s.last))[:n_best]
-        return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in ranked]
+        proposed = [
+            TokenSpan(span.first + logits.window.first, span.last + logits.window.first, span.score)
+            for logits in of_passage
+            for span in distinct_spans(logits.start, logits.end, n_best, self.max_answer_tokens)
+        ]
+        proposed.sort(key=lambda s: (-s.score, s.first, s.last))
+        kept: list[TokenSpan] = []
+        for span in proposed:  # windows overlap, so their spans may
+            if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
+                kept.append(span)
+        return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in kept]
 
 
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:

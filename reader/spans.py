@@ -42,6 +42,27 @@ def best_spans(
     return [TokenSpan(int(at // cap), int(at // cap + at % cap), float(flat[at])) for at in top[order]]
 
 
+def distinct_spans(
+    start: NDArray[np.floating], end: NDArray[np.floating], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
+) -> list[TokenSpan]:
+    """The best span, then the best that shares no token with it, and so on: at most `n_best`, best first.
+
+    >>> [(s.first, s.last) for s in distinct_spans(np.array([1, 5, 2, 0.]), np.array([4, 1, 3, 2.]), 3)]
+    [(1, 2), (0, 0), (3, 3)]
+    """
+    scores = span_scores(start, end, max_tokens)  # (n, cap)
+    found: list[TokenSpan] = []
+    while len(found) < n_best and scores.size:
+        first, length = np.unravel_index(int(scores.argmax()), scores.shape)
+        if scores[first, length] == -np.inf:
+            break
+        last = int(first + length)
+        found.append(TokenSpan(int(first), last, float(scores[first, length])))
+        for row in range(max(0, int(first) - scores.shape[1] + 1), last + 1):
+            scores[row, max(0, int(first) - row) :] = -np.inf  # whatever reaches `first` from `row` on
+    return found
+
+
 def span_scores(
     start: NDArray[np.floating], end: NDArray[np.floating], max_tokens: int = MAX_ANSWER_TOKENS
 ) -> NDArray[np.float64]:

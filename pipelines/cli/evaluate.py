@@ -143,7 +143,8 @@ def _paragraphs(dataset: Any, index: Path | None, temporary: Path, names: list[s
 
     if index is not None and index.exists():
         return open_index(index)
-    library = paragraph_library(contexts_of(dataset.articles), index or temporary / "index")
+    texts = [("", context) for context in contexts_of(dataset.articles)]
+    library = paragraph_library(texts, index or temporary / "index")
     if any(part in ("dense", "hybrid") for name in names for part in name.split("+")):
         sync_vectors(library.store, library.encoder, report)
     return library
