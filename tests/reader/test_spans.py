@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spanwise.reader.spans import best_spans, n_legal_spans, span_scores
+from spanwise.reader.spans import best_spans, distinct_spans, n_legal_spans, span_scores
 
 START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
 
@@ -70,3 +70,17 @@ def test_equals_trying_every_span_ties_included(start, end, n_best, cap):
 
 def test_no_tokens_give_no_span():
     assert best_spans(np.zeros(0), np.zeros(0), 5) == []
+
+
+@given(
+    arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float)),
+    arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float)),
+    st.integers(1, 20),
+    st.integers(1, 15),
+)
+def test_distinct_spans_are_the_greedy_choice_without_overlap(start, end, n_best, cap):
+    expected: list[tuple[float, int, int]] = []
+    for score, first, last in every_span(start, end, cap):
+        if len(expected) < n_best and all(last < i or j < first for _, i, j in expected):
+            expected.append((score, first, last))
+    assert [(s.score, s.first, s.last) for s in distinct_spans(start, end, n_best, cap)] == expected
