@@ -18,7 +18,7 @@ def pick_device(device: str | None = None) -> torch.device:
 def has_bf16(device: torch.device) -> bool:
     """True when the device multiplies matrices in bf16 in hardware."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu" or torch.backends.cpu.get_cpu_capability() != "AVX512":
         return False
     probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)

@@ -122,7 +122,7 @@ def _chosen(readings: Sequence[Sequence[ScoredSpan]]) -> list[_Read]:
             if scored.span.text.strip() and (rival is None or margin(rival.scored) < margin(scored)):
                 best[one.sentence] = one
     by_passage: dict[int, int] = {}
-    ordered = []
+    ordered: list[tuple[int, int, _Read]] = []
     for one in sorted(best.values(), key=lambda one: (one.place, -margin(one.scored), one.scored.span.start)):
         by_passage[one.place] = by_passage.get(one.place, -1) + 1
         ordered.append((min(by_passage[one.place], 1), len(ordered), one))

@@ -132,7 +132,10 @@ def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTo
     first = [special.null if r.first is None else s + r.first for r, s in zip(rows, batch.shift, strict=True)]
     last = [special.null if r.last is None else s + r.last for r, s in zip(rows, batch.shift, strict=True)]
     device = next(model.parameters()).device
-    put = lambda array: torch.as_tensor(np.asarray(array)).to(device)  # noqa: E731
+
+    def put(values: Any) -> Tensor:
+        return torch.as_tensor(np.asarray(values)).to(device)
+
     output = model(
         input_ids=put(batch.input_ids),
         attention_mask=put(batch.attention_mask),

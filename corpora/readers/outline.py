@@ -7,8 +7,8 @@ words, after a section number if there is one; a line that holds nothing else is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Heading
 
@@ -36,9 +36,9 @@ def find_headings(pdf: PdfReader, text: str, page_starts: list[int]) -> list[Hea
     return [headings[offset] for offset in sorted(headings)]
 
 
-def _entries(outline: list[Destination | list[object]], level: int) -> Iterator[tuple[int, Destination]]:
+def _entries(outline: Sequence[Any], level: int) -> Iterator[tuple[int, Destination]]:
     """Entries with their depth, at most `MAX_ENTRIES`; nested lists hold the children of the entry before."""
-    todo = [(level, iter(outline))]
+    todo: list[tuple[int, Iterator[Any]]] = [(level, iter(outline))]
     n_entries = 0
     while todo and n_entries < MAX_ENTRIES:
         level, items = todo[-1]

@@ -117,7 +117,7 @@ class Analyzer:
         # The class itself, not `snowballstemmer.stemmer`: that hands over to PyStemmer where it is installed,
         # whose version may give other stems. A stemmer holds the word it works on, so each word has its own
         # and threads do not meet.
-        from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
+        from snowballstemmer.english_stemmer import EnglishStemmer
 
         if len(self._stems) >= _MOST_REMEMBERED:
             self._stems.clear()
