@@ -11,7 +11,8 @@ from spanwise.types import Document
 from ..corpora.passages import split
 from ..corpora.squad import Article
 from ..index.analysis import Analyzer
-from ..index.store import FileState, Store
+from ..index.rows import FileState
+from ..index.store import Store
 from .library import MODEL, ROOT, Library
 from .sync import indexed_text
 

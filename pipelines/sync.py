@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Passage, Rejection, SyncReport
@@ -25,7 +26,9 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState
 from ..index.store import Store
 from ..index.writer import Writer
-from ..retrieval.protocol import Encoder
+
+if TYPE_CHECKING:
+    from ..models.encoder import TextEncoder
 
 PASSAGES_PER_COMMIT = 20_000
 VECTORS_PER_COMMIT = 2_048
@@ -70,7 +73,7 @@ def sync_words(store: Store, root: Path, analyzer: Analyzer, report: Report = si
         return _sync_report(tally, snapshot.n_passages, time.monotonic() - started)
 
 
-def sync_vectors(store: Store, encoder: Encoder, report: Report = silent) -> int:
+def sync_vectors(store: Store, encoder: TextEncoder, report: Report = silent) -> int:
     """Encodes the passages that have no vector of this model yet; returns how many there were."""
     with store.snapshot() as snapshot:
         missing = snapshot.without_vectors(encoder.digest)
