@@ -7,7 +7,8 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -63,14 +64,17 @@ class Catalog:
         rows = self.rows("SELECT generation FROM state")
         if not rows:
             raise self.damaged("its state is missing")
-        return int(rows[0]["generation"])
+        with self._typed():
+            return int(rows[0]["generation"])
 
     def state(self) -> State:
         """The state of this generation, after its seal has been compared with what it seals."""
         (row,) = self.rows("SELECT generation, documents, passages, seal FROM state")
         state = State(row["generation"], row["documents"], row["passages"], row["seal"])
         counts = (state.generation, state.n_documents, state.n_passages)
-        if seal(*counts, self.settings(), self.segments(), self.deleted()) != state.seal:
+        with self._typed():
+            found = seal(*counts, self.settings(), self.segments(), self.deleted())
+        if found != state.seal:
             raise self.damaged("settings, segments or deletions are not those of the last commit")
         return state
 
@@ -86,7 +90,8 @@ class Catalog:
     def deleted(self) -> NDArray[np.int64]:
         """Ids of passages that segments still hold although they are gone, ascending."""
         rows = self.rows("SELECT passage_id FROM tombstones ORDER BY passage_id")
-        return np.array([row["passage_id"] for row in rows], np.int64)
+        with self._typed():
+            return np.array([row["passage_id"] for row in rows], np.int64)
 
     def files(self) -> dict[str, FileState]:
         """The state of the file behind each document, by document id in order."""
@@ -98,7 +103,9 @@ class Catalog:
         rows = self.rows("SELECT * FROM documents WHERE id = ?", document_id)
         if not rows:
             raise ValueError(f"no document {document_id!r} in the index {self.path.parent}")
-        if document_digest(rows[0]) != rows[0]["digest"]:
+        with self._typed():
+            found = document_digest(rows[0])
+        if found != rows[0]["digest"]:
             raise self.damaged(f"document {document_id!r} does not match its digest")
         return document_of(rows[0])
 
@@ -129,6 +136,14 @@ class Catalog:
             f"{self.path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again"
         )
 
+    @contextmanager
+    def _typed(self) -> Iterator[None]:
+        """A damaged row may hold values of another type than its column."""
+        try:
+            yield
+        except (TypeError, OverflowError) as error:
+            raise self.damaged(f"a value is not what its column holds: {error}") from error
+
     def _passage_rows(self, passage_ids: Sequence[int]) -> dict[int, Row]:
         wanted = json.dumps([int(number) for number in passage_ids])
         sql = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
@@ -145,7 +160,9 @@ class Catalog:
         return str(rows[0]["text"])
 
     def _passage(self, row: Row, text: str) -> Passage:
-        quoted = text[row["start"] : row["end"]]
-        if passage_digest(row, quoted) != row["digest"]:
+        with self._typed():
+            quoted = text[row["start"] : row["end"]]
+            found = passage_digest(row, quoted)
+        if found != row["digest"]:
             raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
         return passage_of(row, quoted)

@@ -30,6 +30,8 @@ def named_faults(path: Path) -> Iterator[None]:
         raise  # a mistake of this program, not of the disk
     except sqlite3.Error as error:
         raise _named(error, path) from error
+    except UnicodeDecodeError as error:  # text in the file, also in SQLite's message, that is no text
+        raise _corrupt(path, error) from error
     except OSError as error:
         if error.errno in _FULL:
             raise _full(path, error) from error
@@ -45,9 +47,11 @@ def _named(error: sqlite3.Error, path: Path) -> SpanwiseError | PermissionError:
         return IndexLocked(f"{path} is in use by another program ({error}): try again when it has finished")
     if primary in _FORBIDDEN:
         return PermissionError(f"{path} cannot be opened or written ({error}): check its permissions")
-    return IndexCorrupt(
-        f"{path} is damaged ({error}): delete the index and run `spanwise index FOLDER` again"
-    )
+    return _corrupt(path, error)
+
+
+def _corrupt(path: Path, error: Exception) -> IndexCorrupt:
+    return IndexCorrupt(f"{path} is damaged ({error}): delete the index and run `spanwise index FOLDER` again")
 
 
 def _full(path: Path, error: Exception) -> StorageFull:

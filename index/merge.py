@@ -3,8 +3,8 @@
 Every commit adds a segment, and every deletion leaves rows that are only skipped. Merging keeps both in
 bounds: a segment of n live rows stands on level log4(n); four on one level become one segment of the next,
 and a segment more than half dead is written anew. So an index of n rows has at most 3 segments for each of
-its log4(n) levels, and a row is copied at most once a level.
-(The log-structured merge of O'Neil et al., 1996, by tiers.)
+its log4(n) levels, and a row is copied about once a level. (The log-structured merge of O'Neil et al., 1996,
+by tiers.)
 """
 
 from __future__ import annotations
