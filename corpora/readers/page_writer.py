@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from .text_builder import TextBuilder
 
 if TYPE_CHECKING:
-    from bs4 import PageElement, Tag
+    from bs4 import Tag
+    from bs4.element import PageElement
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset(
