@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 5_000
 MAX_WORDS = 40
-NUMBER = r"(?:[0-9A-Z][0-9A-Z.]{0,11}[ \t]{1,4})?"
+NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
 
 
 def find_headings(pdf: PdfReader, text: str, page_starts: list[int]) -> list[Heading]:

@@ -49,7 +49,9 @@ def test_utf8_comes_before_a_declared_encoding() -> None:
     assert decode("é".encode(), "iso-8859-1") == ("é", "utf-8")
 
 
-@pytest.mark.parametrize("declared", ["punycode", "unicode_escape", "rot13", "no such thing", "idna", "utf-7"])
+@pytest.mark.parametrize(
+    "declared", ["punycode", "unicode_escape", "rot13", "no such thing", "idna", "utf-7"]
+)
 def test_codecs_that_are_no_character_sets_are_not_used(declared: str) -> None:
     assert decode("Über den Fluß".encode("cp1252"), declared)[1] == "cp1252"
 

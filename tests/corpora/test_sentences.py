@@ -45,8 +45,16 @@ def test_wrapped_lines_are_one_sentence() -> None:
 
 
 def test_blank_lines_headings_items_and_rows_end_sentences() -> None:
-    parts = ["# The mill", "It was old", "- first item", "- second\n  item", "1. third", "| a | b |", "| c | d |"]
-    assert sentences("\n".join(parts[:1] + ["", *parts[1:]])) == parts
+    parts = [
+        "# The mill",
+        "It was old",
+        "- first item",
+        "- second\n  item",
+        "1. third",
+        "| a | b |",
+        "| c | d |",
+    ]
+    assert sentences("\n".join([parts[0], "", *parts[1:]])) == parts
 
 
 def test_a_short_line_before_a_capital_ends_a_block() -> None:
