@@ -17,8 +17,8 @@ from .text_builder import TextBuilder
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
+    from docx.oxml.xmlchemy import BaseOxmlElement as Element
     from docx.styles.style import BaseStyle
-    from lxml.etree import _Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -75,20 +75,20 @@ def named_level(name: str) -> int:
     return "123456789".find(heading[1]) + 1 or "abcdef".find(heading[1].lower()) + 1 if heading else 0
 
 
-def outline_level(element: _Element) -> int:
+def outline_level(element: Element) -> int:
     """The heading level that a paragraph or style sets itself, 0 for none."""
     outline = element.find(f"{W}pPr/{W}outlineLvl")
     value = "9" if outline is None else str(outline.get(f"{W}val", "9"))
     return int(value) + 1 if re.fullmatch("[0-8]", value) else 0
 
 
-def is_numbered(element: _Element) -> bool:
+def is_numbered(element: Element) -> bool:
     """True when a paragraph or style carries a bullet or number; numId 0 takes one away."""
     number = element.find(f"{W}pPr/{W}numPr/{W}numId")
     return number is not None and number.get(f"{W}val") != "0"
 
 
-def note_parts(word: WordDocument) -> Iterator[_Element]:
+def note_parts(word: WordDocument) -> Iterator[Element]:
     """The root elements of the footnotes and the endnotes, as far as there are any."""
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.oxml import parse_xml
@@ -99,7 +99,7 @@ def note_parts(word: WordDocument) -> Iterator[_Element]:
                 yield parse_xml(relation.target_part.blob)
 
 
-def children(element: _Element, *tags: str) -> Iterator[_Element]:
+def children(element: Element, *tags: str) -> Iterator[Element]:
     """The nearest elements below with one of the tags, looked for through all that only wraps them."""
     for child in element:
         if child.tag in tags:
@@ -115,9 +115,9 @@ class BodyWriter:
         self.builder = TextBuilder()
         self._styles = styles
         self._last = Style()
-        self._boxes: list[_Element] = []  # text boxes met inside a paragraph, written after it
+        self._boxes: list[Element] = []  # text boxes met inside a paragraph, written after it
 
-    def write_blocks(self, container: _Element) -> None:
+    def write_blocks(self, container: Element) -> None:
         """Write the paragraphs and tables of a body, cell or text box."""
         for block in children(container, PARAGRAPH, TABLE):
             if block.tag == TABLE:
@@ -127,7 +127,7 @@ class BodyWriter:
             while self._boxes:
                 self.write_blocks(self._boxes.pop(0))
 
-    def write_notes(self, notes: _Element) -> None:
+    def write_notes(self, notes: Element) -> None:
         """Write footnotes or endnotes, one paragraph each; separators carry a type and are no notes."""
         for note in notes:
             words = "" if note.get(f"{W}type") else " ".join("".join(self._texts(note)).split())
@@ -135,7 +135,7 @@ class BodyWriter:
                 self.builder.end_line(blank=True)
                 self.builder.write(f"[{note.get(f'{W}id')}] {words}")
 
-    def _write_paragraph(self, paragraph: _Element) -> None:
+    def _write_paragraph(self, paragraph: Element) -> None:
         style = self._style(paragraph)
         text = "".join(self._texts(paragraph))
         text = text.rstrip() if style.code else text.strip()
@@ -149,13 +149,13 @@ class BodyWriter:
             self.builder.add_heading(start, style.level)
         self._last = style
 
-    def _style(self, paragraph: _Element) -> Style:
+    def _style(self, paragraph: Element) -> Style:
         named = paragraph.find(f"{W}pPr/{W}pStyle")
         style = self._styles.get(str(named.get(f"{W}val")), Style()) if named is not None else Style()
         level = style.level or outline_level(paragraph)
         return Style(level, not level and (style.item or is_numbered(paragraph)), style.code and not level)
 
-    def _write_table(self, table: _Element) -> None:
+    def _write_table(self, table: Element) -> None:
         rows = [list(children(row, CELL)) for row in children(table, ROW)]
         self._last = Style()
         if all(len(cells) < 2 for cells in rows):  # a frame around text, not a table of data
@@ -169,7 +169,7 @@ class BodyWriter:
             self.builder.write(" | ".join(words).rstrip(" |"))
             self.builder.end_line()
 
-    def _texts(self, element: _Element) -> Iterator[str]:
+    def _texts(self, element: Element) -> Iterator[str]:
         """The pieces of text below an element; text boxes are put aside."""
         for child in element:
             tag = child.tag

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spanwise.types import Heading
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 5_000
 MAX_WORDS = 40
-NUMBER = r"(?:[0-9A-Z][0-9A-Z.]{0,11}[ \t]{1,4})?"
+NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
 
 
 def find_headings(pdf: PdfReader, text: str, page_starts: list[int]) -> list[Heading]:
     """Headings in the order of the text, each at a place of its own; entries not found are left out."""
     bounds = [*page_starts, len(text)]
     headings: dict[int, Heading] = {}
-    for level, entry in _entries(pdf.outline, level=1):
+    for level, entry in _entries(pdf.outline):
         words = str(entry.title or "").split()[:MAX_WORDS]
         page = pdf.get_destination_page_number(entry)
         if words and page is not None and 0 <= page < len(page_starts):
@@ -36,20 +36,21 @@ def find_headings(pdf: PdfReader, text: str, page_starts: list[int]) -> list[Hea
     return [headings[offset] for offset in sorted(headings)]
 
 
-def _entries(outline: Sequence[Any], level: int) -> Iterator[tuple[int, Destination]]:
+def _entries(outline: Sequence[object]) -> Iterator[tuple[int, Destination]]:
     """Entries with their depth, at most `MAX_ENTRIES`; nested lists hold the children of the entry before."""
-    todo: list[tuple[int, Iterator[Any]]] = [(level, iter(outline))]
+    from pypdf.generic import Destination
+
+    todo = [iter(outline)]
     n_entries = 0
     while todo and n_entries < MAX_ENTRIES:
-        level, items = todo[-1]
-        item = next(items, None)
+        item = next(todo[-1], None)
         if item is None:
             todo.pop()
         elif isinstance(item, list):
-            todo.append((level + 1, iter(item)))
-        else:
+            todo.append(iter(item))
+        elif isinstance(item, Destination):
             n_entries += 1
-            yield level, item
+            yield len(todo), item
 
 
 def _find(words: list[str], page: str) -> int | None:

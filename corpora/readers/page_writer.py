@@ -170,13 +170,15 @@ class PageWriter:
         elif name == "table":
             self._tables.append(not arranges_page(element))
         elif name == "tr":
-            self._first_cell, self._mark = True, ""
+            self._first_cell = True
         elif name in LISTS:
             self._next_items.append(_number(element.get("start"), 1) if name == "ol" else None)
         elif name in HEADINGS:
             self._heading_start = None
 
     def _close(self, name: str) -> None:
+        if name in ("li", "tr", "table"):
+            self._mark = ""  # of an item or cells without words
         if name == "table":
             self._tables.pop()
         elif name in LISTS:

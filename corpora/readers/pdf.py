@@ -54,7 +54,7 @@ def _read(data: bytes, document_id: str) -> Document:
         pages = "its only page" if len(page_starts) == 1 else f"any of its {len(page_starts)} pages"
         raise DocumentRejected(f"no text on {pages} (scanned?)")
     headings = find_headings(pdf, text, page_starts)
-    title = str(pdf.metadata.get("/Title") or "") if pdf.metadata else ""
+    title = (pdf.metadata.title or "") if pdf.metadata else ""
     heading = headings[0].text if headings else ""
     return Document(
         id=document_id,

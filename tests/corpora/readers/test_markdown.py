@@ -1,0 +1,93 @@
+"""Markdown is stored as source; headings are those that Markdown means."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanwise.corpora.readers.markdown import read
+
+
+def headings(source: str) -> list[tuple[int, str, str]]:
+    """Level, words and the source at the offset of each heading."""
+    document = read(source.encode(), "notes.md")
+    return [(h.level, h.text, document.text[h.start :].splitlines()[0]) for h in document.headings]
+
+
+def title(source: str) -> str:
+    return read(source.encode(), "sub/notes.md").title
+
+
+def test_the_text_is_the_source() -> None:
+    source = "# A *b*\r\n\r\n| x |\n<b>&amp;</b>\0\n"
+    assert read(source.encode(), "a.md").text == source
+
+
+def test_atx_and_setext_headings() -> None:
+    assert headings("# One #\n\ntext\n\nTwo\nwords\n---\n   ### Three\n") == [
+        (1, "One", "# One #"),
+        (2, "Two words", "Two"),
+        (3, "Three", "   ### Three"),
+    ]
+
+
+def test_markup_is_not_part_of_a_heading() -> None:
+    assert (
+        headings("# Using `foo` *and* [bar](u) <a id='x'></a> &amp; ![alt](i.png)")[0][1]
+        == "Using foo and bar & alt"
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "```\n# no\n```",
+        "~~~\n# no",
+        "    # no",
+        "> # no",
+        "- # no",
+        "<div>\n# no\n</div>",
+        "#no",
+        "text\n# \n",
+        "<!--\n# no\n-->",
+    ],
+)
+def test_what_looks_like_a_heading_and_is_none(source: str) -> None:
+    assert headings(source) == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_offsets_hold_for_every_line_end(end: str) -> None:
+    assert headings(f"x{end}{end}# One{end}y\u2028z{end}{end}## Two") == [
+        (1, "One", "# One"),
+        (2, "Two", "## Two"),
+    ]
+
+
+def test_front_matter_is_text_but_no_heading() -> None:
+    source = '---\ntitle: "The mill"\nauthor: Hale\n---\n\n# Top\n'
+    assert headings(source) == [(1, "Top", "# Top")]
+    assert title(source) == "The mill"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("+++\ntitle = 'The mill'\n+++\n# Top", "The mill"),
+        ("---\ndate: 1840\n...\n# Top", "Top"),
+        ("---\n\n# Top\n\n---\n", "Top"),
+        ("---\ntitle: no end\n", "notes"),
+        ("words\n\n## Sub\n\n# Top\n\nwords", "Top"),
+        ("words\n\n## Only", "Only"),
+        ("# First\n\n# Second", "First"),
+        ("- date: 1840\n\n# Summary\n\n# Motivation", "notes"),
+        ("no heading", "notes"),
+        ("", "notes"),
+    ],
+)
+def test_title(source: str, expected: str) -> None:
+    assert title(source) == expected
+
+
+@pytest.mark.parametrize("unit", ["> ", "- ", "[", "`", "*a ", "# a\n", "|", "&", "<a ", "![", "    "])
+def test_deep_and_odd_source_is_read(unit: str) -> None:
+    assert read((unit * 3000).encode(), "a.md").text == unit * 3000

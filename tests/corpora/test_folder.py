@@ -1,0 +1,154 @@
+"""A walk meets every entry, follows no link, and reads nothing from outside the folder."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from spanwise.corpora.folder import walk
+from spanwise.corpora.opening import read_regular
+from spanwise.errors import DocumentRejected, FolderNotFound
+
+
+def touch(path: Path, text: str = "words") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def ids(root: Path) -> list[str]:
+    return [file.document_id for file in walk(root).files]
+
+
+def test_files_come_sorted_by_id(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.txt", "a.txt", "a/b/c.txt", "A.txt", "é.txt"):
+        touch(tmp_path / name)
+    assert ids(tmp_path) == ["A.txt", "a.txt", "a/b/c.txt", "a/z.txt", "b.txt", "é.txt"]
+
+
+def test_a_file_is_found_with_size_and_time(tmp_path: Path) -> None:
+    path = touch(tmp_path / "a.txt", "1234567")
+    [found] = walk(tmp_path).files
+    assert (found.path, found.size, found.mtime_ns) == (path, 7, path.stat().st_mtime_ns)
+
+
+def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:
+    for name in (
+        ".hidden",
+        ".git/config",
+        "node_modules/a.js",
+        "x/__pycache__/a.pyc",
+        ".spanwise/c",
+        "a.txt",
+    ):
+        touch(tmp_path / name)
+    (tmp_path / "link").symlink_to("a.txt")
+    os.mkfifo(tmp_path / "pipe")
+    listing = walk(tmp_path)
+    assert [file.document_id for file in listing.files] == ["a.txt"]
+    assert listing.skipped == {
+        "folder .git": 1,
+        "folder .spanwise": 1,
+        "folder __pycache__": 1,
+        "folder node_modules": 1,
+        "hidden": 1,
+        "link": 1,
+        "pipe": 1,
+    }
+
+
+def test_links_of_every_kind_are_not_followed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    touch(tmp_path / "secret.txt")
+    touch(root / "sub" / "a.txt")
+    for name, target in (
+        ("up", ".."),
+        ("etc", "/etc"),
+        ("self", "self"),
+        ("gone", "nothing"),
+        ("s", "../../secret.txt"),
+    ):
+        (root / "sub" / name).symlink_to(target)
+    assert ids(root) == ["sub/a.txt"]
+    assert walk(root).skipped == {"link": 5}
+
+
+def test_a_socket_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("s")
+        assert walk(tmp_path).skipped == {"socket": 1}
+
+
+def test_a_name_that_is_not_utf8_is_refused_readably(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("x", encoding="utf-8")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    [rejection] = walk(tmp_path).rejected
+    assert (rejection.document_id, rejection.reason) == (r"caf\xe9.txt", "its name is not UTF-8")
+
+
+@pytest.mark.parametrize(
+    "name", ["new\nline.txt", "..txt", "a b.txt", "%00.txt", "x" * 255, "\u202etxt.a", "CON"]
+)
+def test_odd_names_are_found_and_read(tmp_path: Path, name: str) -> None:
+    touch(tmp_path / "f" / name)
+    assert walk(tmp_path).rejected == ()
+    assert [read_regular(tmp_path, found) for found in ids(tmp_path)] == (
+        [b"words"] if name[0] != "." else []
+    )
+
+
+def test_deep_folders_are_walked(tmp_path: Path) -> None:
+    touch(tmp_path / ("d/" * 300) / "a.txt")
+    assert ids(tmp_path) == ["d/" * 300 + "a.txt"]
+
+
+def test_an_empty_folder_is_empty(tmp_path: Path) -> None:
+    assert walk(tmp_path).files == ()
+
+
+def test_a_missing_folder_and_a_file_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FolderNotFound, match="there is no such folder"):
+        walk(tmp_path / "none")
+    with pytest.raises(FolderNotFound, match="is not a folder"):
+        walk(touch(tmp_path / "file"))
+
+
+def test_a_pipe_does_not_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p.txt")
+    with pytest.raises(DocumentRejected, match="not a regular file"):
+        read_regular(tmp_path, "p.txt")
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "a.txt", "nothing"])
+def test_a_file_replaced_by_a_link_is_refused(tmp_path: Path, target: str) -> None:
+    touch(tmp_path / "a.txt")
+    (tmp_path / "b.txt").symlink_to(target)
+    with pytest.raises(DocumentRejected, match="cannot be opened"):
+        read_regular(tmp_path, "b.txt")
+
+
+def test_a_folder_replaced_by_a_link_is_refused(tmp_path: Path) -> None:
+    touch(tmp_path / "outside" / "a.txt")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "sub").symlink_to(tmp_path / "outside")
+    with pytest.raises(DocumentRejected, match="cannot be opened"):
+        read_regular(tmp_path / "root", "sub/a.txt")
+
+
+@pytest.mark.parametrize("document_id", ["../a.txt", "/etc/hostname", "", "a/../../b"])
+def test_an_id_that_leaves_the_folder_is_a_wrong_argument(tmp_path: Path, document_id: str) -> None:
+    with pytest.raises(ValueError, match="expected a path relative"):
+        read_regular(tmp_path, document_id)
+
+
+def test_a_giant_is_refused_by_its_size(tmp_path: Path) -> None:
+    with (tmp_path / "giant.txt").open("wb") as file:
+        file.truncate(300_000_000)
+    with pytest.raises(DocumentRejected, match="size 300 MB is over the limit of 200 MB"):
+        read_regular(tmp_path, "giant.txt")

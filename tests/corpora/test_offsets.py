@@ -1,0 +1,146 @@
+"""For every format and any text: passages quote their document exactly and leave out nothing."""
+
+from __future__ import annotations
+
+import unicodedata
+from contextlib import suppress
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_files import MAKERS
+
+from spanwise.corpora.passages import split
+from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.sentences import sentence_spans
+from spanwise.corpora.trimming import is_mark
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document
+
+PIECES = (
+    *(
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\r",
+        " ",
+        "\t",
+        "\u2028",
+        "\x85",
+        "\f",
+        "\0",
+        "\x1d",
+        "\x1e",
+        "\x1f",
+        "\ufeff",
+        "\u200b",
+    ),
+    *(
+        "# ",
+        "## ",
+        "\n# One\n",
+        "\n## Two\n",
+        "\n---\n",
+        "```\n",
+        "~~~ ",
+        "| a | b |\n",
+        "> ",
+        "- ",
+        "1. ",
+        "title: x",
+    ),
+    *(
+        "e\u0301",
+        " \u0301",
+        "\u0301\u0327",
+        "\U0001f468\u200d\U0001f469",
+        "日本語。",
+        "ไทย",
+        "ﷺ",
+        "<b>",
+        "&amp;",
+    ),
+    *("A word. ", "Dr. No said so! ", "longer " * 9, "x" * 99, "of 3.14 U.S. ", "mill-\ning "),
+)
+ANY_CHARACTER = st.characters(exclude_categories=["Cs"])
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(ANY_CHARACTER, max_size=9), max_size=40).map("".join)
+
+
+def read(name: str, text: str) -> Document | None:
+    """The document made of a text; None when nothing readable came of it."""
+    with suppress(DocumentRejected):
+        document = parse(MAKERS[name](text), name)
+        return None if isinstance(document, Skipped) else document
+    return None
+
+
+def check(document: Document) -> None:
+    """Everything that holds for the passages of any document."""
+    text, passages = document.text, split(document, words=8, overlap=3)
+    assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
+    assert all(a.start < b.start and a.end < b.end for a, b in pairwise(passages))
+    reached = 0
+    for passage in passages:
+        assert not text[reached : passage.start].strip()
+        assert passage.line == 1 + text.count("\n", 0, passage.start)
+        assert not parts_character(text, passage.start)
+        assert not parts_character(text, passage.end)
+        reached = passage.end
+    assert not text[reached:].strip()
+    assert split(document, words=8, overlap=3) == passages
+
+
+def parts_character(text: str, place: int) -> bool:
+    """True when a cut at this place takes a combining mark from its character."""
+    inside = 0 < place < len(text)
+    return (
+        inside
+        and is_mark(text[place])
+        and not unicodedata.category(text[place - 1]).startswith(("C", "Zl", "Zp"))
+    )
+
+
+def check_format(name: str, text: str) -> None:
+    document = read(name, text)
+    if document:
+        text.encode()
+        assert all(0 <= heading.start < len(document.text) for heading in document.headings)
+        check(document)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(text=TEXTS)
+def test_passages_are_exact_and_complete(name: str, text: str) -> None:
+    check_format(name, text)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("name", MAKERS)
+@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
+@given(text=TEXTS)
+def test_passages_are_exact_and_complete_5000_times(name: str, text: str) -> None:
+    check_format(name, text)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+@given(text=TEXTS)
+def test_plain_formats_keep_every_code_point(name: str, text: str) -> None:
+    document = read(name, text)
+    if document and document.media_type in ("text/plain", "text/markdown"):
+        assert document.text == text.removeprefix("\ufeff")
+
+
+@given(text=TEXTS)
+def test_sentences_cover_the_text_in_order(text: str) -> None:
+    spans = sentence_spans(text)
+    assert all(a[1] <= b[0] for a, b in pairwise(spans))
+    covered = [(end, start) for (_, end), (start, _) in pairwise([(0, 0), *spans, (len(text), len(text))])]
+    assert not any(text[end:start].strip() for end, start in covered)
+    assert all(text[start:end].strip() for start, end in spans)
+
+
+def test_c5_every_token_lies_where_its_offsets_say() -> None:
+    text = "Call 911!\r\nNow."
+    assert [text[start:end] for start, end in sentence_spans(text)] == ["Call 911!", "Now."]

@@ -1,0 +1,135 @@
+"""Passages follow the sections of a document, overlap by whole sentences, and know where they stand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from spanwise.corpora.passages import split
+from spanwise.corpora.readers import markdown
+from spanwise.types import Document, Heading, Passage
+
+
+def plain(text: str, **more: object) -> Document:
+    return Document("d.txt", "text/plain", "0" * 64, "", text, **more)  # type: ignore[arg-type]
+
+
+def passages(source: str, words: int = 40, overlap: int = 0) -> list[Passage]:
+    return split(markdown.read(source.encode(), "d.md"), words, overlap)
+
+
+def body(n_words: int, word: str = "word") -> str:
+    """Sentences of five words."""
+    return " ".join([f"The {word} is very nice."] * (n_words // 5))
+
+
+def test_a_big_section_starts_a_passage() -> None:
+    found = passages(f"# One\n\n{body(30)}\n\n# Two\n\n{body(30)}\n")
+    assert [passage.text[:5] for passage in found] == ["# One", "# Two"]
+
+
+def test_small_sections_below_one_heading_share_a_passage() -> None:
+    found = passages(f"# Top\n\n## A\n\n{body(10)}\n\n## B\n\n{body(10)}\n\n## C\n\n{body(10)}\n")
+    assert [passage.text.count("##") for passage in found] == [3]
+
+
+def test_a_passage_never_climbs_to_a_higher_heading() -> None:
+    found = passages(f"# Top\n\n## A\n\n{body(30)}\n\n### AA\n\n{body(20)}\n\n## B\n\n{body(10)}\n")
+    assert [passage.text[:4] for passage in found] == ["# To", "### ", "## B"]
+
+
+def test_a_heading_is_never_left_alone() -> None:
+    found = passages(f"# Top\n\n## A\n\n{body(200)}\n\n## Empty\n\n# Next\n\n{body(30)}\n")
+    assert found[0].text.startswith("# Top\n\n## A\n\nThe word")
+    assert found[-2].text.endswith("## Empty")
+    assert found[-1].text.startswith("# Next\n\nThe")
+
+
+def test_overlap_is_whole_sentences_up_to_its_words() -> None:
+    found = split(plain(body(100)), words=20, overlap=12)
+    assert found[1].start == found[0].end - len(body(10))
+    assert found[1].text.startswith("The word")
+
+
+def test_no_overlap_when_the_last_sentence_is_too_long() -> None:
+    found = split(plain("a b c d e f g h i j. " * 9), words=20, overlap=5)
+    assert all(left.end < right.start for left, right in pairwise(found))
+
+
+def test_overlap_does_not_cross_a_heading() -> None:
+    source = f"# Top\n\n## A\n\n{body(15, 'apple')}\n\n## B\n\n{body(80, 'pear')}\n"
+    found = passages(source, words=40, overlap=30)
+    first_of_b = next(passage for passage in found if "pear" in passage.text)
+    assert "apple" not in first_of_b.text or first_of_b.start == 0
+
+
+def test_code_and_tables_stay_whole_where_they_fit() -> None:
+    code = "```python\n" + "x = 1\n\n" * 8 + "```"
+    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 4
+    found = passages(f"# T\n\n{body(30)}\n\n{code}\n\n{body(30)}\n\n{table}\n{body(30)}\n", overlap=10)
+    assert sum(code in passage.text for passage in found) >= 1
+    assert sum(table.strip() in passage.text for passage in found) >= 1
+
+
+def test_no_passage_is_far_over_the_budget() -> None:
+    found = split(plain(body(5000)), words=150, overlap=30)
+    assert max(len(passage.text.split()) for passage in found) <= 180
+    assert min(len(passage.text.split()) for passage in found) >= 30
+
+
+def test_a_text_without_spaces_is_cut_by_characters() -> None:
+    found = split(plain("漢" * 3000 + "\n\n" + "QUJD" * 2000))
+    assert max(len(passage.text) for passage in found) <= 1800
+    assert len(found) > 10
+
+
+def test_pages_and_lines_are_those_of_the_start() -> None:
+    text = f"{body(20)}\r\n\r\n{body(20)}\n{body(20)}"
+    starts = (0, text.index("\r\n") + 4, text.rindex("\n") + 1)
+    found = split(plain(text, page_starts=starts), words=20, overlap=0)
+    assert [(passage.page, passage.line) for passage in found] == [(1, 1), (2, 3), (3, 4)]
+
+
+def test_a_page_without_text_is_nobodys_page() -> None:
+    text = f"{body(20)}\n\n{body(20)}"
+    found = split(plain(text, page_starts=(0, 111, text.rindex("\n") + 1, len(text))), words=20, overlap=0)
+    assert [passage.page for passage in found] == [1, 3]
+
+
+def test_no_pages_no_page() -> None:
+    assert split(plain("words"))[0].page is None
+
+
+def test_the_heading_path_starts_with_the_title() -> None:
+    sections = [f"{heading}\n\n{body(35)}\n\n" for heading in ("# Top", "## A", "### AA", "## B")]
+    found = passages(f"---\ntitle: Book\n---\n{body(35)}\n\n{''.join(sections)}", words=45)
+    assert [passage.heading for passage in found] == [
+        ("Book",),
+        ("Book", "Top"),
+        ("Book", "Top", "A"),
+        ("Book", "Top", "A", "AA"),
+        ("Book", "Top", "B"),
+    ]
+
+
+def test_a_title_that_is_the_first_heading_is_not_said_twice() -> None:
+    found = passages(f"# Top\n\n{body(40)}\n\n## A\n\n{body(40)}")
+    assert [passage.heading for passage in found] == [("Top",), ("Top", "A")]
+
+
+def test_headings_in_any_order_and_beyond_the_text_do_no_harm() -> None:
+    headings = (Heading(500, 1, "far"), Heading(6, 2, "b"), Heading(0, 1, "a"), Heading(6, 1, "c"))
+    [passage] = split(plain("words words", headings=headings))
+    assert passage.text == "words words"
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\u2028"])
+def test_nothing_makes_no_passage(text: str) -> None:
+    assert split(plain(text)) == []
+
+
+@pytest.mark.parametrize(("words", "overlap"), [(0, 0), (10, 10), (10, -1), (-5, 0)])
+def test_wrong_sizes_are_refused(words: int, overlap: int) -> None:
+    with pytest.raises(ValueError, match=f"overlap {overlap} with {words} words"):
+        split(plain("words"), words, overlap)

@@ -1,0 +1,132 @@
+"""A file's reader is chosen by content and name; every file is read, passed over or refused by reason."""
+
+from __future__ import annotations
+
+import zipfile
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from made_files import MAKERS, as_docx, as_html, as_pdf
+
+from spanwise.corpora.folder import walk
+from spanwise.corpora.reading import Skipped, parse, read_document
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(99)
+
+
+def archive(**members: bytes) -> bytes:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        for name, data in members.items():
+            made.writestr(name, data)
+    return file.getvalue()
+
+
+def media_type(data: bytes, name: str) -> str:
+    document = parse(data, name)
+    return document.media_type if isinstance(document, Document) else document.reason
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (b"words", "a.txt", "text/plain"),
+        (b"words", "README", "text/plain"),
+        (b"let a = 1;", "main.rs", "text/plain"),
+        (b"# words", "a.MD", "text/markdown"),
+        (b"<p>words", "a.htm", "text/html"),
+        (b"\n<!DOCTYPE html><p>words", "a.txt", "text/html"),
+        (b"<?xml version='1.0'?>\n<html><p>words", "page", "text/html"),
+        (b"<html> is a tag", "a.md", "text/markdown"),
+        (as_pdf("words"), "a.txt", "application/pdf"),
+        (b"\n" + as_pdf("words"), "a.pdf", "application/pdf"),
+        (
+            as_docx("words"),
+            "letter",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
+        ("words".encode("utf-16"), "a.dat", "text/plain"),
+        (PNG, "a.png", "unsupported format .png"),
+        (PNG, "a", "unsupported format (no suffix)"),
+        (archive(a=b"1"), "a.zip", "unsupported format .zip"),
+        (b"\xd0\xcf\x11\xe0 old", "a.doc", "unsupported format .doc"),
+        (b"body { }", "a.css", "unsupported format .css"),
+        (b"caf\xe9", "a.bin", "unsupported format .bin"),
+    ],
+)
+def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> None:
+    assert media_type(data, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "reason"),
+    [
+        (b"", "a.txt", "empty file"),
+        (b" \n\t", "a.md", "no text in it"),
+        (b"<html><script>x</script></html>", "a.html", "no text in it"),
+        (PNG, "a.txt", "not text"),
+        (b"words", "a.pdf", "not a PDF"),
+        (b"words", "a.docx", "not a Word document: it is no zip"),
+        (archive(a=b"1"), "a.docx", "holds no word/document.xml"),
+        (b"\xd0\xcf\x11\xe0 encrypted", "a.docx", "encrypted Word document"),
+        (as_docx("words")[:-500], "a.docx", "damaged or truncated"),
+        (as_pdf("words")[:200], "a.pdf", "damaged PDF"),
+        (b"%PDF-1.7\n", "a.pdf", "damaged PDF"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(data: bytes, name: str, reason: str) -> None:
+    with pytest.raises(DocumentRejected, match=reason):
+        parse(data, name)
+
+
+def test_a_giant_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.reading.MAX_TEXT", 4)
+    with pytest.raises(DocumentRejected, match="5 characters of text; the limit is 4"):
+        parse(b"words", "a.txt")
+
+
+def test_found_is_read_skipped_or_rejected_and_good_files_do_not_suffer(tmp_path: Path) -> None:
+    files = {
+        "good.txt": b"words",
+        "sub/page.html": as_html("words"),
+        "bad.pdf": b"%PDF-",
+        "z.zip": archive(a=b""),
+    }
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    outcomes = {}
+    for file in walk(tmp_path).files:
+        try:
+            outcomes[file.document_id] = type(read_document(file.path, file.document_id))
+        except DocumentRejected:
+            outcomes[file.document_id] = DocumentRejected
+    assert outcomes == {
+        "bad.pdf": DocumentRejected,
+        "good.txt": Document,
+        "sub/page.html": Document,
+        "z.zip": Skipped,
+    }
+
+
+def test_a_path_must_end_with_the_document_id(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words", encoding="utf-8")
+    assert isinstance(read_document(tmp_path / "a.txt", "a.txt"), Document)
+    with pytest.raises(ValueError, match="expected the end of the path"):
+        read_document(tmp_path / "a.txt", "b.txt")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.pdf", "a.docx"])
+def test_every_prefix_and_flip_is_read_or_refused(name: str) -> None:
+    data = MAKERS[name]("Some words here.\n\nAnd more.")
+    damaged = [data[: len(data) * part // 12] for part in range(12)]
+    damaged += [
+        data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :] for at in range(0, len(data), len(data) // 12)
+    ]
+    for broken in damaged:
+        with suppress(DocumentRejected):
+            parse(broken, name)

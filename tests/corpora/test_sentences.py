@@ -1,0 +1,88 @@
+"""Sentences end where a reader of English would say so, and at the stops of other scripts."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from spanwise.corpora.sentences import sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["Dr. Ames and Mrs. Low met.", "They spoke."],
+        ["It costs $3.50 in the U.S. and more abroad.", "Why?"],
+        ["J. R. R. Tolkien wrote it.", "See Fig. 3 of No. 5, e.g. on p. 7."],
+        ["No.", "That is wrong."],
+        ["She works for Acme Inc. in Kent.", "He left Acme Inc.", "It failed."],
+        ['"Really?" he asked.', '"Yes."', "(Nobody laughed.)", "Then..."],
+        ["It opened at 5 p.m. on Monday.", "It closed at 9 p.m.", "The mill burned."],
+        ["In 1840 it burned.", "1841 was quiet."],
+        ["The U.S. Army came.", "We love Washington D.C.", "It rains."],
+        ["Built by Hale.[3]", "Sold by Low.[4][5]", "Done!"],
+        ["Ask J. Hale.", "St. Mary is near Main St. in town."],
+        ["Version 2.0.1 of foo.rs is out.", "Get it at www.example.org today."],
+    ],
+)
+def test_english(expected: list[str]) -> None:
+    assert sentences(" ".join(expected)) == expected
+
+
+def test_full_width_stops_need_no_space() -> None:
+    assert sentences("他来了。我走了！「好。」他说。") == ["他来了。", "我走了！", "「好。」", "他说。"]
+    assert sentences("यह एक वाक्य है। यह दूसरा है।") == ["यह एक वाक्य है।", "यह दूसरा है।"]
+
+
+def test_wrapped_lines_are_one_sentence() -> None:
+    text = "The mill by the river was founded\nby Thomas Hale in 1840 and stood\nuntil the flood."
+    assert sentences(text) == [text]
+
+
+def test_blank_lines_headings_items_and_rows_end_sentences() -> None:
+    parts = [
+        "# The mill",
+        "It was old",
+        "- first item",
+        "- second\n  item",
+        "1. third",
+        "| a | b |",
+        "| c | d |",
+    ]
+    assert sentences("\n".join([parts[0], "", *parts[1:]])) == parts
+
+
+def test_a_short_line_before_a_capital_ends_a_block() -> None:
+    text = "2 Methods\nWe trained the model on all of the paragraphs that\nwe had. It worked."
+    assert sentences(text)[0] == "2 Methods"
+
+
+def test_a_short_line_that_leads_on_does_not() -> None:
+    text = "It was founded by\nThomas Hale, who had come from the north country with\nnothing."
+    assert sentences(text) == [text]
+
+
+def test_lines_of_code_stand_alone() -> None:
+    assert sentences("```\nlet a = 1;\n\nlet b = 2;\n```\nDone. Yes.") == [
+        *("```", "let a = 1;", "let b = 2;", "```", "Done.", "Yes.")
+    ]
+
+
+def test_crlf_separates_like_lf() -> None:
+    assert sentences("One.\r\n\r\nTwo.\r\nThree.") == ["One.", "Two.", "Three."]
+
+
+def test_a_mark_stays_with_its_space() -> None:
+    assert sentences("One. \u0301Two.") == ["One.", " \u0301Two."]
+
+
+@pytest.mark.parametrize("unit", [".", ".' ", "[1]", "\n", "。", "a ", "|", "```\n", "(", "A. ", "\r", "- "])
+def test_long_runs_take_linear_time(unit: str) -> None:
+    started = time.process_time()
+    sentence_spans(unit * (200_000 // len(unit)) + "x")
+    assert time.process_time() - started < 20  # a second or less; quadratic would be hours
