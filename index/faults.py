@@ -51,7 +51,9 @@ def _named(error: sqlite3.Error, path: Path) -> SpanwiseError | PermissionError:
 
 
 def _corrupt(path: Path, error: Exception) -> IndexCorrupt:
-    return IndexCorrupt(f"{path} is damaged ({error}): delete the index and run `spanwise index FOLDER` again")
+    return IndexCorrupt(
+        f"{path} is damaged ({error}): delete the index and run `spanwise index FOLDER` again"
+    )
 
 
 def _full(path: Path, error: Exception) -> StorageFull:
