@@ -20,10 +20,13 @@ MAX_CANDIDATES = 80
 
 
 class Vectorizer(Protocol):
-    """Texts to unit vectors, (n, width) float32."""
+    """Texts and passages to unit vectors, (n, width) float32."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text."""
+
+    def of(self, passages: Sequence[Passage]) -> NDArray[np.float32]:
+        """One row a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,11 @@ def candidates(
     each passage, then all of the passages that rank first.
     """
     chosen = _chosen(readings)
-    similarity = _similarities(question.text, [in_context(one) for one in chosen], vectorizer)
+    if not chosen:
+        return []
+    asked = vectorizer.encode([question.text])[0]  # (width,)
+    similarity = _similarities(asked, [in_context(one) for one in chosen], vectorizer)
+    passage_similarity = vectorizer.of([hit.passage for hit in hits]) @ asked  # (hits,)
     return [
         Candidate(
             one.scored,
@@ -73,6 +80,7 @@ def candidates(
                 log_rank=math.log(hits[one.place].rank),
                 coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
                 sentence_coverage=question.coverage(set(terms_of(in_context(one)))),
+                passage_similarity=float(passage_similarity[one.place]),
                 similarity=float(cosine),
             ),
         )
@@ -133,10 +141,9 @@ def _with_heading(passage: Passage) -> str:
     return "\n".join([*passage.heading, passage.text])
 
 
-def _similarities(question: str, texts: Sequence[str], vectorizer: Vectorizer) -> NDArray[np.float32]:
-    if not texts:
-        return np.zeros(0, dtype=np.float32)
+def _similarities(
+    asked: NDArray[np.float32], texts: Sequence[str], vectorizer: Vectorizer
+) -> NDArray[np.float32]:
     distinct = list(dict.fromkeys(texts))
-    vectors = vectorizer.encode([question, *distinct])  # (1 + n, width), rows unit-norm
-    cosine = dict(zip(distinct, vectors[1:] @ vectors[0], strict=True))
+    cosine = dict(zip(distinct, vectorizer.encode(distinct) @ asked, strict=True))
     return np.array([cosine[text] for text in texts], dtype=np.float32)

@@ -168,6 +168,7 @@ class Library:
     def asker(self, retriever: str = DEFAULT_RETRIEVER, reader: str = "builtin") -> Asker:
         """Everything that answering needs, over the current generation."""
         from .ask import Asker
+        from .passage_vectors import PassageVectors
 
         model, calibration = self._reader(reader)
         return Asker(
@@ -176,7 +177,7 @@ class Library:
             analyzer=self.analyzer,
             retriever=self.retriever(retriever),
             reader=model,
-            vectorizer=self.encoder,
+            vectorizer=PassageVectors(self.encoder, self.snapshot),
             calibration=calibration,
         )
 

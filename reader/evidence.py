@@ -21,14 +21,16 @@ class Features:
     """What is known of a candidate.
 
     `margin`: span score minus the null score of its passage (logits). `log_rank`: ln of the passage's
-    rank, from 1. `coverage`: the share of the question's idf mass found in the passage and its heading.
-    `sentence_coverage`: the same for the sentence alone. `similarity`: cosine of question and sentence.
+    rank, from 1. `coverage`: the share of the question's idf mass found in the passage and its headings.
+    `sentence_coverage`: the same for the sentence under its heading. `passage_similarity` and
+    `similarity`: cosines of the question with the passage and with the sentence.
     """
 
     margin: float
     log_rank: float
     coverage: float
     sentence_coverage: float
+    passage_similarity: float
     similarity: float
 
 

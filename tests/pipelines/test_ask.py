@@ -41,6 +41,9 @@ class Flat:
     def encode(self, texts):
         return np.ones((len(texts), 1), dtype=np.float32)
 
+    def of(self, passages):
+        return self.encode(passages)
+
 
 @pytest.fixture
 def library(folder, encoder_folder):
