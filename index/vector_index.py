@@ -64,7 +64,7 @@ class VectorIndex:
         return [self._rank(*found, k) for found in zip(queries, scores, rows, strict=True)]
 
     def lookup(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """(n, width) float32 stored vectors in the order asked, and (n,) which passages have one; else zeros."""
+        """(n, width) float32 vectors in the order asked, and (n,) which passages have one; else zeros."""
         asked = np.array(passage_ids, np.int64)
         order = np.argsort(self._passage_ids)
         at = np.minimum(np.searchsorted(self._passage_ids, asked, sorter=order), len(self) - 1)

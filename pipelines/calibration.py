@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -70,7 +70,7 @@ def fit_calibration(
         with paragraph_library(kept, Path(folder) / "index") as library:
             sync_vectors(library.store, library.encoder, report)
             questions = _questions(validation, n_questions, rng)
-            asker = replace(library.asker(retriever, reader), calibration=None)
+            asker = library.asker(retriever, reader, calibrated=False)
             observed = _observe(asker, questions, absent, k, report)
     return fit(
         observed,

@@ -24,7 +24,6 @@ from .sync import Report, silent, sync_vectors, sync_words
 
 if TYPE_CHECKING:
     from ..models.encoder import TextEncoder
-    from ..reader.evidence import Calibration
     from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Retriever
     from .ask import Asker
@@ -165,20 +164,22 @@ class Library:
         asked = [checked_question(q) for q in questions]
         return self.asker(retriever, reader).ask(asked, checked_k(k), alternatives, threshold)
 
-    def asker(self, retriever: str = DEFAULT_RETRIEVER, reader: str = "builtin") -> Asker:
+    def asker(
+        self, retriever: str = DEFAULT_RETRIEVER, reader: str = "builtin", calibrated: bool = True
+    ) -> Asker:
         """Everything that answering needs, over the current generation."""
+        from ..reader.builtin import load_calibration
         from .ask import Asker
         from .passage_vectors import PassageVectors
 
-        model, calibration = self._reader(reader)
         return Asker(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
             analyzer=self.analyzer,
             retriever=self.retriever(retriever),
-            reader=model,
+            reader=self._reader(reader),
             vectorizer=PassageVectors(self.encoder, self.snapshot),
-            calibration=calibration,
+            calibration=load_calibration(reader) if calibrated else None,
         )
 
     def document(self, document_id: str) -> Document:
@@ -216,15 +217,15 @@ class Library:
         """Closes the library."""
         self.close()
 
-    def _reader(self, name: str) -> tuple[SpanReader, Calibration | None]:
-        from ..reader.builtin import load_calibration, load_reader
+    def _reader(self, name: str) -> SpanReader:
+        from ..reader.builtin import load_reader
 
         if name not in self._readers:
-            self._readers[name] = (load_reader(name), load_calibration(name))
+            self._readers[name] = load_reader(name)
         return self._readers[name]
 
     @cached_property
-    def _readers(self) -> dict[str, tuple[SpanReader, Calibration | None]]:
+    def _readers(self) -> dict[str, SpanReader]:
         return {}
 
 
