@@ -13,12 +13,12 @@ TITLES = _words("dr mr mrs ms prof gen col capt cmdr lt sgt maj rev hon pres gov
 POINTERS = _words(
     "fig figs eq eqs cf viz e.g i.e eg ie vs ca approx resp trans eds chap vol vols pp ref refs incl"
 )
-BEFORE_NUMBERS = _words("no nos p art para sec op v")
 # Perhaps the last word of a sentence: it is if the next one looks like a first word.
 MAYBE_LAST = _words(
     "etc inc ltd co corp bros jr sr esq al est dept univ assn ave blvd rd st ph.d b.sc m.sc ed",
     "jan feb mar apr jun jul aug sep sept oct nov dec",
 )
+BEFORE_NUMBERS = TITLES | POINTERS | MAYBE_LAST | _words("no nos p art para sec op v")
 FIRST_WORDS = _words(
     "the a an in on at it its he she they we you i this that these those there here his her their our my",
     "but and or so if when while after before since as for from to with by of what who why how where",

@@ -48,7 +48,8 @@ def cut(text: str, sentences: Sequence[Span], whole: Sequence[Span], budget: int
         keep_separator="end",
         chunk_size=budget,
         chunk_overlap=0,
-        length_function=weight,
+        # A piece without length, as white space would be, could get into two chunks.
+        length_function=lambda piece: weight(piece) or len(piece),
         strip_whitespace=False,
     )
     copy = mark(text, sentences, whole)

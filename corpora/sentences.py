@@ -21,7 +21,7 @@ OPENING = "\"'“‘«([「『（【*_`"
 # Stops, closing quotes and brackets, note references such as [3]. No part can fail after a long run.
 STOP = re.compile(rf"(?:[{FULL_STOPS}]+|[.!?…]+)[{CLOSING}]*(?:\[\w{{1,3}}\]){{0,5}}")
 
-LAST_TOKEN = re.compile(r"[^\s()\[\]{}\"'“”‘’«»—–/*_`]*\Z")
+TOKEN_EDGE = re.compile(r"[\s()\[\]{}\"'“”‘’«»—–/*_`]")
 WORD = re.compile(r"[^\W_]+")
 REACH = 24  # characters looked at on either side of a stop
 
@@ -62,16 +62,16 @@ def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
     if stop[0][0] != "." or stop[0].startswith("..") or not following:
         return True
     before = text[max(block_start, stop.start() - REACH) : stop.start()]
-    if text[block_start : stop.start()].isdigit():  # the number of a list item or a section
+    if before.isdigit() and stop.start() - block_start < REACH:  # the number of a list item or a section
         return False
-    return _word_may_end(LAST_TOKEN.search(before)[0], following)  # type: ignore[index]  # matches ""
+    return _word_may_end(TOKEN_EDGE.split(before)[-1], following)
 
 
 def _word_may_end(word: str, following: str) -> bool:
     """False when the stop behind `word` belongs to the word, given the text that follows."""
     small = word.lower()
     if following[0].isdigit():
-        return small not in TITLES | POINTERS | BEFORE_NUMBERS | MAYBE_LAST
+        return small not in BEFORE_NUMBERS
     if small in POINTERS or (small in TITLES and word[0].isupper()):
         return False
     if small in MAYBE_LAST or _is_lettered(word):

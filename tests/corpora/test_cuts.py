@@ -49,6 +49,11 @@ def test_a_giant_token_is_cut_by_characters() -> None:
     assert max(map(len, pieces("漢" * 100, 10))) <= 20
 
 
+def test_pieces_of_white_space_are_not_doubled() -> None:
+    text = "0 0 0 0000mill- ing # # \x0b0\n\n0 0 0\n0000mill-\ning # # \x0b0"
+    assert "".join(pieces(text, 8)) == text
+
+
 def test_the_marked_copy_has_the_length_of_the_text() -> None:
     text = " One.  Two\u2028three\x1d four. \u0301他来了。我走了。\n\n\nEnd\r\n"
     copy = mark(text, sentence_spans(text), [])
