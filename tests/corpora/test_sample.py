@@ -1,10 +1,11 @@
-"""The sample corpus: its counts, its formats, and that every gold answer stands where questions.json says."""
+"""The sample corpus: its counts, its formats, and that every gold answer stands where its question says."""
 
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
-from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,38 @@ from spanwise.corpora.sample import make
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample"
 DOCS = SAMPLE / "docs"
-ARTICLES = json.loads((SAMPLE / "questions.json").read_text(encoding="utf-8"))["data"]
-PARAGRAPHS = [(article["title"], paragraph) for article in ARTICLES for paragraph in article["paragraphs"]]
-QUESTIONS = [(paragraph["context"], qa) for _, paragraph in PARAGRAPHS for qa in paragraph["qas"]]
+ANSWERABLE = 60
+REWORDED = 30
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """One file of questions, flattened for the checks."""
+
+    articles: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, name: str) -> QuestionSet:
+        return cls(json.loads((SAMPLE / name).read_text(encoding="utf-8"))["data"])
+
+    @property
+    def paragraphs(self) -> list[tuple[str, dict[str, Any]]]:
+        return [
+            (article["title"], paragraph) for article in self.articles for paragraph in article["paragraphs"]
+        ]
+
+    @property
+    def questions(self) -> list[tuple[str, dict[str, Any]]]:
+        return [(paragraph["context"], qa) for _, paragraph in self.paragraphs for qa in paragraph["qas"]]
+
+    @property
+    def answers(self) -> list[tuple[str, str, dict[str, Any]]]:
+        return [(context, qa["id"], answer) for context, qa in self.questions for answer in qa["answers"]]
+
+
+MIXED = QuestionSet.read("questions.json")
+PARAPHRASED = QuestionSet.read("questions-paraphrased.json")
+both_sets = pytest.mark.parametrize("asked", [MIXED, PARAPHRASED], ids=["mixed", "paraphrased"])
 
 
 def documents() -> list[Path]:
@@ -51,10 +81,6 @@ def one_line(title: str) -> str:
     return " ".join(plain_text(DOCS / title).split())
 
 
-def answers() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    return ((context, qa["id"], answer) for context, qa in QUESTIONS for answer in qa["answers"])
-
-
 def test_forty_four_documents_in_five_formats() -> None:
     formats = Counter(path.suffix for path in documents())
     assert formats == {".md": 11, ".txt": 10, ".html": 9, ".pdf": 7, ".docx": 7}
@@ -80,47 +106,72 @@ def test_no_document_holds_a_replacement_character() -> None:
     assert [path for path in documents() if "\N{REPLACEMENT CHARACTER}" in plain_text(path)] == []
 
 
-def test_sixty_questions_are_answerable_and_twenty_are_not() -> None:
-    types = Counter(qa["type"] for _, qa in QUESTIONS)
+@both_sets
+def test_sixty_questions_are_answerable_and_twenty_are_not(asked: QuestionSet) -> None:
+    types = Counter(qa["type"] for _, qa in asked.questions)
     assert types["factoid"] == 40
     assert types["why"] + types["how"] + types["list"] == 20
     assert types["absent"] == 20
     assert types.total() == 80
 
 
-def test_ids_are_unique() -> None:
-    assert len({qa["id"] for _, qa in QUESTIONS}) == len(QUESTIONS)
+@both_sets
+def test_ids_are_unique(asked: QuestionSet) -> None:
+    assert len({qa["id"] for _, qa in asked.questions}) == len(asked.questions)
 
 
-def test_questions_are_unique_and_end_with_a_mark() -> None:
-    texts = [qa["question"] for _, qa in QUESTIONS]
+@both_sets
+def test_questions_are_unique_and_end_with_a_mark(asked: QuestionSet) -> None:
+    texts = [qa["question"] for _, qa in asked.questions]
     assert len(set(texts)) == len(texts)
     assert all(text.endswith("?") for text in texts)
 
 
-def test_absent_questions_alone_have_no_answers() -> None:
-    for _, qa in QUESTIONS:
+@both_sets
+def test_absent_questions_alone_have_no_answers(asked: QuestionSet) -> None:
+    for _, qa in asked.questions:
         assert qa["is_impossible"] == (qa["type"] == "absent") == (qa["answers"] == []), qa["id"]
-        assert len(qa["answers"]) <= 3, qa["id"]
+        assert len(qa["answers"]) <= 4, qa["id"]
+        assert len({answer["text"] for answer in qa["answers"]}) == len(qa["answers"]), qa["id"]
 
 
-def test_every_answer_stands_at_its_offset() -> None:
-    for context, qid, answer in answers():
+@both_sets
+def test_every_answer_stands_at_its_offset(asked: QuestionSet) -> None:
+    for context, qid, answer in asked.answers:
         start = answer["answer_start"]
         assert context[start : start + len(answer["text"])] == answer["text"], qid
 
 
-def test_answers_neither_start_nor_end_with_space() -> None:
-    assert [qid for _, qid, answer in answers() if answer["text"] != answer["text"].strip()] == []
+@both_sets
+def test_answers_neither_start_nor_end_with_space(asked: QuestionSet) -> None:
+    assert [qid for _, qid, answer in asked.answers if answer["text"] != answer["text"].strip()] == []
 
 
-def test_every_document_has_one_article() -> None:
-    titles = [article["title"] for article in ARTICLES]
+def test_the_two_sets_differ_in_the_wording_of_the_thirty_questions_drawn() -> None:
+    ids = sorted(qa["id"] for _, qa in MIXED.questions if not qa["is_impossible"])
+    assert len(ids) == ANSWERABLE
+    hard = {qa["id"]: qa["question"] for _, qa in PARAPHRASED.questions}
+    reworded = {qa["id"] for _, qa in MIXED.questions if qa["question"] != hard[qa["id"]]}
+    assert reworded == set(random.Random(0).sample(ids, REWORDED))
+
+
+def test_the_two_sets_have_the_same_contexts_types_and_answers() -> None:
+    mixed, hard = (
+        [(context, {**qa, "question": ""}) for context, qa in asked.questions]
+        for asked in (MIXED, PARAPHRASED)
+    )
+    assert mixed == hard
+
+
+@both_sets
+def test_every_document_has_one_article(asked: QuestionSet) -> None:
+    titles = [article["title"] for article in asked.articles]
     assert sorted(titles) == sorted(path.relative_to(DOCS).as_posix() for path in documents())
 
 
-def test_every_context_occurs_once_in_its_document() -> None:
-    assert [p["context"] for title, p in PARAGRAPHS if one_line(title).count(p["context"]) != 1] == []
+@both_sets
+def test_every_context_occurs_once_in_its_document(asked: QuestionSet) -> None:
+    assert [p["context"] for title, p in asked.paragraphs if one_line(title).count(p["context"]) != 1] == []
 
 
 def test_every_pdf_and_word_file_has_a_source() -> None:
