@@ -23,7 +23,7 @@ MARKS = (
 # Western first: it wins ties, because in short texts many encodings look equally clean.
 GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
-    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
+    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
 # Python also registers codecs that are no character sets, some of them slow on hostile input (punycode).
 DECLARABLE = (

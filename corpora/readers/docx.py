@@ -41,5 +41,7 @@ def _write(data: bytes) -> tuple[TextBuilder, str]:
     try:
         word = docx.Document(BytesIO(data))
         return write_body(word), word.core_properties.title or ""
+    except KeyError as error:  # a part that python-docx looks for by its transitional name
+        raise DocumentRejected(f"damaged, or in the Strict Open XML form: {error.args[0]}") from error
     except Exception as error:  # python-docx and lxml raise what they like on a damaged package
         raise DocumentRejected(f"damaged Word document: {type(error).__name__}: {error}") from error

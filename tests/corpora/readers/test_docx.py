@@ -130,22 +130,26 @@ def test_footnotes_follow_the_body() -> None:
     assert read(saved(word), "a.docx").text == "Hale[2]\n\n[2] A miller."
 
 
-def rezipped(data: bytes, **changed: bytes) -> bytes:
-    """A package with members replaced; `__` in a name stands for "/" and `_dot_` for "."."""
+def rezipped(data: bytes, members: dict[str, bytes]) -> bytes:
+    """A package with members replaced or added."""
     file = BytesIO()
-    replaced = {name.replace("__", "/").replace("_dot_", "."): content for name, content in changed.items()}
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            new.writestr(name, replaced.pop(name, None) or old.read(name))
-        for name, content in replaced.items():
+        contents = {name: old.read(name) for name in old.namelist()} | members
+        for name, content in contents.items():
             new.writestr(name, content)
     return file.getvalue()
 
 
 def test_a_zip_bomb_is_refused_unparsed() -> None:
-    bomb = rezipped(as_docx("words"), word__media__zeros_dot_bin=bytes(60_000_000))
+    bomb = rezipped(as_docx("words"), {"word/media/zeros.bin": bytes(60_000_000)})
     with pytest.raises(DocumentRejected, match="zip bomb"):
         read(bomb, "a.docx")
+
+
+def test_a_package_without_a_main_part_is_refused() -> None:
+    relations = b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"/>'
+    with pytest.raises(DocumentRejected, match="Strict Open XML form"):
+        read(rezipped(as_docx("words"), {"_rels/.rels": relations}), "a.docx")
 
 
 def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,4 +169,4 @@ def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_damaged_main_part_is_refused(xml: bytes) -> None:
     with pytest.raises(DocumentRejected, match="damaged Word document"):
-        read(rezipped(as_docx("words"), word__document_dot_xml=xml), "a.docx")
+        read(rezipped(as_docx("words"), {"word/document.xml": xml}), "a.docx")
