@@ -65,7 +65,12 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
     reader = choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
-    document = reader(data, document_id)
+    try:
+        document = reader(data, document_id)
+    except DocumentRejected:
+        raise
+    except Exception as error:  # a parser that fails on one file must not stop a folder
+        raise DocumentRejected(f"its parser failed: {type(error).__name__}: {error}") from error
     if not document.text or document.text.isspace():
         raise DocumentRejected("no text in it")
     if len(document.text) > MAX_TEXT:

@@ -11,7 +11,7 @@ import pytest
 from made_files import MAKERS, as_docx, as_html, as_pdf
 
 from spanwise.corpora.folder import walk
-from spanwise.corpora.reading import Skipped, parse, read_document
+from spanwise.corpora.reading import BY_SUFFIX, Skipped, parse, read_document
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
@@ -81,6 +81,15 @@ def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> No
 def test_files_that_cannot_be_read_say_why(data: bytes, name: str, reason: str) -> None:
     with pytest.raises(DocumentRejected, match=reason):
         parse(data, name)
+
+
+def test_a_parser_that_fails_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(data: bytes, document_id: str) -> Document:
+        raise RecursionError("too deep")
+
+    monkeypatch.setitem(BY_SUFFIX, ".html", fail)
+    with pytest.raises(DocumentRejected, match="its parser failed: RecursionError: too deep"):
+        parse(b"<p>words", "a.html")
 
 
 def test_a_giant_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
