@@ -51,7 +51,6 @@ def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:
     assert [file.document_id for file in listing.files] == ["a.txt"]
     assert listing.skipped == {
         "folder .git": 1,
-        "folder .spanwise": 1,
         "folder __pycache__": 1,
         "folder node_modules": 1,
         "hidden": 1,
