@@ -63,18 +63,6 @@ class VectorIndex:
         scores, rows = self._faiss.search(np.ascontiguousarray(queries), wanted)
         return [self._rank(*found, k) for found in zip(queries, scores, rows, strict=True)]
 
-    def lookup(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """(n, width) float32 vectors in the order asked, and (n,) which passages have one; else zeros."""
-        asked = np.array(passage_ids, np.int64)
-        order = np.argsort(self._passage_ids)
-        at = np.minimum(np.searchsorted(self._passage_ids, asked, sorter=order), len(self) - 1)
-        rows = order[at]
-        found = self._passage_ids[rows] == asked
-        vectors = np.zeros((len(asked), self.width), np.float32)
-        if found.any():
-            vectors[found] = self._faiss.reconstruct_batch(rows[found])
-        return vectors, found
-
     def _rank(
         self, query: NDArray[np.float32], scores: NDArray[np.float32], rows: NDArray[np.int64], k: int
     ) -> Ranking:

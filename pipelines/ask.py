@@ -23,7 +23,7 @@ from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
-from .candidates import Candidate, Question, Vectorizer, candidates, passage_span
+from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span
 
 N_BEST = 8
 NEAREST = 3
@@ -119,19 +119,17 @@ class Asker:
         return best.confidence >= (self.calibration.threshold if threshold is None else threshold)
 
     def _shown(self, kind: QuestionType, evidence: float, candidate: Candidate) -> AnswerSpan:
-        scored = candidate.scored
-        span = scored.span
-        if kind != "factoid":
-            span = candidate.sentence
+        scored, sentence = candidate.scored, candidate.sentence
+        if kind in ("how", "why"):
+            sentence = explained(sentence, scored.passage)
+        span = scored.span if kind == "factoid" else sentence
         if kind in ("how", "list"):
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
             span = passage_span(scored.passage, *listed) if listed else span
         confidence = self.calibration.confidence(evidence) if self.calibration else None
         page, line = self._place(span, scored.passage)
-        return AnswerSpan(
-            span, scored.span, candidate.sentence, scored.passage, page, line, scored.score, confidence
-        )
+        return AnswerSpan(span, scored.span, sentence, scored.passage, page, line, scored.score, confidence)
 
     def _place(self, span: Span, passage: Passage) -> tuple[int | None, int]:
         line = passage.line + passage.text.count("\n", 0, span.start - passage.start)

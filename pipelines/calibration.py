@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from ..corpora.squad import Article, SquadDataset
+from ..eval.listwise import fit_listwise
 from ..eval.platt import fit_logistic
 from ..eval.squad import best_over_golds, f1_v1
 from ..eval.threshold import HeldBack, Threshold, choose_threshold
@@ -80,29 +81,22 @@ def fit_calibration(
 
 
 def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Calibration, Threshold]:
-    """Weights by logistic regression over all candidates, then confidence over the best of each question."""
-    rows = np.array(
-        [row(f) for o in observed for f in o.features], dtype=np.float64
-    )  # (candidates, features)
-    labels = np.array([right for o in observed for right in o.right], dtype=np.float64)
-    ranker = fit_logistic(rows, labels)
-    weights = dict(zip(FEATURES, ranker.weights, strict=True))
-    raw = Calibration(weights, ranker.bias, 1.0, 0.0, 0.0, reader, fitted_on)
-    best = [
-        max(zip(map(raw.evidence, o.features), o.right, strict=True), default=(-30.0, False))
-        for o in observed
-    ]
-    platt = fit_logistic([[evidence] for evidence, _ in best], [float(right) for _, right in best])
-    scaled = Calibration(weights, ranker.bias, platt.weights[0], platt.bias, 0.0, reader, fitted_on)
-    records = [
-        HeldBack(scaled.confidence(evidence), float(right), o.answerable)
-        for (evidence, right), o in zip(best, observed, strict=True)
-    ]
-    threshold = choose_threshold(records)
-    fitted = Calibration(
-        weights, ranker.bias, platt.weights[0], platt.bias, threshold.value, reader, fitted_on
+    """Weights that rank the candidates of a question, then confidence in the best one of each question."""
+    weights = fit_listwise(
+        [np.array([row(f) for f in o.features]).reshape(-1, len(FEATURES)) for o in observed],
+        [np.array(o.right, dtype=np.bool_) for o in observed],
     )
-    return fitted, threshold
+    by_name = dict(zip(FEATURES, weights.tolist(), strict=True))
+    raw = Calibration(by_name, 1.0, 0.0, 0.0, reader, fitted_on)
+    best = [max(zip(map(raw.evidence, o.features), o.right, strict=True), default=None) for o in observed]
+    found = [(one, o.answerable) for one, o in zip(best, observed, strict=True) if one is not None]
+    platt = fit_logistic(
+        [[evidence] for (evidence, _), _ in found], [float(right) for (_, right), _ in found]
+    )
+    scaled = replace(raw, slope=platt.weights[0], offset=platt.bias)
+    records = [HeldBack(scaled.confidence(e), float(right), answerable) for (e, right), answerable in found]
+    threshold = choose_threshold(records)
+    return replace(scaled, threshold=threshold.value), threshold
 
 
 def row(features: Features) -> list[float]:

@@ -14,19 +14,16 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..reader.evidence import Features
-from ..reader.sentence_answer import enclosing_sentences
+from ..reader.sentence_answer import enclosing_sentences, with_explanation
 
 MAX_CANDIDATES = 80
 
 
 class Vectorizer(Protocol):
-    """Texts and passages to unit vectors, (n, width) float32."""
+    """Texts to unit vectors, (n, width) float32."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text."""
-
-    def of(self, passages: Sequence[Passage]) -> NDArray[np.float32]:
-        """One row a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,6 @@ def candidates(
         return []
     asked = vectorizer.encode([question.text])[0]  # (width,)
     similarity = _similarities(asked, [in_context(one) for one in chosen], vectorizer)
-    passage_similarity = vectorizer.of([hit.passage for hit in hits]) @ asked  # (hits,)
     return [
         Candidate(
             one.scored,
@@ -80,7 +76,6 @@ def candidates(
                 log_rank=math.log(hits[one.place].rank),
                 coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
                 sentence_coverage=question.coverage(set(terms_of(in_context(one)))),
-                passage_similarity=float(passage_similarity[one.place]),
                 similarity=float(cosine),
             ),
         )
@@ -114,6 +109,12 @@ def sentence_of(scored: ScoredSpan) -> Span:
         sentence_spans(passage.text), scored.span.start - passage.start, scored.span.end - passage.start
     )
     return passage_span(passage, start, end)
+
+
+def explained(sentence: Span, passage: Passage) -> Span:
+    """The sentence, with the next one where it is too short to explain anything."""
+    place = sentence.start - passage.start, sentence.end - passage.start
+    return passage_span(passage, *with_explanation(passage.text, sentence_spans(passage.text), place))
 
 
 def passage_span(passage: Passage, start: int, end: int) -> Span:

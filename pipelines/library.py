@@ -170,7 +170,6 @@ class Library:
         """Everything that answering needs, over the current generation."""
         from ..reader.builtin import load_calibration
         from .ask import Asker
-        from .passage_vectors import PassageVectors
 
         return Asker(
             snapshot=self.snapshot,
@@ -178,7 +177,7 @@ class Library:
             analyzer=self.analyzer,
             retriever=self.retriever(retriever),
             reader=self._reader(reader),
-            vectorizer=PassageVectors(self.encoder, self.snapshot),
+            vectorizer=self.encoder,
             calibration=load_calibration(reader) if calibrated else None,
         )
 

@@ -1,6 +1,6 @@
 """How much speaks for a candidate answer: reading and retrieval weighed by a fitted linear model.
 
-evidence = bias + sum of weight * feature; confidence = sigmoid(slope * evidence + offset) of the best
+evidence = sum of weight * feature; confidence = sigmoid(slope * evidence + offset) of the best
 candidate. Both are fitted on held-back questions (Platt 1999 for the second step) and stored beside
 the reader's weights, with the threshold below which a question is declined.
 """
@@ -22,15 +22,14 @@ class Features:
 
     `margin`: span score minus the null score of its passage (logits). `log_rank`: ln of the passage's
     rank, from 1. `coverage`: the share of the question's idf mass found in the passage and its headings.
-    `sentence_coverage`: the same for the sentence under its heading. `passage_similarity` and
-    `similarity`: cosines of the question with the passage and with the sentence.
+    `sentence_coverage`: the same for the sentence under its heading. `similarity`: the cosine of the
+    question and that sentence.
     """
 
     margin: float
     log_rank: float
     coverage: float
     sentence_coverage: float
-    passage_similarity: float
     similarity: float
 
 
@@ -42,7 +41,6 @@ class Calibration:
     """A fitted weighing of evidence; `threshold` is in units of confidence."""
 
     weights: Mapping[str, float]
-    bias: float
     slope: float
     offset: float
     threshold: float
@@ -51,12 +49,12 @@ class Calibration:
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""
-        return self.bias + math.fsum(self.weights[name] * getattr(features, name) for name in FEATURES)
+        return math.fsum(self.weights[name] * getattr(features, name) for name in FEATURES)
 
     def confidence(self, evidence: float) -> float:
         """The fitted probability that the best candidate, having this evidence, is right.
 
-        >>> Calibration({}, 0.0, 1.0, 0.0, 0.5, "", "").confidence(0.0)
+        >>> Calibration({}, 1.0, 0.0, 0.5, "", "").confidence(0.0)
         0.5
         """
         z = self.slope * evidence + self.offset

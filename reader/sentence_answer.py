@@ -11,6 +11,7 @@ from collections.abc import Sequence
 SentenceSpan = tuple[int, int]
 
 MAX_LIST_CHARACTERS = 1200
+MIN_EXPLANATION_WORDS = 12
 _ITEM = re.compile(r"\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
 
 
@@ -24,6 +25,24 @@ def enclosing_sentences(sentences: Sequence[SentenceSpan], start: int, end: int)
     if not touched:
         return start, end
     return min(start, touched[0][0]), max(end, touched[-1][1])
+
+
+def with_explanation(text: str, sentences: Sequence[SentenceSpan], span: SentenceSpan) -> SentenceSpan:
+    """The span, with the sentence after it where the span is too short to explain anything by itself.
+
+    "The reason lies in the mud." announces an explanation; what it announces stands in the next sentence
+    of the same paragraph. Short means fewer than MIN_EXPLANATION_WORDS words.
+
+    >>> text = "The cause is plain. The ward was shut."
+    >>> with_explanation(text, [(0, 19), (20, 38)], (0, 19))
+    (0, 38)
+    """
+    start, end = span
+    following = next((s for s in sentences if s[0] >= end), None)
+    short = len(text[start:end].split()) < MIN_EXPLANATION_WORDS
+    if following is None or not short or "\n\n" in text[end : following[0]]:
+        return span
+    return start, following[1]
 
 
 def enclosing_list(text: str, start: int, end: int) -> SentenceSpan | None:

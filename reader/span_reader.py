@@ -18,7 +18,17 @@ from spanwise.types import Passage, ScoredSpan, Span
 from ..models.batching import run_halving, token_budget_batches
 from ..models.precision import autocast
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
-from .windows import MAX_QUESTION_TOKENS, Tokens, Window, assemble, special_tokens, tokenize, windows
+from .windows import (
+    MAX_CONTEXT_TOKENS,
+    MAX_QUESTION_TOKENS,
+    Input,
+    Tokens,
+    Window,
+    assemble,
+    special_tokens,
+    tokenize,
+    windows,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +71,20 @@ class SpanReader:
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
         asked = tokenize(self.tokenizer, questions)
         texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
-        logits = self.logits([(asked[q], text) for (q, _), text in zip(flat, texts, strict=True)])
+        contexts = tokenize(self.tokenizer, [context_of(passage) for _, passage in flat])
+        inputs = [
+            Input(cut(asked[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
+            for (q, _), context, text in zip(flat, contexts, texts, strict=True)
+        ]
         found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
-        for (q, passage), text, of_passage in zip(flat, texts, logits, strict=True):
-            found[q].append(self._spans(passage, text, of_passage, n_best))
+        for (q, passage), text, logits in zip(flat, texts, self.logits(inputs), strict=True):
+            found[q].append(self._spans(passage, text, logits, n_best))
         return found
 
-    def logits(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> list[list[WindowLogits]]:
-        """The logits of every window of every (question, passage) pair, in order."""
+    def logits(self, pairs: Sequence[Input]) -> list[list[WindowLogits]]:
+        """The logits of every window of every input, in order."""
         planned = [window for i, pair in enumerate(pairs) for window in self._windows(i, pair)]
-        lengths = [w.last - w.first + len(pairs[w.pair][0].ids) + self.special.count for w in planned]
+        lengths = [w.last - w.first + self._overhead(pairs[w.pair]) for w in planned]
         out: list[WindowLogits | None] = [None] * len(planned)
         for batch in token_budget_batches(lengths, self.batch_tokens):
             for part, results in run_halving(
@@ -84,15 +98,19 @@ class SpanReader:
                 by_pair[one.window.pair].append(one)
         return by_pair
 
-    def _windows(self, pair: int, tokens: tuple[Tokens, Tokens]) -> list[Window]:
-        question, passage = tokens
-        return windows(
-            pair, len(question.ids), len(passage.ids), self.special.count, self.max_length, self.stride
-        )
+    def _overhead(self, pair: Input) -> int:
+        return len(pair.question.ids) + len(pair.context.ids) + self.special.count
+
+    def _windows(self, number: int, pair: Input) -> list[Window]:
+        return windows(number, 0, len(pair.passage.ids), self._overhead(pair), self.max_length, self.stride)
 
     @torch.inference_mode()
-    def _forward(self, pairs: Sequence[tuple[Tokens, Tokens]], batch: Sequence[Window]) -> list[WindowLogits]:
-        rows = [(pairs[w.pair][0].ids, pairs[w.pair][1].ids[w.first : w.last]) for w in batch]
+    def _forward(self, pairs: Sequence[Input], batch: Sequence[Window]) -> list[WindowLogits]:
+        rows = [
+            (p.question.ids, p.context.ids, p.passage.ids[w.first : w.last])
+            for w in batch
+            for p in [pairs[w.pair]]
+        ]
         inputs = assemble(rows, self.special)
         device = next(self.model.parameters()).device
         with autocast(device):
@@ -127,12 +145,19 @@ class SpanReader:
         return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in kept]
 
 
+def context_of(passage: Passage) -> str:
+    """What stands above a passage, as the reader sees it before the passage: its headings, top first."""
+    return "".join(f"{heading}. " for heading in passage.heading)
+
+
+def cut(tokens: Tokens, most: int) -> Tokens:
+    """The first `most` tokens."""
+    return Tokens(tokens.ids[:most], tokens.offsets[:most])
+
+
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
     """The span of the document that a token span covers, combining marks after its last letter included."""
     start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
     while end < len(passage.text) and unicodedata.combining(passage.text[end]):
         end += 1
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
-
-
-__all__ = ["MAX_QUESTION_TOKENS", "SpanReader", "WindowLogits", "character_span"]

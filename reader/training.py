@@ -17,7 +17,15 @@ from ..models.batching import token_budget_batches
 from ..models.training import Progress, Recipe, train
 from .examples import ReaderExample
 from .loss import span_loss
-from .windows import SpecialTokens, Tokens, assemble, special_tokens, tokenize
+from .windows import (
+    MAX_QUESTION_TOKENS,
+    NO_CONTEXT,
+    SpecialTokens,
+    Tokens,
+    assemble,
+    special_tokens,
+    tokenize,
+)
 
 PAD_MULTIPLE = 32
 
@@ -126,7 +134,7 @@ def plan_batches(
 
 def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTokens) -> Tensor:
     """The span loss of a batch; the softmax runs over the passage and the null position."""
-    batch = assemble([(row.question, row.window) for row in rows], special, PAD_MULTIPLE)
+    batch = assemble([(row.question, NO_CONTEXT, row.window) for row in rows], special, PAD_MULTIPLE)
     allowed = batch.passage_mask.copy()
     allowed[:, special.null] = True
     first = [special.null if r.first is None else s + r.first for r, s in zip(rows, batch.shift, strict=True)]
@@ -152,12 +160,13 @@ def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
 def _row(
     question: Tokens, passage: Tokens, example: ReaderExample, room: int, rng: random.Random
 ) -> TrainingRow:
-    room -= min(len(question.ids), 64)
+    asked = question.ids[:MAX_QUESTION_TOKENS]
+    room -= len(asked)
     n = len(passage.ids)
     if example.start is None or example.end is None:
         at = rng.randint(0, max(0, n - room))
-        return TrainingRow(question.ids, passage.ids[at : at + room], None, None)
+        return TrainingRow(asked, passage.ids[at : at + room], None, None)
     first, last = token_labels(passage.offsets, example.start, example.end)
     last = min(last, first + room - 1)
     at = rng.randint(max(0, last - room + 1), min(first, max(0, n - room)))
-    return TrainingRow(question.ids, passage.ids[at : at + room], first - at, last - at)
+    return TrainingRow(asked, passage.ids[at : at + room], first - at, last - at)

@@ -1,4 +1,6 @@
-"""Question and passage as model input: `[CLS] question [SEP] window of the passage [SEP]`.
+"""Question and passage as model input: `[CLS] question [SEP] context, window of the passage [SEP]`.
+
+The context is what stands above a passage, its headings: it is read and never part of an answer.
 
 A passage that is longer than the input is read in windows that overlap by a stride, so that every
 token is read and none is cut in silence (Devlin et al. 2019, the SQuAD set-up).
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_QUESTION_TOKENS = 64
+MAX_CONTEXT_TOKENS = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,15 @@ class Tokens:
 
     ids: NDArray[np.int32]
     offsets: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The tokens of a question, of a passage, and of what stands above the passage."""
+
+    question: Tokens
+    context: Tokens
+    passage: Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +103,12 @@ def windows(
 ) -> list[Window]:
     """The windows that cover a passage; neighbours share `stride` tokens, the last one is full.
 
+    `n_question` and `n_special` are what the question, the context and the special tokens take.
+
     >>> [(w.first, w.last) for w in windows(0, 4, 20, 3, max_length=17, stride=4)]
     [(0, 10), (6, 16), (10, 20)]
     """
-    room = max_length - min(n_question, MAX_QUESTION_TOKENS) - n_special
+    room = max_length - n_question - n_special
     if room <= stride:
         raise ValueError(
             f"max_length {max_length} leaves {room} tokens for the passage, expected more than {stride}"
@@ -116,24 +130,27 @@ class ModelInput:
     shift: NDArray[np.int64]
 
 
-def assemble(
-    rows: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]], special: SpecialTokens, multiple: int = 8
-) -> ModelInput:
-    """The batch for rows of (question ids, passage window ids), padded to a multiple of `multiple`."""
-    questions = [question[:MAX_QUESTION_TOKENS] for question, _ in rows]
-    lengths = [len(q) + len(p) + special.count for q, (_, p) in zip(questions, rows, strict=True)]
+Row = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+"""The ids of a question, of the context and of a window of the passage."""
+NO_CONTEXT = np.zeros(0, dtype=np.int32)
+
+
+def assemble(rows: Sequence[Row], special: SpecialTokens, multiple: int = 8) -> ModelInput:
+    """The batch for rows of ids, padded to a multiple of `multiple`."""
+    lengths = [sum(map(len, row)) + special.count for row in rows]
     width = -(-max(lengths) // multiple) * multiple
     shape = (len(rows), width)
     ids = np.full(shape, special.pad, dtype=np.int64)
     mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     passage = np.zeros(shape, dtype=np.bool_)
     shift = np.zeros(len(rows), dtype=np.int64)
-    for row, (question, (_, window)) in enumerate(zip(questions, rows, strict=True)):
-        at = len(special.before) + len(question) + len(special.between)
-        line = np.concatenate([special.before, question, special.between, window, special.after])
+    for row, (question, context, window) in enumerate(rows):
+        second = len(special.before) + len(question) + len(special.between)
+        at = second + len(context)
+        line = np.concatenate([special.before, question, special.between, context, window, special.after])
         ids[row, : len(line)], mask[row, : len(line)], shift[row] = line, 1, at
         passage[row, at : at + len(window)] = True
-        types[row, at : len(line)] = special.segment
+        types[row, second : len(line)] = special.segment
     return ModelInput(ids, mask, types, passage, shift)
 
 

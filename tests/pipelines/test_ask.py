@@ -41,9 +41,6 @@ class Flat:
     def encode(self, texts):
         return np.ones((len(texts), 1), dtype=np.float32)
 
-    def of(self, passages):
-        return self.encode(passages)
-
 
 @pytest.fixture
 def library(folder, encoder_folder):
@@ -66,7 +63,7 @@ def asker(library, *script, calibration=None) -> Asker:
 
 def by_margin(threshold: float) -> Calibration:
     weights = {name: float(name == "margin") for name in FEATURES}
-    return Calibration(weights, 0.0, 1.0, 0.0, threshold, "scripted", "nothing")
+    return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
 
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):

@@ -135,7 +135,7 @@ def test_the_validation_split_is_by_the_digest_of_the_title(tmp_path):
 
 
 def features(margin: float, similarity: float = 0.0) -> Features:
-    return Features(margin, 0.0, 0.0, 0.0, 0.0, similarity)
+    return Features(margin, 0.0, 0.0, 0.0, similarity)
 
 
 def test_calibration_learns_which_evidence_counts():

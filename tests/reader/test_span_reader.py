@@ -11,7 +11,7 @@ from tiny_models import tiny_span_model
 
 from spanwise.reader.builtin import load_reader
 from spanwise.reader.span_reader import SpanReader
-from spanwise.types import Passage
+from spanwise.types import Passage, Span
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +68,14 @@ def test_passages_without_tokens_and_questions_without_passages(reader):
 def test_a_model_without_null_training_gives_no_null_score(reader):
     [[spans]] = reader.read(["what?"], [[passage("a mill")]])
     assert math.isnan(spans[0].null_score)
+
+
+def test_headings_are_read_and_never_quoted(reader):
+    bare, headed = passage("one two"), Passage(1, "d.txt", 0, 7, "one two", heading=("Ada Rook", "Mills"))
+    [[without], [with_headings]] = reader.read(["who?", "who?"], [[bare], [headed]], n_best=9)
+    assert {s.span for s in with_headings} <= {
+        Span("d.txt", 0, 3, "one"),
+        Span("d.txt", 4, 7, "two"),
+        Span("d.txt", 0, 7, "one two"),
+    }
+    assert with_headings[0].score != without[0].score

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spanwise.models.locate import find_base
 from spanwise.models.pretrained import load_tokenizer
 from spanwise.reader.training import token_labels
-from spanwise.reader.windows import assemble, special_tokens, tokenize, windows
+from spanwise.reader.windows import NO_CONTEXT, assemble, special_tokens, tokenize, windows
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def tokenizer():
 
 def test_r3_input_ids_and_segments(tokenizer):
     question, passage = tokenize(tokenizer, ["Where was Obama born?", "Barack Obama was born in Hawaii."])
-    batch = assemble([(question.ids, passage.ids)], special_tokens(tokenizer), multiple=1)
+    batch = assemble([(question.ids, NO_CONTEXT, passage.ids)], special_tokens(tokenizer), multiple=1)
     ids = "101 2073 2001 8112 2141 1029 102 13857 8112 2001 2141 1999 7359 1012 102"
     assert batch.input_ids[0].tolist() == [int(i) for i in ids.split()]
     assert batch.token_type_ids[0].tolist() == [0] * 7 + [1] * 8
@@ -45,7 +45,7 @@ def test_r3_input_ids_and_segments(tokenizer):
 def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, characters, tokens, shift):
     asked, read = tokenize(tokenizer, [question, passage])
     first, last = token_labels(read.offsets, *characters)
-    batch = assemble([(asked.ids, read.ids)], special_tokens(tokenizer))
+    batch = assemble([(asked.ids, NO_CONTEXT, read.ids)], special_tokens(tokenizer))
     assert passage[read.offsets[first, 0] : read.offsets[last, 1]] == passage[slice(*characters)]
     if tokens is None:
         assert (batch.shift[0] + first, batch.shift[0] + last) == (19, 21)
@@ -77,11 +77,9 @@ def test_a_length_without_room_is_refused():
 
 
 def test_padding_is_masked(tokenizer):
-    rows = [
-        (np.array([5, 6], np.int32), np.array([7], np.int32)),
-        (np.array([5], np.int32), np.arange(9, dtype=np.int32)),
-    ]
+    one, two = np.array([5], np.int32), np.array([5, 6], np.int32)
+    rows = [(two, NO_CONTEXT, one), (one, two, np.arange(9, dtype=np.int32))]
     batch = assemble(rows, special_tokens(tokenizer), multiple=8)
-    assert batch.attention_mask.sum(axis=1).tolist() == [6, 13]
+    assert batch.attention_mask.sum(axis=1).tolist() == [6, 15]
     assert batch.passage_mask.sum(axis=1).tolist() == [1, 9]
     assert not batch.input_ids[batch.attention_mask == 0].any()
