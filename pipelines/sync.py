@@ -84,10 +84,14 @@ def sync_vectors(store: Store, encoder: TextEncoder, report: Report = silent) ->
             batch = missing[at : at + VECTORS_PER_COMMIT].tolist()
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors = encoder.encode(texts, lambda done, at=at: report("encode", at + done, len(missing)))
+            vectors = encoder.encode(texts, _counted_on(report, at, len(missing)))
             writer.put_vectors(encoder.digest, batch, vectors)
             writer.commit()
     return len(missing)
+
+
+def _counted_on(report: Report, before: int, total: int) -> Callable[[int], None]:
+    return lambda done: report("encode", before + done, total)
 
 
 class _Reading:
