@@ -63,5 +63,6 @@ def _loss(used: Sequence[tuple[Matrix, NDArray[np.bool_]]], weights: Matrix, l2:
 
 
 def _softmax(scores: Matrix) -> Matrix:
-    p: Matrix = np.exp(scores - scores.max())
-    return p / p.sum()
+    p = np.exp(scores - scores.max())
+    shares: Matrix = p / p.sum()
+    return shares
