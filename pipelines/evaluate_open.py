@@ -83,7 +83,7 @@ def evaluate_open(
     asker = _asker(library, reader) if to_read else None
     figures = {}
     for name in retrievers:
-        found, search_ms = _search(library, name, questions, report)
+        rankings, search_ms = _search(library, name, questions, report)
         exact, f1, read_ms = None, None, 0.0
         if asker is not None:
             exact, f1, read_ms = _read(asker, library, name, to_read, k, report)
@@ -110,13 +110,14 @@ def _asker(library: Library, reader: str) -> Asker:
 
 def _search(
     library: Library, name: str, questions: Sequence[GoldQuestion], report: Report
-) -> tuple[list[list[Hit]], float]:
+) -> tuple[list[list[str]], float]:
+    """The ranked document ids of each question (its hits would not fit into memory), and the time of one."""
     retriever = library.retriever(name)
-    found: list[list[Hit]] = []
+    found: list[list[str]] = []
     began = time.perf_counter()
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):
         batch = [q.text for q in questions[at : at + QUESTIONS_AT_ONCE]]
-        found += retriever.search(batch, CUTOFFS[-1] * PASSAGES_PER_CUTOFF)
+        found += map(_documents, retriever.search(batch, CUTOFFS[-1] * PASSAGES_PER_CUTOFF))
         report(f"search {name}", len(found), len(questions))
     return found, (time.perf_counter() - began) * 1000 / max(1, len(questions))
 

@@ -54,7 +54,7 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
     try:
-        code = app(args=arguments, standalone_mode=False, default_map=_configured())
+        code = app(args=arguments, prog_name="spanwise", standalone_mode=False, default_map=_configured())
     except ClickException as error:
         _fail(f"{error.format_message()} (see: {_command_path(error)} -h)", 2)
     except SpanwiseError as error:

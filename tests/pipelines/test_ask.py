@@ -67,13 +67,12 @@ def by_margin(threshold: float) -> Calibration:
 
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
-    (answer,) = asker(library, ("Ada Rook", 9.0, 2.0), ("1811", 8.0, 2.0)).ask(
-        ["Who built the mill in 1811?"]
-    )
+    script = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
+    (answer,) = asker(library, *script).ask(["Who built the mill with stones?"])
     assert (answer.text, answer.best.sentence.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
     assert library.document("mill.md").text[answer.span.start : answer.span.end] == "Ada Rook"
     assert (answer.best.line, answer.best.page) == (3, None)
-    assert [other.text for other in answer.alternatives] == ["1811"]
+    assert [other.text for other in answer.alternatives] == ["stones"]
     assert answer.confidence is None
 
 

@@ -108,7 +108,7 @@ def one_line(text: str) -> bool:
         (("ask", "  ", "--index", "empty"), 2, "question is empty"),
         (("search", "", "--index", "empty"), 2, "question is empty"),
         (("search", "who?", "--colour"), 2, "--colour"),
-        (("search", "who?", "-k", "0"), 2, "0"),
+        (("search", "who?", "-k", "0"), 2, "'-k'"),
         (("fetch",), 2, "fetch"),
         (("eval", "squad", "--data", "nowhere.json"), 1, "nowhere.json"),
     ],
