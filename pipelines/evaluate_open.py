@@ -87,10 +87,7 @@ def evaluate_open(
         exact, f1, read_ms = None, None, 0.0
         if asker is not None:
             exact, f1, read_ms = _read(asker, library, name, to_read, k, report)
-        rankings, golds = (
-            [_documents(hits) for hits in found],
-            [{document_id_of(q.context)} for q in questions],
-        )
+        golds = [{document_id_of(q.context)} for q in questions]
         figures[name] = OpenFigures(
             recall={cutoff: mean_recall_at_k(rankings, golds, cutoff) for cutoff in CUTOFFS},
             rr=mean_reciprocal_rank(rankings, golds),
