@@ -7,9 +7,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What `make demo` asks of the sample corpus: three questions that it answers and one that it does not.
 define QUESTIONS
-Why must the sluices nearest the shore be raised last?
-What accident killed the founder of the sailcloth mill?
-Where was the Eskery Psalter hidden during the war?
+Why did patients in Emergency have to wait longer to be seen in 2022?
+Who saved the Teal School after the bridge toll was abolished?
+Why is the Eskery Psalter shown for only one month in the year?
 How much did it cost to build the Wire Bridge?
 endef
 export QUESTIONS
