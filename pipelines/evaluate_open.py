@@ -23,7 +23,7 @@ from .library import Library
 from .paragraph_index import document_id_of
 from .sync import Report, silent
 
-CUTOFFS = (1, 5, 20, 100)
+CUTOFFS = (1, 5, 20)
 PASSAGES_PER_CUTOFF = 3
 QUESTIONS_AT_ONCE = 64
 

@@ -166,7 +166,7 @@ def _print(figures: dict[str, Any], json: bool) -> None:
 def _table(records: dict[str, dict[str, Any]]) -> None:
     from rich.table import Table
 
-    columns = ["recall@1", "recall@5", "recall@20", "recall@100", "rr", "exact", "f1"]
+    columns = ["recall@1", "recall@5", "recall@20", "rr", "exact", "f1"]
     table = Table("retriever", *columns, box=None)
     for name, record in records.items():
         table.add_row(name, *["" if record[c] is None else f"{record[c]:.3f}" for c in columns])
