@@ -57,7 +57,8 @@ def _bring_up_to_date(library: Library) -> None:
     if report.added or report.updated or report.deleted:
         say_report(report)
     else:
-        say(f"nothing changed in {library.root}: {library.snapshot.n_documents} documents")
+        rejected = f", {len(report.rejected)} rejected" if report.rejected else ""
+        say(f"nothing changed in {library.root}: {library.snapshot.n_documents} documents{rejected}")
 
 
 def _show(answer: Answer) -> None:

@@ -1,0 +1,61 @@
+"""Small corpora in a store, for the tests of index and retrieval; a plugin that gives them `corpus_of`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from spanwise.index import FileState, Snapshot, Store
+from spanwise.index.analysis import Analyzer
+from spanwise.types import Document, Passage
+
+PLAIN = Analyzer(stem=False, stop_words=False)
+Texts = Mapping[str, Sequence[str]]
+
+
+class Corpus:
+    """A store of documents given as lists of passages; each write is one commit."""
+
+    def __init__(self, path: Path) -> None:
+        self.store = Store.create(path, PLAIN.settings())
+
+    def write(self, put: Texts, remove: Sequence[str] = ()) -> None:
+        with self.store.writer() as writer:
+            for document_id in remove:
+                writer.remove(document_id)
+            for document_id, texts in put.items():
+                document, passages = _document(document_id, texts)
+                state = FileState(len(document.text), 0, document.sha256)
+                writer.put(document, passages, [PLAIN.terms(text) for text in texts], state)
+            writer.commit()
+
+    def snapshot(self) -> Snapshot:
+        return self.store.snapshot()
+
+
+def _document(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
+    text, passages = "\n".join(texts), []
+    start = 0
+    for part in texts:
+        passages.append(Passage(0, document_id, start, start + len(part), part))
+        start += len(part) + 1
+    return Document(document_id, "text/plain", hashlib.sha256(text.encode()).hexdigest(), "", text), passages
+
+
+@pytest.fixture
+def corpus_of(tmp_path: Path) -> Iterator[Callable[[Texts], Corpus]]:
+    """Makes a new store holding these documents, and closes it at the end."""
+    with ExitStack() as stores:
+
+        def make(texts: Texts) -> Corpus:
+            corpus = Corpus(tmp_path / f"index-{len(list(tmp_path.iterdir()))}")
+            stores.enter_context(corpus.store)
+            if texts:
+                corpus.write(texts)
+            return corpus
+
+        yield make
