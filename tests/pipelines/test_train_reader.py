@@ -1,0 +1,53 @@
+"""`train reader` from a SQuAD-format file to a folder that reads."""
+
+from __future__ import annotations
+
+import json
+
+from spanwise.corpora.squad import read_squad
+from spanwise.models.training import Recipe
+from spanwise.pipelines.train_reader import train_reader
+from spanwise.pipelines.validation_split import is_validation
+from spanwise.reader.builtin import load_reader
+from spanwise.reader.training import ReaderRecipe
+from spanwise.types import Passage
+
+CONTEXTS = {"The mill was built by Ada Rook.": "Ada Rook", "The tram was opened by Ute Falk.": "Ute Falk"}
+TITLES = ("Town", next(title for i in range(1000) if is_validation(title := f"Title {i}")))
+
+
+def squad_file(folder):
+    data = [
+        {
+            "title": title,
+            "paragraphs": [
+                {
+                    "context": context,
+                    "qas": [
+                        {
+                            "id": f"{title}-{answer}",
+                            "question": "Who was it?",
+                            "answers": [{"text": answer, "answer_start": context.index(answer)}],
+                        }
+                    ],
+                }
+                for context, answer in CONTEXTS.items()
+            ],
+        }
+        for title in TITLES
+    ]
+    path = folder / "train.json"
+    path.write_text(json.dumps({"version": "1.1", "data": data}))
+    return path
+
+
+def test_a_trained_folder_is_written_resumed_and_read(tmp_path):
+    datasets = [read_squad(squad_file(tmp_path))]
+    recipe = ReaderRecipe(loop=Recipe(evaluate_at=(1.0,)), batch_tokens=256)
+    evaluations = train_reader(datasets, tmp_path / "out", recipe)
+    assert [set(figures) for figures in evaluations] == [{"step", "exact", "f1"}]
+    assert train_reader(datasets, tmp_path / "out", recipe) == evaluations
+    assert json.loads((tmp_path / "out" / "training.json").read_text())["questions"] == 2
+    reader = load_reader(str(tmp_path / "out"))
+    [[spans]] = reader.read(["Who?"], [[Passage(1, "a", 0, 15, "Ada Rook did it")]])
+    assert spans
