@@ -32,10 +32,14 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A regular file as it was listed: id and path, size in bytes, time of its last change."""
+    """A regular file as it was listed: where, under which id, its size in bytes and last change.
+
+    `place` is the path below `root` as the system spells it; it opens the file, the id names the document.
+    """
 
     document_id: str
-    path: Path
+    root: Path
+    place: str
     size: int
     mtime_ns: int
 
@@ -71,7 +75,7 @@ def walk(root: Path) -> Listing:
             elif stat.S_ISDIR(status.st_mode):
                 todo.append(place)
             else:
-                files.append(FoundFile(str(place), root / place, status.st_size, status.st_mtime_ns))
+                files.append(FoundFile(str(place), root, str(place), status.st_size, status.st_mtime_ns))
     files.sort(key=lambda file: file.document_id)
     rejected.sort(key=lambda rejection: rejection.document_id)
     return Listing(tuple(files), tuple(rejected), dict(sorted(skipped.items())))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from spanwise.types import Document, Heading, Passage
+from spanwise.types import Document, Heading, Label, Passage
 
 from .cuts import WORD_WEIGHT, cut, weight
 from .sections import Region, regions
@@ -110,7 +110,14 @@ def _passages(document: Document, spans: Sequence[Span]) -> Iterator[Passage]:
             page=max(1, bisect_right(document.page_starts, start)) if document.page_starts else None,
             line=line,
             heading=_with_title(document.title, [heading.text for heading in path]),
+            label=label_at(document.labels, start),
         )
+
+
+def label_at(labels: Sequence[Label], position: int) -> str:
+    """The last label at or before a position, the empty string when there is none."""
+    above = bisect_right(labels, position, key=lambda label: label.start)
+    return labels[above - 1].text if above else ""
 
 
 def _with_title(title: str, path: list[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
 
+from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.snapshot import Snapshot
@@ -128,14 +129,19 @@ class Asker:
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
             span = passage_span(scored.passage, *listed) if listed else span
         confidence = self.calibration.confidence(evidence) if self.calibration else None
-        page, line = self._place(span, scored.passage)
-        return AnswerSpan(span, scored.span, sentence, scored.passage, page, line, scored.score, confidence)
+        page, line, label = self._place(span, scored.passage)
+        return AnswerSpan(
+            span, scored.span, sentence, scored.passage, page, line, scored.score, confidence, label
+        )
 
-    def _place(self, span: Span, passage: Passage) -> tuple[int | None, int]:
+    def _place(self, span: Span, passage: Passage) -> tuple[int | None, int, str]:
+        """Page, line and label of the span's start."""
         line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
-        if passage.page is None:
-            return None, line
-        return bisect_right(self.snapshot.document(span.document_id).page_starts, span.start), line
+        if passage.page is None and not passage.label:
+            return None, line, ""
+        document = self.snapshot.document(span.document_id)
+        page = bisect_right(document.page_starts, span.start) if document.page_starts else None
+        return page, line, label_at(document.labels, span.start)
 
 
 def _without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:

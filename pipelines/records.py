@@ -36,6 +36,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "end": answer.span.end,
         "page": answer.page,
         "line": answer.line,
+        "label": answer.label,
         "heading": list(place.heading),
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
     }
@@ -59,6 +60,7 @@ def _place_record(passage: Passage) -> dict[str, Any]:
         "end": passage.end,
         "page": passage.page,
         "line": passage.line,
+        "label": passage.label,
         "heading": list(passage.heading),
         "text": passage.text,
     }

@@ -117,7 +117,7 @@ class _Reading:
             self.tally.unchanged += 1
             return
         try:
-            data = read_regular(self.root, file.document_id)
+            data = read_regular(file.root, file.place)
             state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
             if before is not None and before.sha256 == state.sha256:
                 self.writer.touch(file.document_id, state)

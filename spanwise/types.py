@@ -21,11 +21,20 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """What the format calls the place that starts here: "slide 3", "Sheet1!B7", "cell 12", "row 17"."""
+
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A file that was read: the text that all spans point into, and the structure found in it.
 
     `id` is the POSIX path relative to the root of its folder. `page_starts[i]` is the offset at which
-    page i + 1 starts; it is empty for formats without pages. `sha256` is that of the file's bytes.
+    page i + 1 starts; it is empty for formats without pages. `labels` are ordered by their start; each
+    holds up to the next one. `sha256` is that of the file's bytes.
     """
 
     id: str
@@ -35,6 +44,7 @@ class Document:
     text: str
     page_starts: tuple[int, ...] = ()
     headings: tuple[Heading, ...] = ()
+    labels: tuple[Label, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -43,7 +53,8 @@ class Passage:
     """A retrieval unit: `text == document.text[start:end]`, with where a person finds it.
 
     `id` is a positive integer that an index never uses twice; 0 means "not stored yet". `page` and
-    `line` count from 1 and belong to `start`; `heading` is the path of headings above it, title first.
+    `line` count from 1 and belong to `start`; `heading` is the path of headings above it, title first;
+    `label` is the last of the document's labels at or before `start`, or empty.
     """
 
     id: int
@@ -54,6 +65,7 @@ class Passage:
     page: int | None = None
     line: int = 1
     heading: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +73,14 @@ class Hit:
     """A passage found for a question. `rank` counts from 1; higher scores are better.
 
     Equal scores are ordered by (document id, start). `scores` holds the score of each stage by name.
+    `duplicates` are passages that say nearly the same and would have ranked below; best first.
     """
 
     passage: Passage
     score: float
     rank: int
     scores: Mapping[str, float] = field(default_factory=dict)
+    duplicates: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +113,8 @@ class AnswerSpan:
 
     `short` is the reader's own span: the answer to a factoid question, the heart of a longer answer.
     `confidence` is the fitted probability that the answer is right, None until it has been fitted;
-    `page` (None for a format without pages) and `line` count from 1 and belong to the span's start.
+    `page` (None for a format without pages) and `line` count from 1; they and `label` belong to the
+    span's start.
     """
 
     span: Span
@@ -110,6 +125,7 @@ class AnswerSpan:
     line: int
     score: float
     confidence: float | None
+    label: str = ""
 
     @property
     def text(self) -> str:
@@ -164,8 +180,21 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to know about a document that was read: pages without text, another language."""
+
+    document_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one sync did; document ids in sorted order. `skipped` counts files passed over, by reason."""
+    """What one sync did; document ids in sorted order. `skipped` counts files passed over, by reason.
+
+    Every file found is in exactly one place: `found` = added + updated + unchanged + rejected + skipped.
+    `deleted` are documents whose files are gone or can no longer be read. `remarks` are on documents
+    added or updated. `reused_vectors` counts passages whose vector was there already under another id.
+    """
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
@@ -173,5 +202,8 @@ class SyncReport:
     unchanged: int = 0
     rejected: tuple[Rejection, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
+    found: int = 0
+    reused_vectors: int = 0
     passages: int = 0
     seconds: float = 0.0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import no_network
 import pytest
+import scoreboard
 from hypothesis import settings
 
 OFFLINE = Path(__file__).parent / "offline"
@@ -17,6 +18,16 @@ OFFLINE = Path(__file__).parent / "offline"
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("stress", max_examples=5000, deadline=None, print_blob=True)
 settings.load_profile("default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of a reliability run."""
+    scoreboard.add_options(parser)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the table of reliability figures when it was asked for."""
+    scoreboard.write(session.config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     handle, os.environ[no_network.LOG] = tempfile.mkstemp(prefix="spanwise-network-")
     os.close(handle)
     no_network.install()
+    config.stash[scoreboard.Scoreboard.KEY] = scoreboard.Scoreboard()
     profile = config.option.hypothesis_profile or "default"
     if config.option.hypothesis_seed is None and not settings.get_profile(profile).derandomize:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from spanwise.types import Heading
+from spanwise.types import Heading, Label
 
 # A code point that no encoding can store; some PDF font tables produce them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -20,6 +20,7 @@ class TextBuilder:
     def __init__(self) -> None:
         self.length = 0
         self.headings: list[Heading] = []
+        self.labels: list[Label] = []
         self._pieces: list[str] = []
         self._line_ends = 0
 
@@ -53,6 +54,10 @@ class TextBuilder:
         words = " ".join(self.text_since(start).split())
         if words:
             self.headings.append(Heading(start, level, words))
+
+    def add_label(self, start: int, text: str) -> None:
+        """Say what the format calls the place from `start` up to the next label."""
+        self.labels.append(Label(start, text))
 
     def text_since(self, start: int) -> str:
         """What was written from the offset `start` on; costs the length of that, not of everything."""

@@ -13,7 +13,7 @@ from ..library import Library, checked_question
 from ..records import answer_record
 from .arguments import RETRIEVER, IndexOption, JsonOption, RetrieverOption, library_of
 from .index import run_sync, say_report
-from .search import place
+from .search import place, where_in_file
 from .terminal import console, print_json, say, visible
 
 
@@ -107,8 +107,8 @@ def _show_nearest(out: Any, answer: Answer) -> None:
 
 
 def answer_place(answer: AnswerSpan) -> str:
-    """Where an answer stands: file, page or line of its first character, heading path."""
-    where = f"page {answer.page}" if answer.page is not None else f"line {answer.line}"
+    """Where an answer stands: file, label, page or line of its first character, heading path."""
+    where = where_in_file(answer.page, answer.line, answer.label)
     heading = " > ".join(answer.passage.heading)
     return ", ".join([answer.span.document_id, where, *([heading] if heading else [])])
 

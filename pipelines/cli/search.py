@@ -41,10 +41,19 @@ def place(passage: Passage) -> str:
     >>> place(Passage(1, "a.pdf", 0, 1, "x", page=3, heading=("Mill", "History")))
     'a.pdf, page 3, Mill > History'
     """
-    where = f"page {passage.page}" if passage.page is not None else f"line {passage.line}"
+    where = where_in_file(passage.page, passage.line, passage.label)
     return ", ".join(
         [passage.document_id, where, *([" > ".join(passage.heading)] if passage.heading else [])]
     )
+
+
+def where_in_file(page: int | None, line: int, label: str) -> str:
+    """A place in the words of the file's format: its label, else the page, else the line.
+
+    >>> where_in_file(None, 12, "slide 3")
+    'slide 3'
+    """
+    return label or (f"page {page}" if page is not None else f"line {line}")
 
 
 def _show(hits: list[Hit]) -> None:

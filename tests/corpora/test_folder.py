@@ -32,7 +32,7 @@ def test_files_come_sorted_by_id(tmp_path: Path) -> None:
 def test_a_file_is_found_with_size_and_time(tmp_path: Path) -> None:
     path = touch(tmp_path / "a.txt", "1234567")
     [found] = walk(tmp_path).files
-    assert (found.path, found.size, found.mtime_ns) == (path, 7, path.stat().st_mtime_ns)
+    assert (found.root / found.place, found.size, found.mtime_ns) == (path, 7, path.stat().st_mtime_ns)
 
 
 def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_found_is_read_skipped_or_rejected_and_good_files_do_not_suffer(tmp_path
     outcomes = {}
     for file in walk(tmp_path).files:
         try:
-            outcomes[file.document_id] = type(read_document(file.path, file.document_id))
+            outcomes[file.document_id] = type(read_document(file.root / file.place, file.document_id))
         except DocumentRejected:
             outcomes[file.document_id] = DocumentRejected
     assert outcomes == {
