@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Self
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Answer, Document, Hit, Passage, SyncReport
 
+from ..corpora.folder import walk
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .locations import existing_folder, index_folder_of, is_index, resolve_index
-from .sync import Report, silent, sync_vectors, sync_words
+from .progress import Report, silent
+from .sync import sync_vectors, sync_words
 
 if TYPE_CHECKING:
     from ..models.encoder import TextEncoder
@@ -95,12 +97,17 @@ class Library:
 
         return TextEncoder.load(self.model)
 
-    def sync(self, vectors: bool = True, report: Report = silent) -> SyncReport:
+    def sync(
+        self, vectors: bool = True, report: Report = silent, workers: int | None = None, retry: bool = False
+    ) -> SyncReport:
         """Makes the index what the folder is now: words first, then the vectors that are missing.
 
-        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped.
+        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped. `workers`
+        processes read files, by default one a core and four at most. Files that were refused before are
+        read again when they change, or all of them with `retry`.
         """
-        outcome = sync_words(self.store, existing_folder(self.root), self.analyzer, report)
+        listing = walk(existing_folder(self.root))
+        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry)
         self._snapshot = None
         if vectors and self.missing_vectors():
             sync_vectors(self.store, self.encoder, report)

@@ -14,7 +14,7 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState
 from ..index.store import Store
 from .library import MODEL, ROOT, Library
-from .sync import indexed_text
+from .indexed_text import indexed_text
 
 
 def document_id_of(context: str) -> str:
