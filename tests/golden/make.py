@@ -1,4 +1,6 @@
-"""Makes the golden index of today's format: `python tests/golden/make.py` writes `vN/` and `vN.json` beside it.
+"""Makes the golden index of today's format.
+
+    python tests/golden/make.py     # writes vN/ and vN.json beside it
 
 Run it once when a format is released. Golden directories are never written anew: they are what older
 versions left on people's disks.
@@ -8,13 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
-
-HERE = Path(__file__).parent
-if __name__ == "__main__":
-    sys.path.insert(0, str(HERE.parent.parent))
 
 import numpy as np
 
@@ -23,6 +20,7 @@ from spanwise.index.analysis import Analyzer
 from spanwise.index.schema import FORMAT
 from spanwise.types import Document, Heading, Passage
 
+HERE = Path(__file__).parent
 PLAIN = Analyzer(stem=False, stop_words=False)
 MODELS = ("golden-a", "golden-b")
 WIDTH = 8
