@@ -18,11 +18,10 @@ from spanwise.types import Rejection, Remark, SyncReport
 from ..corpora.folder import FoundFile, Listing
 from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
-from ..index.rows import FileState, Refusal
+from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .file_reader import FileReader, Outcome
-from .indexed_text import indexed_text
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
 from .progress import Report, silent

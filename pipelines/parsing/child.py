@@ -18,7 +18,7 @@ from spanwise.types import Document
 from ...corpora.passages import split
 from ...corpora.reading import Skipped, parse
 from ...index.analysis import Analyzer
-from ..indexed_text import indexed_text
+from ...index.rows import indexed_text
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
 from .wire import document_from, document_header, passage_blocks

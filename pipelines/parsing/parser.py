@@ -1,7 +1,7 @@
 """Parses files in a child process, and sees to it that one bad file costs itself alone.
 
 The child is started when the first file comes, and replaced after many files so that what parsers leave
-behind goes with it. A file on which a used child dies is tried again in a fresh one: it must not pay for others.
+behind goes with it. A file on which a used child dies is tried again in a fresh one, not to pay for others.
 """
 
 from __future__ import annotations

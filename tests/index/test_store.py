@@ -162,9 +162,9 @@ def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
 def test_a_newer_format_is_refused(corpus_of) -> None:
     path = corpus_of({}).store.path
     catalog = sqlite3.connect(path / "catalog.sqlite")
-    catalog.execute("PRAGMA user_version = 2")
+    catalog.execute("PRAGMA user_version = 3")
     catalog.close()
-    with pytest.raises(FormatTooNew, match="format 2, this program reads up to 1"):
+    with pytest.raises(FormatTooNew, match="format 3, this program reads up to 2"):
         Store.open(path)
 
 
