@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +33,7 @@ KEPT = frozenset(
 LEAN = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
 ANSWER_BLOCKS = 3
 LAST_WORDS = 200  # characters
+TICK_S = 0.5
 GRACE_S = 2.0  # between the end of a pipe and the end of its process
 
 Message = tuple[dict[str, Any], list[bytes]]
@@ -50,7 +53,10 @@ class ChildProcess:
     def __init__(self, limits: Limits, process: subprocess.Popen[bytes], stderr: BinaryIO) -> None:
         self._limits, self._process, self._stderr = limits, process, stderr
         self._requests, self._answers = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+        self._due = math.inf  # when the answer is late, by `time.monotonic`
         self._late = False
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="spanwise-clock", daemon=True).start()
 
     @classmethod
     def start(cls, limits: Limits, analyzer: Mapping[str, str]) -> ChildProcess:
@@ -88,6 +94,7 @@ class ChildProcess:
 
     def close(self) -> None:
         """End the child, if it still runs, and release its pipes."""
+        self._closed.set()
         self.kill()
         self._process.wait()
         with suppress(OSError):  # what was not yet written has no reader any more
@@ -96,9 +103,8 @@ class ChildProcess:
         self._stderr.close()
 
     def _exchange(self, header: Mapping[str, object], data: bytes | None) -> Message:
-        clock = threading.Timer(self._limits.wall_s, self._kill_late)
-        clock.start()
         answer = None
+        self._due = time.monotonic() + self._limits.wall_s
         try:
             if data is not None:
                 send(self._requests, header, data)
@@ -106,14 +112,18 @@ class ChildProcess:
         except (OSError, BrokenFrame):
             pass  # `_death` finds out why
         finally:
-            clock.cancel()
+            self._due = math.inf
         if answer is None:
             raise self._death()
         return answer
 
-    def _kill_late(self) -> None:
-        self._late = True
-        self.kill()
+    def _watch(self) -> None:
+        """Kill the child when it is late; reading a pipe has no time-out that works on every system."""
+        while not self._closed.wait(TICK_S):
+            if time.monotonic() > self._due:
+                self._late = True
+                self.kill()
+                return
 
     def _death(self) -> ChildDied:
         if self._late:
