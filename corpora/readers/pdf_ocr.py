@@ -14,7 +14,7 @@ from .pdf_pages import BY_OCR, NO_MEANING, NO_TEXT, Line, Page
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
-MAX_PAGES = 500  # of one file
+MAX_PAGES = 200  # of one file; tesseract takes about three seconds for each
 MAX_PIXELS = 25_000_000  # of one page: A3 at 350 dots an inch
 DOTS_AN_INCH = 300
 POINTS_AN_INCH = 72

@@ -7,6 +7,7 @@ safe; a file made to harm may kill the process, which is why folders are parsed 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,6 +26,9 @@ UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 MOST_UNKNOWN = 0.3  # of the characters of a page that can be read
 # A few control codes betray a page whose fonts map most codes to nothing: its letters are wrong as well.
 FEW_UNKNOWN, MOST_UNMAPPED = 0.05, 0.5
+
+# pypdfium2 warns of damage that it works around; without this, Python prints that when nobody listens.
+logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 
 NO_TEXT = "without text (scanned?)"
 NO_MEANING = "with fonts that do not say which characters they show"
