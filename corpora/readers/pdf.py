@@ -1,15 +1,16 @@
 """PDF: the text of each page as pdfium gives it, and the outline as headings where its words are found.
 
 Pages are joined by an empty line, or by a line end alone where a page stops in the middle of a sentence,
-so that the sentence stays whole; running headers and footers are left out after their first occurrence, and
-words broken at line ends are made whole. Pages without text are named in the metadata, under
-"pages_without_text" by number and under "remark" in words.
+so that the sentence stays whole; running headers and footers are left out after their first occurrence, what
+was drawn before the text above it is put below it, and words broken at line ends are made whole. Pages
+without text are named in the metadata, under "pages_without_text" by number and under "remark" in words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from .outline import find_headings
 from .pdf_ocr import FOR_OCR, recognize_pages
 from .pdf_pages import Page, open_pdf, read_page
 from .pdf_remarks import remark_on
+from .reading_order import in_reading_order
 from .running_lines import drop_running_lines
 from .text_builder import TextBuilder
 from .titles import choose_title, first_line
@@ -69,7 +71,7 @@ def _read_pages(pdf: PdfDocument, options: ReadOptions) -> list[Page]:
             raise DocumentRejected(
                 f"more than {MAX_TEXT:,} characters of text by page {index + 1}, the limit"
             )
-    pages = drop_running_lines(pages)
+    pages = [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
     return recognize_pages(pdf, pages, options.ocr_languages) if options.ocr else pages
 
 

@@ -20,6 +20,7 @@ from spanwise.errors import DocumentRejected
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
+NEW_LINE = ord("\n")
 WORD_BREAK = 2  # what pdfium gives for a hyphen that breaks a word at a line end
 UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd]")
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
@@ -38,10 +39,15 @@ BY_OCR = "read by OCR"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page and how high its baseline stands, in points above the page's origin."""
+    """A line of a page, the height of its baseline, and where its first and its last character start.
+
+    Places are those on the page as it is shown, in points up and to the right of a fixed point.
+    """
 
     text: str
     height: float
+    left: float = 0.0
+    right: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ def read_page(pdf: PdfDocument, index: int) -> Page:
 
     try:
         with closing(_flattened(pdf, index)) as page, closing(page.get_textpage()) as characters:
-            page_read = Page(tuple(_lines(characters)))
+            page_read = Page(tuple(_lines(characters, page.get_rotation())))
             if not page_read.text:
                 return Page((), NO_TEXT)
             return Page((), NO_MEANING) if _is_garbled(characters) else page_read
@@ -97,20 +103,21 @@ def _flattened(pdf: PdfDocument, index: int) -> PdfPage:
     return pdf[index]
 
 
-def _lines(characters: PdfTextPage) -> Iterator[Line]:
+def _lines(characters: PdfTextPage, rotation: int) -> Iterator[Line]:
+    """The lines that hold characters, in the order drawn, white space at their ends left out."""
     from pypdfium2 import raw
 
     codes = [raw.FPDFText_GetUnicode(characters, i) for i in range(raw.FPDFText_CountChars(characters))]
     start = 0
-    for i, code in enumerate(codes):
-        if code == ord("\n"):
-            yield Line(_decoded(codes[start:i]), _height(characters, start))
+    for i, code in enumerate([*codes, NEW_LINE]):
+        breaks_word = code == WORD_BREAK and raw.FPDFText_IsHyphen(characters, i) == 1
+        if code == NEW_LINE or breaks_word:
+            text = _decoded(codes[start:i])
+            if text:
+                left, height = _origin(characters, start, rotation)
+                right, _ = _origin(characters, start + len(text) - 1, rotation)
+                yield Line(text + "-" * breaks_word, height, left, right)
             start = i + 1
-        elif code == WORD_BREAK and raw.FPDFText_IsHyphen(characters, i) == 1:
-            yield Line(_decoded(codes[start:i]) + "-", _height(characters, start))
-            start = i + 1
-    if start < len(codes):
-        yield Line(_decoded(codes[start:]), _height(characters, start))
 
 
 def _decoded(codes: list[int]) -> str:
@@ -120,12 +127,15 @@ def _decoded(codes: list[int]) -> str:
     return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
 
 
-def _height(characters: PdfTextPage, i: int) -> float:
+def _origin(characters: PdfTextPage, i: int, rotation: int) -> tuple[float, float]:
+    """Where a character stands on the page as it is shown, turned clockwise by `rotation` degrees."""
     from pypdfium2 import raw
 
     x, y = c_double(), c_double()
     raw.FPDFText_GetCharOrigin(characters, i, x, y)
-    return y.value
+    return {90: (y.value, -x.value), 180: (-x.value, -y.value), 270: (-y.value, x.value)}.get(
+        rotation, (x.value, y.value)
+    )
 
 
 def _is_garbled(characters: PdfTextPage) -> bool:

@@ -122,6 +122,19 @@ def test_drawn_soft_hyphens_are_hyphens() -> None:
     assert read(pdf_of([["a well\xadknown mill"]]), "a.pdf").text == "a well-known mill"
 
 
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_footnotes_drawn_first_come_last_as_the_page_is_shown(rotation: int) -> None:
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(600, 600))
+    canvas.setPageRotation(rotation)
+    canvas.translate(300, 300)
+    canvas.rotate(rotation)  # against the clock, so that the words are shown upright
+    canvas.drawString(-200, -200, "is old.")
+    canvas.drawString(-200, 200, "The mill")
+    canvas.save()
+    assert read(file.getvalue(), "a.pdf").text == "The mill\nis old."
+
+
 def test_columns_are_read_one_after_the_other() -> None:
     file = BytesIO()
     canvas = Canvas(file)
