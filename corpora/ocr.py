@@ -11,7 +11,7 @@ import subprocess
 
 from spanwise.errors import OcrNotFound
 
-SECONDS_A_PAGE = 60
+SECONDS_A_PAGE = 120
 INSTALL = "install tesseract (https://tesseract-ocr.github.io/) or leave out --ocr"
 
 
