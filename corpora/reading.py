@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +18,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .opening import read_regular
+from .options import ReadOptions
 from .readers import docx, html, markdown, pdf, text
 
 Reader = Callable[[bytes, str], Document]
@@ -33,6 +35,7 @@ NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
 READERS = "1"  # raise it when some bytes would be read that were refused, or otherwise than before
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
+AS_GIVEN = ReadOptions()
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 MAIN_PART = "word/document.xml"
@@ -46,7 +49,7 @@ class Skipped:
     reason: str
 
 
-def read_document(path: Path, document_id: str) -> Document | Skipped:
+def read_document(path: Path, document_id: str, options: ReadOptions = AS_GIVEN) -> Document | Skipped:
     """The document in a file; `DocumentRejected` says why a file of a known format cannot be read.
 
     The parts of `path` that spell `document_id` are opened without following links.
@@ -55,10 +58,10 @@ def read_document(path: Path, document_id: str) -> Document | Skipped:
     if path.parts[-len(parts) :] != parts:
         raise ValueError(f"document id {document_id!r}: expected the end of the path {str(path)!r}")
     root = path.parents[len(parts) - 1]
-    return parse(read_regular(root, document_id), document_id)
+    return parse(read_regular(root, document_id), document_id, options)
 
 
-def parse(data: bytes, document_id: str) -> Document | Skipped:
+def parse(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Document | Skipped:
     """The document in the bytes of a file, which are never empty or blank in what is returned."""
     if not data:
         raise DocumentRejected("empty file")
@@ -66,6 +69,8 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
     reader = choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
+    if reader is pdf.read:
+        reader = partial(pdf.read, options=options)
     try:
         document = reader(data, document_id)
     except (DocumentRejected, MemoryError):
