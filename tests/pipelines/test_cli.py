@@ -12,7 +12,19 @@ from spanwise.pipelines.cli import main
 
 PLACE_KEYS = ["document", "start", "end", "page", "line", "label", "heading", "passage"]
 ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS]
-HIT_KEYS = ["rank", "score", "document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
+HIT_KEYS = [
+    "rank",
+    "score",
+    "document",
+    "passage",
+    "start",
+    "end",
+    "page",
+    "line",
+    "label",
+    "heading",
+    "text",
+]
 
 
 @pytest.fixture
