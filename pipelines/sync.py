@@ -12,13 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Passage, Rejection, SyncReport
 
-from ..corpora.folder import FoundFile, walk
+from ..corpora.folder import FoundFile, Listing
 from ..corpora.opening import read_regular
 from ..corpora.passages import split
 from ..corpora.reading import Skipped, parse
@@ -56,15 +55,15 @@ class _Tally:
     unchanged: int = 0
 
 
-def sync_words(store: Store, root: Path, analyzer: Analyzer, report: Report = silent) -> SyncReport:
+def sync_words(store: Store, listing: Listing, analyzer: Analyzer, report: Report = silent) -> SyncReport:
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing."""
     started = time.monotonic()
     tally = _Tally()
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known = snapshot.files()
-        found = _found_files(root, tally)
-        _Reading(root, writer, analyzer, known, tally).read_all(found, report)
+        found = _found_files(listing, tally)
+        _Reading(writer, analyzer, known, tally).read_all(found, report)
         for gone in sorted(set(known) - {file.document_id for file in found}):
             writer.remove(gone)
             tally.deleted.append(gone)
@@ -98,9 +97,9 @@ class _Reading:
     """Reads the found files into a writer, committing as it goes."""
 
     def __init__(
-        self, root: Path, writer: Writer, analyzer: Analyzer, known: dict[str, FileState], tally: _Tally
+        self, writer: Writer, analyzer: Analyzer, known: dict[str, FileState], tally: _Tally
     ) -> None:
-        self.root, self.writer, self.analyzer, self.known, self.tally = root, writer, analyzer, known, tally
+        self.writer, self.analyzer, self.known, self.tally = writer, analyzer, known, tally
         self.staged = 0
 
     def read_all(self, found: Sequence[FoundFile], report: Report) -> None:
@@ -146,8 +145,7 @@ class _Reading:
             self.tally.deleted.append(file.document_id)
 
 
-def _found_files(root: Path, tally: _Tally) -> list[FoundFile]:
-    listing = walk(root)
+def _found_files(listing: Listing, tally: _Tally) -> list[FoundFile]:
     tally.rejected += listing.rejected
     tally.skipped.update(listing.skipped)
     return list(listing.files)
