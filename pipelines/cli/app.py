@@ -66,6 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # a disk, a permission: no mistake of this program
+        _fail(str(error), 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
