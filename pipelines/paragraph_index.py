@@ -11,11 +11,10 @@ from spanwise.types import Document
 from ..corpora.passages import split
 from ..corpora.squad import Article
 from ..index.analysis import Analyzer
-from ..index.rows import FileState
+from ..index.rows import FileState, indexed_text
 from ..index.store import Store
 from .library import MODEL, Library
 from .roots import roots_setting
-from .sync import indexed_text
 
 
 def document_id_of(context: str) -> str:
