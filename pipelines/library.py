@@ -21,8 +21,9 @@ from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
+from .progress import Report, silent
 from .roots import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
-from .sync import Report, silent, sync_vectors, sync_words
+from .sync import sync_vectors, sync_words
 
 if TYPE_CHECKING:
     from ..models.encoder import TextEncoder
@@ -128,12 +129,17 @@ class Library:
         """The command that brings this index up to date."""
         return f"spanwise index --index {shlex.quote(str(self.store.path))}"
 
-    def sync(self, vectors: bool = True, report: Report = silent) -> SyncReport:
+    def sync(
+        self, vectors: bool = True, report: Report = silent, workers: int | None = None, retry: bool = False
+    ) -> SyncReport:
         """Makes the index what the folder is now: words first, then the vectors that are missing.
 
-        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped.
+        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped. `workers`
+        processes read files, by default one a core and four at most. Files that were refused before are
+        read again when they change, or all of them with `retry`.
         """
-        outcome = sync_words(self.store, list_roots(self.roots), self.analyzer, report)
+        listing = list_roots(self.roots)
+        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry)
         self._snapshot = None
         if vectors and self.missing_vectors():
             sync_vectors(self.store, self.encoder, report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +17,8 @@ from ..locations import FOLDER_NAME
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
 from .terminal import json_line, print_json, progress, say, visible
+
+LINES_OF_A_KIND = 10
 
 
 def index(
@@ -35,6 +37,10 @@ def index(
     lexical_only: Annotated[
         bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")
     ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that read files; by default one a core, 4 at most.")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Read again what was refused before.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
@@ -44,12 +50,12 @@ def index(
         if drop:
             library.drop(drop)
         _say_place(library, index)
-        report = run_sync(library, vectors=not lexical_only)
+        report = run_sync(library, not lexical_only, workers, retry)
         if not watch and not report.passages and not (report.deleted or report.unchanged):
             raise DocumentRejected(_nothing(library, report))
         _tell(library, report, json)
         if watch:
-            _stay(library, not lexical_only, watch_delay, report, json)
+            _stay(library, lambda: run_sync(library, not lexical_only, workers), watch_delay, report, json)
 
 
 def _library(folders: list[Path] | None, index: Path | None, model: str | None) -> Library:
@@ -75,7 +81,9 @@ def _tell(library: Library, report: SyncReport, json: bool) -> None:
     print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
 
 
-def _stay(library: Library, vectors: bool, delay_s: float, first: SyncReport, json: bool) -> None:
+def _stay(
+    library: Library, sync: Callable[[], SyncReport], delay_s: float, first: SyncReport, json: bool
+) -> None:
     """Watches until Ctrl-C, with one line for each sync that found something."""
     from ..watch import Watch
 
@@ -92,30 +100,33 @@ def _stay(library: Library, vectors: bool, delay_s: float, first: SyncReport, js
 
     say("watching; Ctrl-C ends it")
     try:
-        Watch(library, lambda: run_sync(library, vectors), tell, lambda text: say(visible(text))).run(delay_s)
+        Watch(library, sync, tell, lambda text: say(visible(text))).run(delay_s)
     except KeyboardInterrupt:
         say("no longer watching; what was committed is kept")
 
 
-def run_sync(library: Library, vectors: bool = True) -> SyncReport:
+def run_sync(
+    library: Library, vectors: bool = True, workers: int | None = None, retry: bool = False
+) -> SyncReport:
     """Syncs with a progress bar."""
     with progress() as report:
-        return library.sync(vectors=vectors, report=report)
+        return library.sync(vectors, report, workers, retry)
 
 
 def say_report(report: SyncReport) -> None:
-    """Tells on stderr what a sync changed and what it could not read."""
+    """Tells on stderr what a sync changed and what it could not read, a few lines of each kind."""
     say_rejected(report.rejected)
-    for reason, count in report.skipped.items():
-        say(f"skipped {count}: {visible(reason)}")
+    _say_some([f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
+    _say_some([f"{r.document_id}: {r.text}" for r in report.remarks])
+    if report.deleted and not report.found:
+        say("the folder is empty now: every document was deleted from the index, no file was touched")
     if report.added or report.updated or report.deleted:
         say(changes(report))
 
 
-def say_rejected(rejected: Iterable[Rejection]) -> None:
+def say_rejected(rejected: Sequence[Rejection]) -> None:
     """Tells on stderr which files could not be read, and why."""
-    for rejection in rejected:
-        say(f"rejected {visible(rejection.document_id)}: {visible(rejection.reason)}")
+    _say_some([f"rejected {r.document_id}: {r.reason}" for r in rejected])
 
 
 def changes(report: SyncReport) -> str:
@@ -124,6 +135,13 @@ def changes(report: SyncReport) -> str:
         f"{len(report.added)} added, {len(report.updated)} updated, {len(report.deleted)} deleted, "
         f"{report.unchanged} unchanged in {report.seconds:.1f} s"
     )
+
+
+def _say_some(lines: Sequence[str]) -> None:
+    for line in lines[:LINES_OF_A_KIND]:
+        say(visible(line))
+    if len(lines) > LINES_OF_A_KIND:
+        say(f"and {len(lines) - LINES_OF_A_KIND} more; see: spanwise status --rejected")
 
 
 def _nothing(library: Library, report: SyncReport) -> str:

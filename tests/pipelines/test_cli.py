@@ -51,6 +51,9 @@ def test_index_prints_its_report(run, folder, encoder_folder):
         "unchanged",
         "rejected",
         "skipped",
+        "remarks",
+        "found",
+        "reused_vectors",
         "passages",
         "seconds",
     ]
