@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Answer, Document, Hit, Passage, SyncReport
@@ -228,18 +228,11 @@ class Library:
         """All passages, by document and place."""
         return self.snapshot.passages(self.snapshot.passage_ids().tolist())
 
-    def status(self) -> Mapping[str, object]:
-        """Figures of the index: documents, passages, vectors, generation, model, place."""
-        return {
-            "index": str(self.store.path),
-            "roots": [{"label": root.label, "folder": str(root.folder)} for root in self.roots],
-            "generation": self.snapshot.generation,
-            "documents": self.snapshot.n_documents,
-            "passages": self.snapshot.n_passages,
-            "vectors": sum(self.snapshot.vector_models().values()),
-            "missing_vectors": self.missing_vectors(),
-            "model": self.model,
-        }
+    def status(self) -> Mapping[str, Any]:
+        """Figures of the index: folders, documents by format, passages, vectors, what was refused and why."""
+        from .status import status_record
+
+        return status_record(self)
 
     def close(self) -> None:
         """Releases the index; the library cannot be used after it."""
