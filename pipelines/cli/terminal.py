@@ -20,7 +20,12 @@ LABELS = {
 
 def print_json(record: Any) -> None:
     """One JSON value on stdout, in UTF-8, keys in the order given."""
-    print(json.dumps(record, ensure_ascii=False))
+    print(json_line(record))
+
+
+def json_line(record: Any) -> str:
+    """One JSON value in one line."""
+    return json.dumps(record, ensure_ascii=False)
 
 
 def say(message: str) -> None:

@@ -141,7 +141,7 @@ def test_an_index_follows_its_folder_when_that_moves(folder, encoder_folder):
         library.sync()
     moved = folder.rename(folder.with_name("moved"))
     with open_index(moved) as library:
-        assert library.root == moved
+        assert [root.folder for root in library.roots] == [moved]
         assert library.sync().unchanged == 3
 
 
