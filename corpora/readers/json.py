@@ -6,8 +6,8 @@ lone surrogate escapes are let pass. What is no JSON but text is read as plain t
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
+from json import JSONDecodeError, JSONDecoder
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
@@ -34,7 +34,7 @@ def read(data: bytes, document_id: str) -> Document:
         value = parse(source)
         title = _title(value)
         writer.write(value)
-    except json.JSONDecodeError as error:
+    except JSONDecodeError as error:
         records, broken = parse_lines(source)
         if len(records) < max(1, len(broken)):
             return unparsed(data, document_id, encoding, f"it is no JSON ({error})")
@@ -64,7 +64,7 @@ def parse(source: str) -> Value:
     return value
 
 
-DECODER = json.JSONDecoder(
+DECODER = JSONDecoder(
     object_pairs_hook=Members, parse_int=Number, parse_float=Number, parse_constant=Number, strict=False
 )
 
@@ -76,7 +76,7 @@ def parse_lines(source: str) -> tuple[list[tuple[int, Value]], list[int]]:
     for number, line in enumerate(source.split("\n"), start=1):
         try:
             value = parse(line) if line.strip() else None
-        except json.JSONDecodeError:
+        except JSONDecodeError:
             value = None
         if isinstance(value, list):
             records.append((number, value))
