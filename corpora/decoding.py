@@ -1,8 +1,8 @@
 """Bytes to text, once and for all: every offset in an index counts the code points that come out here.
 
 The order is fixed: byte order mark, then UTF-16 without one, then UTF-8, then the encoding that the file
-itself declares, then the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else is changed: line ends,
-NUL and other control characters stay as they are; only the byte order mark is dropped.
+itself declares, then the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else is
+changed: line ends, NUL and other control characters stay as they are; only the byte order mark is dropped.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return _marked(data[len(mark) :], encoding), encoding
-    if (encoding := unmarked_utf16(data)) and (text := _strict(data, encoding)):
-        return text, encoding
     for encoding in _candidates(data, declared):
         text = _strict(data, encoding)
         if text is not None:
@@ -50,6 +48,8 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
     """Encodings to try, best first; the guess is made only when the others have failed."""
+    if order := unmarked_utf16(data):
+        yield order
     yield "utf-8"
     if declared and (name := _declarable(declared)):
         yield name
@@ -99,5 +99,5 @@ def _guess(data: bytes) -> str | None:
 
 
 def _sample(data: bytes) -> bytes:
-    """The lines that end within the first `SAMPLE` bytes: no guessed encoding hides a line end in a letter."""
+    """The lines that end within the first `SAMPLE` bytes: no guessed encoding has line ends in letters."""
     return data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1] or data[:SAMPLE]

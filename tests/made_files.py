@@ -67,7 +67,9 @@ def pdf_of(pages: list[list[str]], title: str = "", outline: dict[str, int] | No
 
 def as_csv(text: str, delimiter: str = ",") -> bytes:
     """A header, and a row for each paragraph."""
-    return csv_of([["number", "words"], *([str(i), part] for i, part in enumerate(text.split("\n\n")))], delimiter)
+    return csv_of(
+        [["number", "words"], *([str(i), part] for i, part in enumerate(text.split("\n\n")))], delimiter
+    )
 
 
 def csv_of(rows: Iterable[list[str]], delimiter: str = ",") -> bytes:

@@ -106,13 +106,13 @@ def shortened(text: str) -> str:
 
 def member(value: Value, key: str) -> Value:
     """The first member of that name of an object, None when there is none or the value is no object."""
-    members = value if isinstance(value, Members) else Members()
-    return next((one for name, one in members if name == key), None)
+    pairs = value.pairs if isinstance(value, Members) else []
+    return next((one for name, one in pairs if name == key), None)
 
 
 def elements(value: Value) -> list[Value]:
     """The elements of an array; none for any other value."""
-    return value if isinstance(value, list) and not isinstance(value, Members) else []
+    return value if isinstance(value, list) else []
 
 
 def text_of(value: Value) -> str:

@@ -78,7 +78,7 @@ def parse_lines(source: str) -> tuple[list[tuple[int, Value]], list[int]]:
             value = parse(line) if line.strip() else None
         except JSONDecodeError:
             value = None
-        if isinstance(value, list):
+        if isinstance(value, Members | list):
             records.append((number, value))
         elif line.strip():
             broken.append(number)
@@ -92,5 +92,5 @@ def _broken_remark(broken: list[int]) -> str:
 
 def _title(value: Value) -> str:
     """The text of the first member of the top object that is named like a title."""
-    members = dict(reversed(value)) if isinstance(value, Members) else {}
+    members = dict(reversed(value.pairs)) if isinstance(value, Members) else {}
     return next((str(text) for key in TITLES if type(text := members.get(key)) is str), "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
@@ -36,13 +37,14 @@ class Number(str):
     __slots__ = ()
 
 
-class Members(list[tuple[str, "Value"]]):
+@dataclass(frozen=True, slots=True)
+class Members:
     """The members of an object in order; a key may come twice."""
 
-    __slots__ = ()
+    pairs: list[tuple[str, Value]]
 
 
-Value: TypeAlias = "str | bool | None | Members | list[Value]"
+Value: TypeAlias = "str | bool | Members | list[Value] | None"
 
 
 class _Item(NamedTuple):
@@ -111,14 +113,16 @@ class JsonWriter:
         """The value on one line, None for an array or object that needs more."""
         if isinstance(value, str):
             return self._without_blobs(value)
+        if isinstance(value, Members):
+            return None if value.pairs else "{}"
         if not isinstance(value, list):
             return CONSTANTS[value]
         if id(value) in self._numeric:
             return self._some_numbers(value)
-        if not value:
-            return "{}" if isinstance(value, Members) else "[]"
-        if isinstance(value, Members) or any(isinstance(one, list) for one in value):
+        if any(isinstance(one, Members | list) for one in value):
             return None
+        if not value:
+            return "[]"
         words = [self._line(one) or "" for one in islice(value, LINE)]
         line = ", ".join(words)
         return line if len(value) <= LINE and len(line) <= LINE and "\n" not in line else None
@@ -157,7 +161,7 @@ class JsonWriter:
                 self.builder.headings.append(Heading(start, item.indent + 1, " ".join(item.key.split())))
         indent = item.indent + isinstance(item.key, str)
         if isinstance(item.value, Members):
-            return (_Item(key, value, item.path, indent, item.in_array) for key, value in item.value)
+            return (_Item(key, value, item.path, indent, item.in_array) for key, value in item.value.pairs)
         values = item.value if isinstance(item.value, list) else []
         return (_Item(index, value, item.path, indent, True) for index, value in enumerate(values))
 
@@ -169,10 +173,10 @@ def numeric_arrays(value: Value) -> set[int]:
     while todo:
         one = todo.pop()
         if isinstance(one, Members):
-            todo.extend(member for _, member in one if isinstance(member, list))
+            todo.extend(member for _, member in one.pairs if isinstance(member, Members | list))
         elif isinstance(one, list):
             arrays.append(one)
-            todo.extend(element for element in one if isinstance(element, list))
+            todo.extend(element for element in one if isinstance(element, Members | list))
     numeric: set[int] = set()
     for array in reversed(arrays):
         if array and all(type(one) is Number or id(one) in numeric for one in array):

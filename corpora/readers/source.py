@@ -45,7 +45,7 @@ def unparsed(data: bytes, document_id: str, declared: str | None, reason: str) -
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """The offset and the words of each line, white space at its right taken off; "\\\\r" alone ends one too."""
+    """The offset and words of each line, no white space at their right; "\\\\r" alone ends one too."""
     for line in LINE.finditer(text):
         yield line.start(), line[0].rstrip()
 

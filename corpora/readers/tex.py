@@ -19,7 +19,8 @@ MAX_ARGUMENT = 1000  # characters of a heading
 TOKEN = re.compile(
     r"(?P<escape>\\[\\%])|(?P<comment>%[^\r\n]*+)"
     r"|\\begin\{(?P<verbatim>verbatim\*?|Verbatim|lstlisting|minted|comment|filecontents\*?)\}"
-    rf"|\\(?P<command>{'|'.join(COMMANDS)}|{TITLE})\*?[ \t]{{0,9}}(?:\[[^\[\]]{{0,{MAX_ARGUMENT}}}\])?[ \t]{{0,9}}\{{"
+    rf"|\\(?P<command>{'|'.join(COMMANDS)}|{TITLE})\*?"
+    rf"[ \t]{{0,9}}(?:\[[^\[\]]{{0,{MAX_ARGUMENT}}}\][ \t]{{0,9}})?\{{"
 )
 BRACE = re.compile(r"\\.|[{}]", re.S)
 COMMENT = re.compile(r"(?<!\\)%[^\r\n]*")

@@ -37,7 +37,8 @@ STRUCTURE = frozenset(
     | {"front", "back", "group", "itemizedlist", "orderedlist", "variablelist", "simplelist", "varlistentry"}
     | {"list", "ul", "ol", "dl", "table", "tgroup", "thead", "tbody", "informaltable", "figure", "example"}
     | {"warning", "tip", "caution", "important", "formalpara", "sidebar", "html", "main", "poem"}
-    | {f"sect{level}" for level in range(1, 6)} | {f"div{level}" for level in range(1, 8)}
+    | {f"sect{level}" for level in range(1, 6)}
+    | {f"div{level}" for level in range(1, 8)}
 )
 FRONT = "info"  # how the names of DocBook's front matter end: bookinfo, sectioninfo
 DROPPED = frozenset(("script", "style", "svg", "colspec", "indexterm", "binary"))
@@ -160,7 +161,9 @@ def named(element: _Element, name: str) -> str:
 def has_words(element: _Element) -> bool:
     """True when words stand directly in the element, beside its children if it has any."""
     texts = [element.text, *(child.tail for child in element)]
-    return any(text and not text.isspace() for text in texts) or any(not local_name(child) for child in element)
+    return any(text and not text.isspace() for text in texts) or any(
+        not local_name(child) for child in element
+    )
 
 
 def is_titled(element: _Element) -> bool:

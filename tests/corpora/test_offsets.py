@@ -61,7 +61,16 @@ PIECES = (
         "<b>",
         "&amp;",
     ),
-    *("a,b\n1,2\n", '"', "a\t", "\nTitle\n=====\n", "\n----\n", "== Two\n", "\\section{a} b", "\\begin{verbatim}\n"),
+    *(
+        "a,b\n1,2\n",
+        '"',
+        "a\t",
+        "\nTitle\n=====\n",
+        "\n----\n",
+        "== Two\n",
+        "\\section{a} b",
+        "\\begin{verbatim}\n",
+    ),
     *("A word. ", "Dr. No said so! ", "longer " * 9, "x" * 99, "of 3.14 U.S. ", "mill-\ning "),
 )
 ANY_CHARACTER = st.characters(exclude_categories=["Cs"])
