@@ -38,7 +38,8 @@ def whole_blocks(document: Document) -> list[Span]:
         lines.append((position, line))
         position += len(line)
     marked = BY_MARKUP.get(document.media_type)
-    return list(_apart(sorted([*_tables(lines), *(marked(lines) if marked else ())])))
+    spans = [*_tables(lines), *(marked(lines) if marked else ())]
+    return list(_apart(sorted(spans, key=lambda span: (span[0], -span[1]))))
 
 
 def _records(document: Document) -> Iterator[Span]:

@@ -22,7 +22,8 @@ from .source import source_document
 MEDIA_TYPES = {"\t": "text/tab-separated-values"}
 MEDIA_TYPE = "text/csv"
 DELIMITERS = ",\t;|"  # in the order that breaks a tie
-SAMPLE = 100  # records looked at to tell the delimiter
+HEAD = 1 << 16  # characters looked at to tell the delimiter and the header
+SAMPLE = 100  # records
 HEADER_WITHIN = 10  # records
 MAX_HEADER = 400  # characters
 MAX_ROWS = 1_000_000
@@ -37,8 +38,8 @@ def read(data: bytes, document_id: str) -> Document:
     """
     decoded = decode(data)
     text = decoded[0]
-    delimiter = find_delimiter(text)
-    header = find_header(text, delimiter)
+    delimiter = find_delimiter(text[:HEAD])
+    header = find_header(text[:HEAD], delimiter)
     labels = []
     for number, (start, record) in enumerate(records(text, delimiter), start=1):
         if number > MAX_ROWS:

@@ -36,7 +36,7 @@ def read(data: bytes, document_id: str) -> Document:
         writer.write(value)
     except JSONDecodeError as error:
         records, broken = parse_lines(source)
-        if len(records) < max(1, len(broken)):
+        if len(records) <= len(broken):
             return unparsed(data, document_id, encoding, f"it is no JSON ({error})")
         for number, record in records:
             writer.write(record, f"record {number}")
