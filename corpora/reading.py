@@ -7,26 +7,21 @@ that no reader knows is passed over; one of a known format that cannot be read i
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from .containers import Reader, is_mail, ole_reader, refuse_promise, zip_reader
 from .opening import read_regular
-from .readers import docx, html, markdown, pdf, text
-
-Reader = Callable[[bytes, str], Document]
+from .readers import eml, html, markdown, pdf, rtf, text
 
 BY_SUFFIX: dict[str, Reader] = {
     **dict.fromkeys((".txt", ".text", ".log", ".rst", ".csv", ".tsv"), text.read),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), markdown.read),
     **dict.fromkeys((".html", ".htm", ".xhtml"), html.read),
     ".pdf": pdf.read,
-    ".docx": docx.read,
 }
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
@@ -34,7 +29,6 @@ MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-MAIN_PART = "word/document.xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +78,22 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
     if head.startswith(b"%PDF-"):
         return pdf.read
     if head.startswith(ZIP):
-        return docx.read if _is_word(data, suffix) else None
-    if head.startswith(OLE) and suffix == ".docx":
-        raise DocumentRejected("encrypted Word document, or one of the old .doc format")
+        return zip_reader(data, suffix)
+    if head.startswith(OLE):
+        return ole_reader(data, suffix)
+    if head.startswith(b"{\\rtf"):
+        return rtf.read
+    refuse_promise(suffix)
     known = BY_SUFFIX.get(suffix)
+    if known is None and is_mail(head, suffix):
+        return eml.read
     if known is pdf.read and b"%PDF-" not in data[:HEAD]:
         raise DocumentRejected("not a PDF: it does not start with %PDF-")
-    if known is docx.read:
-        raise DocumentRejected("not a Word document: it is no zip archive")
     if known in (None, text.read) and HTML_START.match(head):
         return html.read
     if known is None and (suffix in NOT_PROSE or not _looks_like_text(data)):
         return None
     return known or text.read
-
-
-def _is_word(data: bytes, suffix: str) -> bool:
-    """True for a zip archive with a Word document's main part."""
-    try:
-        names = zipfile.ZipFile(BytesIO(data)).namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        if suffix == ".docx":
-            raise DocumentRejected(f"damaged or truncated Word document: {error}") from error
-        return False
-    if suffix == ".docx" and MAIN_PART not in names:
-        raise DocumentRejected(f"not a Word document: the archive holds no {MAIN_PART}")
-    return MAIN_PART in names
 
 
 def _looks_like_text(data: bytes) -> bool:

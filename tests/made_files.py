@@ -8,10 +8,10 @@ from collections.abc import Callable
 from io import BytesIO
 
 import docx
+from made_office import NOT_IN_XML, OFFICE_MAKERS
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen.canvas import Canvas
 
-NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 NOT_IN_HELVETICA = re.compile(r"[^\x20-\x7e\xa1-\xac\xae-\xff]")
 
 
@@ -68,4 +68,5 @@ MAKERS: dict[str, Callable[[str], bytes]] = {
     "a.html": as_html,
     "a.docx": as_docx,
     "a.pdf": as_pdf,
+    **OFFICE_MAKERS,
 }

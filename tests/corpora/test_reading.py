@@ -129,7 +129,7 @@ def test_a_path_must_end_with_the_document_id(tmp_path: Path) -> None:
         read_document(tmp_path / "a.txt", "b.txt")
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.pdf", "a.docx"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_every_prefix_and_flip_is_read_or_refused(name: str) -> None:
     data = MAKERS[name]("Some words here.\n\nAnd more.")
     damaged = [data[: len(data) * part // 12] for part in range(12)]
