@@ -9,8 +9,8 @@ from email.message import EmailMessage
 from io import BytesIO
 from xml.sax.saxutils import escape
 
-import openpyxl
 import pptx
+import xlsxwriter
 from pptx.util import Inches
 
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -40,6 +40,12 @@ def rezipped(data: bytes, members: Mapping[str, str | bytes]) -> bytes:
         return archive({name: old.read(name) for name in old.namelist()} | dict(members))
 
 
+def without(data: bytes, name: str) -> bytes:
+    """An archive that has lost a member."""
+    with zipfile.ZipFile(BytesIO(data)) as old:
+        return archive({kept: old.read(kept) for kept in old.namelist() if kept != name})
+
+
 def in_xml(text: str) -> str:
     return escape(NOT_IN_XML.sub("", text))
 
@@ -67,19 +73,15 @@ def as_xlsx(text: str) -> bytes:
     return workbook({"Sheet1": [line.split("\t") for line in NOT_IN_XML.sub("", text).split("\n")]})
 
 
-def workbook(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for number, row in enumerate(rows, start=1):
-            for column, value in enumerate(row, start=1):
-                cell = sheet.cell(number, column)
-                cell.value = value
-                if isinstance(value, str):
-                    cell.data_type = "s"  # and not a formula
+def workbook(sheets: Mapping[str, Sequence[Sequence[str | float | None]]]) -> bytes:
     file = BytesIO()
-    book.save(file)
+    with xlsxwriter.Workbook(file, {"in_memory": True}) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for number, row in enumerate(rows):
+                for column, value in enumerate(row):
+                    write = sheet.write_string if isinstance(value, str) else sheet.write
+                    write(number, column, value)
     return file.getvalue()
 
 

@@ -40,7 +40,11 @@ def write_slide(package: Package, part: str, slide: Element, number: int) -> Tex
 
 def _write_notes(builder: TextBuilder, notes: Element, number: int) -> None:
     lines = [
-        line for shape in _shapes(notes) if _placeholder(shape) == "body" for line in _lines(shape) if line
+        line
+        for shape in _shapes(notes)
+        if _placeholder(shape) == "body"
+        for line in _lines(shape, bulleted=False)
+        if line
     ]
     if lines:
         builder.end_line(blank=True)
@@ -65,9 +69,8 @@ def _placeholder(shape: Element) -> str | None:
     return None if found is None else attribute(found, "type")
 
 
-def _lines(shape: Element) -> Iterator[str]:
-    """The paragraphs of a shape, list items marked and indented by their level."""
-    bulleted = _placeholder(shape) in BODIES
+def _lines(shape: Element, bulleted: bool) -> Iterator[str]:
+    """The paragraphs of a shape, list items marked and indented; `bulleted` is for those that say nothing."""
     for paragraph in shape.iterfind("{*}txBody/{*}p"):
         words = _words(paragraph).strip()
         settings = paragraph.find("{*}pPr")
@@ -108,7 +111,7 @@ class SlideWriter:
             self.builder.add_heading(start, 1)
         elif local_name(shape) == "sp":
             # A body of one paragraph is no list.
-            lines = [line for line in _lines(shape) if line]
+            lines = [line for line in _lines(shape, kind in BODIES) if line]
             self._write_lines([lines[0].removeprefix("- ")] if len(lines) == 1 else lines)
         else:
             self._write_frame(shape)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .building import build_document
@@ -132,14 +133,24 @@ def _value(cell: Element, kind: str, workbook: Workbook) -> str:
         return f"={formula}" if formula else ""
     match kind:
         case "s":
-            return workbook.strings[int(value)]
+            return _item(workbook.strings, value)
         case "n":
-            return shown(float(value), _item(workbook.formats, cell.get("s", "0")), workbook.epoch)
+            return shown(float(value), _format(workbook, cell), workbook.epoch)
         case "b":
             return TRUE_FALSE.get(value, value)
         case _:  # a computed string, an error, a date in ISO's form
             return " ".join(ESCAPED.sub(lambda found: chr(int(found[1], 16)), value).split())
 
 
-def _item(formats: list[str], style: str) -> str:
-    return formats[int(style)] if style.isdigit() and int(style) < len(formats) else ""
+def _format(workbook: Workbook, cell: Element) -> str:
+    """The number format of a cell; a workbook without styles has none."""
+    return _item(workbook.formats, cell.get("s", "0")) if workbook.formats else ""
+
+
+def _item(items: list[str], index: str) -> str:
+    """The item of that index; `DocumentRejected` when the workbook does not hold it."""
+    if not index.isdigit() or int(index) >= len(items):
+        raise DocumentRejected(
+            f"damaged Excel workbook: a cell refers to item {index[:20]!r} of {len(items):,}"
+        )
+    return items[int(index)]
