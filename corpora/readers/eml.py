@@ -24,7 +24,7 @@ SHOWN = ("From", "To", "Cc", "Date")
 READABLE = ("text/plain", "text/html", "text/markdown", "text/csv")
 BLANK = b"\xef\xbb\xbf\r\n"  # in front of the first header
 MAX_DEPTH = 20  # parts inside parts
-FLOWED = re.compile(r"(?<=\S) \n(?!>|-- \n)")  # a line end that only keeps lines short
+FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end that only keeps lines short
 
 
 def read(data: bytes, document_id: str) -> Document:
@@ -51,9 +51,11 @@ class MailWriter:
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
+        self._behind_attachment = False
 
     def write_message(self, message: Message, depth: int = 0) -> None:
         """Write the subject as heading, the headers on lines of their own, and every part."""
+        self._behind_attachment = False
         self.builder.end_line(blank=True)
         start = self.builder.write(header(message, "Subject"))
         self.builder.add_heading(start, 1)
@@ -84,6 +86,7 @@ class MailWriter:
         start = self.builder.write("Attached message:")
         self.builder.add_label(start, f"attached message {header(message, 'Subject')}".rstrip())
         self.write_message(message, depth + 1)
+        self._behind_attachment = True
 
     def _write_attachment(self, part: Message) -> None:
         """Write its name, and its text if it is one; pictures inside a page have no name of their own."""
@@ -95,11 +98,13 @@ class MailWriter:
         self.builder.end_line(blank=True)
         if part.get_content_type() in READABLE:
             self._include(part)
+        self._behind_attachment = True
 
     def _write_text(self, part: Message) -> None:
         start = self._include(part)
-        if self.builder.labels and start < self.builder.length:  # behind an attachment
+        if self._behind_attachment and start < self.builder.length:
             self.builder.add_label(start, "message text")
+            self._behind_attachment = False
 
     def _include(self, part: Message) -> int:
         """The offset at which the text of a part starts."""

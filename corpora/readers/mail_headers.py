@@ -34,7 +34,8 @@ def readable(raw: str) -> str:
         parts = decode_header(text)
     except HeaderParseError:
         parts = [(text, None)]
-    return " ".join("".join(_part(words, charset) for words, charset in parts).split())
+    words = "".join(_part(words, charset) for words, charset in parts)
+    return " ".join(words.split()) or " ".join(text.split())
 
 
 def in_charset(data: bytes, charset: str | None) -> str:
