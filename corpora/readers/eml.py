@@ -16,7 +16,7 @@ from spanwise.types import Document
 
 from . import html
 from .building import build_document
-from .mail_headers import file_name, header, in_charset
+from .mail_headers import ShortHeaders, file_name, header, in_charset
 from .text_builder import TextBuilder
 
 MEDIA_TYPE = "message/rfc822"
@@ -29,7 +29,7 @@ FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end that only k
 
 def read(data: bytes, document_id: str) -> Document:
     """The document of an .eml file, titled with its subject; labels name what is attached."""
-    message = BytesParser().parsebytes(data.lstrip(BLANK))
+    message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(BLANK))
     if not message.keys():
         raise DocumentRejected("not a mail message: it has no header")
     writer = MailWriter()

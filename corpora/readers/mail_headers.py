@@ -10,6 +10,7 @@ import codecs
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from email.policy import Compat32
 
 from spanwise.errors import DocumentRejected
 
@@ -17,6 +18,15 @@ from ..decoding import decode
 
 MAX_HEADER = 10_000  # characters
 ESCAPING = ("iso2022", "hz")  # whose bytes look like ASCII, so that only the declaration tells them
+
+
+class ShortHeaders(Compat32):
+    """Headers cut to `MAX_HEADER`: the standard library takes quadratic time on parameters."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        """The name and the value of a header that stands on these lines."""
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:MAX_HEADER]
 
 
 def header(message: Message, name: str) -> str:
@@ -27,9 +37,8 @@ def header(message: Message, name: str) -> str:
 
 def readable(raw: str) -> str:
     """Encoded words and bare bytes as text on one line; what cannot be decoded stays as it stands."""
-    text = raw[:MAX_HEADER]
-    if not text.isascii():  # the parser keeps bytes that are no ASCII as surrogates
-        text = in_charset(text.encode("utf-8", "surrogateescape"), None)
+    # The parser keeps bytes that are no ASCII as surrogates.
+    text = raw if raw.isascii() else in_charset(raw.encode("utf-8", "surrogateescape"), None)
     try:
         parts = decode_header(text)
     except HeaderParseError:

@@ -162,3 +162,11 @@ def test_words_without_a_header_are_no_message() -> None:
 
 def test_a_blank_line_in_front_is_passed_over() -> None:
     assert "Subject" not in text_of(b"\r\n" + as_eml("words"))
+
+
+@pytest.mark.parametrize("name", ["Content-Type: text/plain", "Content-Disposition: inline", "Subject: x"])
+@pytest.mark.parametrize("piece", [";", ';a*0="b', "=?utf-8?Q?a?= "])
+def test_endless_headers_are_cut(name: str, piece: str) -> None:
+    """A reader that parsed all of them would take minutes."""
+    data = f"{name}{piece * 100_000}\n\nwords".encode()
+    assert text_of(data).endswith("words")
