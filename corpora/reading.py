@@ -7,23 +7,19 @@ that no reader knows is passed over; one of a known format that cannot be read i
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .binary import is_binary
+from .containers import Reader, is_mail, ole_reader, refuse_promise, zip_reader
 from .decoding import decode
 from .opening import read_regular
 from .options import ReadOptions
-from .readers import asciidoc, csv, docx, html, ipynb, json, markdown, pdf, rst, tex, text, xml
-
-Reader = Callable[[bytes, str], Document]
+from .readers import asciidoc, csv, eml, html, ipynb, json, markdown, pdf, rst, rtf, tex, text, xml
 
 BY_SUFFIX: dict[str, Reader] = {
     **dict.fromkeys((".txt", ".text", ".log"), text.read),
@@ -37,7 +33,6 @@ BY_SUFFIX: dict[str, Reader] = {
     **dict.fromkeys((".tex", ".latex", ".ltx"), tex.read),
     ".ipynb": ipynb.read,
     ".pdf": pdf.read,
-    ".docx": docx.read,
 }
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
@@ -52,7 +47,6 @@ SVG_START = re.compile(rb"(?:<(?:\?|!)[^>]{0,300}>\s{0,100}){0,9}<svg[\s>]")
 ARMOUR = re.compile(rb"-----BEGIN PGP (?!SIGNED)")
 NOTEBOOK = re.compile(rb'"nbformat"\s{0,100}:')
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-MAIN_PART = "word/document.xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +98,17 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
     if head.startswith(b"%PDF-"):
         return pdf.read
     if head.startswith(ZIP):
-        return docx.read if _is_word(data, suffix) else None
-    if head.startswith(OLE) and suffix == ".docx":
-        raise DocumentRejected("encrypted Word document, or one of the old .doc format")
+        return zip_reader(data, suffix)
+    if head.startswith(OLE):
+        return ole_reader(data, suffix)
+    if head.startswith(b"{\\rtf"):
+        return rtf.read
+    refuse_promise(suffix)
     known = BY_SUFFIX.get(suffix)
+    if known is None and is_mail(head, suffix):
+        return eml.read
     if known is pdf.read and b"%PDF-" not in data[:HEAD]:
         raise DocumentRejected("not a PDF: it does not start with %PDF-")
-    if known is docx.read:
-        raise DocumentRejected("not a Word document: it is no zip archive")
     if suffix in NOT_PROSE or ARMOUR.match(head) or SVG_START.match(head):
         return None
     if known is None and is_no_text(data):
@@ -139,16 +136,3 @@ def is_no_text(data: bytes) -> bool:
     except DocumentRejected:
         return True
     return False
-
-
-def _is_word(data: bytes, suffix: str) -> bool:
-    """True for a zip archive with a Word document's main part."""
-    try:
-        names = zipfile.ZipFile(BytesIO(data)).namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        if suffix == ".docx":
-            raise DocumentRejected(f"damaged or truncated Word document: {error}") from error
-        return False
-    if suffix == ".docx" and MAIN_PART not in names:
-        raise DocumentRejected(f"not a Word document: the archive holds no {MAIN_PART}")
-    return MAIN_PART in names

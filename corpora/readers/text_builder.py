@@ -7,8 +7,9 @@ is never changed again.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from spanwise.types import Heading, Label
+from spanwise.types import Document, Heading, Label
 
 # A code point that no encoding can store; some PDF font tables produce them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -39,6 +40,13 @@ class TextBuilder:
         self._line_ends = 0
         start = self.length
         self._append(LONE_SURROGATE.sub("\ufffd", text))
+        return start
+
+    def include(self, part: TextBuilder | Document) -> int:
+        """The offset at which the text of `part` starts, written with its headings and labels."""
+        start = self.write(part.text)
+        self.headings += [replace(heading, start=start + heading.start) for heading in part.headings]
+        self.labels += [replace(label, start=start + label.start) for label in part.labels]
         return start
 
     def end_line(self, blank: bool = False) -> None:
