@@ -31,7 +31,8 @@ from .lock import WriteLock
 from .merge import merge_segments
 from .postings import PostingsBuilder
 from .rows import FileState, Refusal, document_row, passage_row, refusal_row
-from .segment import Columns, is_segment_name, write_segment
+from .segment import is_segment_name
+from .segment_writer import Columns, write_segment
 from .state import SegmentEntry
 from .vector_staging import VectorStaging, covered_column
 from .vectors import KIND as VECTORS
@@ -217,7 +218,7 @@ class Writer:
 
     def _write(self, kind: str, model: str, columns: Columns) -> None:
         name = write_segment(self._segments, kind, model, columns)
-        self._catalog.add_segment(SegmentEntry(name, kind, model, len(columns["passage_ids"])))
+        self._catalog.add_segment(SegmentEntry(name, kind, model, columns["passage_ids"].shape[0]))
 
     def _remove_orphans(self) -> None:
         """Delete segments that no catalog names, and nothing else that lies there. A reader that has one open

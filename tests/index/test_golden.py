@@ -89,7 +89,8 @@ def test_a_newer_catalog_is_refused_by_name(golden) -> None:
 
 def test_newer_segments_are_refused_by_name(golden, monkeypatch) -> None:
     path, _ = golden
-    monkeypatch.setattr("spanwise.index.segment.FORMAT", 99)
+    for module in ("manifest", "segment_writer"):
+        monkeypatch.setattr(f"spanwise.index.{module}.FORMAT", 99)
     with Store.open(path) as store, store.writer() as writer:
         put(writer, "new", ["new"])
         writer.commit()
