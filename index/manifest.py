@@ -128,6 +128,8 @@ def _check(manifest: Manifest) -> None:
     """Raise `ValueError` unless the columns stand behind one another, within the file, as their kind says."""
     if not (isinstance(manifest.kind, str) and isinstance(manifest.model, str)):
         raise ValueError("kind and model are texts")
+    if type(manifest.format) is not int or manifest.format < 1:
+        raise ValueError("the format is a number from 1")
     if type(manifest.n_bytes) is not int or manifest.n_bytes < 0 or not is_digest(manifest.sha256):
         raise ValueError("the size or digest of its file")
     at = 0

@@ -137,6 +137,8 @@ def connect(path: Path, options: str = "") -> Database:
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA journal_size_limit = 16777216")
     database.execute("PRAGMA foreign_keys = ON")
+    database.execute("PRAGMA trusted_schema = OFF")  # the file may come from a stranger
+    database.execute("PRAGMA cell_size_check = ON")
     return database
 
 

@@ -21,7 +21,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import SpanwiseError
+from spanwise.errors import IndexCorrupt, SpanwiseError
 from spanwise.types import Document, Passage
 
 from . import postings
@@ -225,6 +225,8 @@ class Writer:
         keeps its mapped files.
         """
         named = {entry.id for entry in self._catalog.segments()}
+        if self._segments.is_symlink():
+            raise IndexCorrupt(f"{self._segments} is a link: an index has its segments in its own folder")
         for directory in self._segments.iterdir():
             if is_segment_name(directory.name) and directory.name not in named:
                 shutil.rmtree(directory, ignore_errors=True)
