@@ -21,7 +21,6 @@ from .text_builder import TextBuilder
 
 MEDIA_TYPE = "message/rfc822"
 SHOWN = ("From", "To", "Cc", "Date")
-READABLE = ("text/plain", "text/html", "text/markdown", "text/csv")
 BLANK = b"\xef\xbb\xbf\r\n"  # in front of the first header
 MAX_DEPTH = 20  # parts inside parts
 FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end that only keeps lines short
@@ -77,7 +76,7 @@ class MailWriter:
         elif part.is_multipart():
             for child in _parts(part):
                 self._write_part(child, depth + 1)
-        elif part.get_content_disposition() == "attachment" or part.get_content_type() not in READABLE:
+        elif part.get_content_disposition() == "attachment" or part.get_content_maintype() != "text":
             self._write_attachment(part)
         else:
             self._write_text(part)
@@ -96,7 +95,7 @@ class MailWriter:
         start = self.builder.write(f"Attachment: {name or 'without a name'}")
         self.builder.add_label(start, f"attachment {name}".rstrip())
         self.builder.end_line(blank=True)
-        if part.get_content_type() in READABLE:
+        if part.get_content_maintype() == "text":
             self._include(part)
         self._behind_attachment = True
 

@@ -6,6 +6,7 @@ Thousands separators, currency signs and a fixed number of decimals are left out
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from .sheet_writer import number_text
@@ -17,21 +18,37 @@ DATE_PARTS = re.compile(r"[yYdD]|mmm")
 NO_PART = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # quoted text, colours, fillers
 
 
-def shown(value: float, code: str, epoch: datetime) -> str:
-    """A number in the format that its cell carries; `epoch` is the day that serial dates count from."""
-    from openpyxl.styles.numbers import is_date_format
-    from openpyxl.utils.datetime import from_excel
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """How cells of one style show their numbers; `decimals` is of a percentage, None for other formats."""
 
-    code = code[:MAX_CODE]
-    if percent := PERCENT.match(code):
-        return f"{value:.{len(percent[1] or '')}%}"
-    if not is_date_format(code):
-        return number_text(value)
-    try:
-        moment = from_excel(value, epoch, timedelta="[h" in code.lower())
-    except (OverflowError, ValueError):  # no day of any calendar: spreadsheets show ####
-        return number_text(value)
-    return moment_text(moment, code)
+    code: str = ""
+    decimals: int | None = None
+    is_moment: bool = False
+
+    @classmethod
+    def of(cls, code: str) -> NumberFormat:
+        """The format that a code means."""
+        from openpyxl.styles.numbers import is_date_format
+
+        code = code[:MAX_CODE]
+        percent = PERCENT.match(code)
+        return cls(code, len(percent[1] or "") if percent else None, is_date_format(code))
+
+    def shown(self, value: float, epoch: datetime) -> str:
+        """A number as a person sees it; `epoch` is the day that serial dates count from."""
+        if self.decimals is not None:
+            return f"{value:.{self.decimals}%}"
+        return self._moment(value, epoch) if self.is_moment else number_text(value)
+
+    def _moment(self, value: float, epoch: datetime) -> str:
+        from openpyxl.utils.datetime import from_excel
+
+        try:
+            moment = from_excel(value, epoch, timedelta="[h" in self.code.lower())
+        except (OverflowError, ValueError):  # no day of any calendar: spreadsheets show ####
+            return number_text(value)
+        return moment_text(moment, self.code)
 
 
 def moment_text(moment: datetime | date | time | timedelta | None, code: str) -> str:

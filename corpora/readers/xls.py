@@ -10,7 +10,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .building import build_document
-from .number_formats import shown
+from .number_formats import NumberFormat
 from .sheet_writer import Cell, SheetWriter
 
 if TYPE_CHECKING:
@@ -26,9 +26,10 @@ def read(data: bytes, document_id: str) -> Document:
     """The document of an .xls file, titled with the file name; `DocumentRejected` when it is encrypted."""
     book = _open(data)
     writer = SheetWriter()
+    formats = _formats(book)
     for sheet in book.sheets():
         writer.start_sheet(sheet.name, hidden=sheet.visibility != 0)
-        _write_sheet(writer, book, sheet)
+        _write_sheet(writer, book, formats, sheet)
     return build_document(writer.builder, data, document_id, MEDIA_TYPE, remark=writer.remark)
 
 
@@ -43,28 +44,34 @@ def _open(data: bytes) -> Book:
         raise DocumentRejected(f"damaged Excel workbook: {type(error).__name__}: {error}") from error
 
 
-def _write_sheet(writer: SheetWriter, book: Book, sheet: Sheet) -> None:
+def _write_sheet(writer: SheetWriter, book: Book, formats: list[NumberFormat], sheet: Sheet) -> None:
     import xlrd
 
     for number in range(sheet.nrows):
         cells = [
-            Cell(column, _text(book, cell), cell.ctype == xlrd.XL_CELL_TEXT)
+            Cell(column, _text(book, formats, cell), cell.ctype == xlrd.XL_CELL_TEXT)
             for column, cell in enumerate(sheet.row(number))
         ]
         if not writer.write_row(number + 1, cells):
             return
 
 
-def _text(book: Book, cell: XlsCell) -> str:
+def _formats(book: Book) -> list[NumberFormat]:
+    """The number format of each cell style by index."""
+    known = {key: NumberFormat.of(style.format_str or "") for key, style in book.format_map.items()}
+    return [known.get(style.format_key, NumberFormat()) for style in book.xf_list]
+
+
+def _text(book: Book, formats: list[NumberFormat], cell: XlsCell) -> str:
     """What a cell shows."""
     import xlrd
 
     match cell.ctype:
         case xlrd.XL_CELL_TEXT:
-            return " ".join(cell.value.split())
+            return " ".join(str(cell.value).split())
         case xlrd.XL_CELL_NUMBER | xlrd.XL_CELL_DATE:
-            style = book.format_map.get(book.xf_list[cell.xf_index].format_key)
-            return shown(cell.value, style.format_str if style else "", EPOCHS[book.datemode])
+            style: NumberFormat = formats[cell.xf_index]
+            return style.shown(float(cell.value), EPOCHS[book.datemode])
         case xlrd.XL_CELL_BOOLEAN:
             return "TRUE" if cell.value else "FALSE"
         case xlrd.XL_CELL_ERROR:

@@ -8,19 +8,21 @@ charts and text boxes are left out; hidden rows and columns are not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .building import build_document
-from .number_formats import shown
+from .number_formats import NumberFormat
 from .opc import core_title, main_part, relation_id, relations, targets
-from .package import Element, Package, attribute
+from .package import Element, Package, attribute, local_name
 from .sheet_writer import Cell, SheetWriter
 
+T = TypeVar("T")
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PLACE = re.compile(r"([A-Z]{1,3})[0-9]{1,7}")
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot hold
@@ -33,7 +35,7 @@ class Workbook:
     """What the cells of all sheets share: their strings, the number format of each style, day zero."""
 
     strings: list[str]
-    formats: list[str]
+    formats: list[NumberFormat]
     epoch: datetime
 
 
@@ -71,23 +73,29 @@ def _strings(package: Package, main: str) -> list[str]:
 
 def _words(item: Element) -> str:
     runs = [*item.iterfind("{*}t"), *item.iterfind("{*}r/{*}t")]
-    text = "".join(run.text or "" for run in runs)
+    return _plain("".join(run.text or "" for run in runs))
+
+
+def _plain(text: str) -> str:
+    """A text on one line, with the characters that its escapes stand for."""
     return " ".join(ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).split())
 
 
-def _formats(package: Package, main: str) -> list[str]:
-    """The code of the number format of each cell style by index."""
+def _formats(package: Package, main: str) -> list[NumberFormat]:
+    """The number format of each cell style by index."""
     from openpyxl.styles.numbers import BUILTIN_FORMATS
 
-    codes: list[str] = []
+    found: list[NumberFormat] = []
     for part in targets(package, main, "styles"):
         styles = package.xml(part)
         known = {str(number): code for number, code in BUILTIN_FORMATS.items()}
         known |= {
             attribute(own, "numFmtId"): attribute(own, "formatCode") for own in styles.iter("{*}numFmt")
         }
-        codes += [known.get(attribute(xf, "numFmtId"), "") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
-    return codes
+        formats = {number: NumberFormat.of(code) for number, code in known.items()}
+        styled = styles.iterfind("{*}cellXfs/{*}xf")
+        found += [formats.get(attribute(xf, "numFmtId"), NumberFormat()) for xf in styled]
+    return found
 
 
 def _write_sheet(writer: SheetWriter, package: Package, part: str, workbook: Workbook) -> None:
@@ -102,7 +110,7 @@ def _write_sheet(writer: SheetWriter, package: Package, part: str, workbook: Wor
 def _cells(row: Element, workbook: Workbook) -> Iterator[Cell]:
     """The cells of a row that hold something; one without a place stands behind the one before."""
     column = -1
-    for cell in row.iterfind("{*}c"):
+    for cell in row:
         place = PLACE.fullmatch(cell.get("r", ""))
         column = _column(place[1]) if place else column + 1
         kind = cell.get("t", "n")
@@ -124,33 +132,33 @@ def _column(letters: str) -> int:
 
 def _value(cell: Element, kind: str, workbook: Workbook) -> str:
     """What a cell shows: its stored value, else its formula."""
-    inline = cell.find("{*}is")
-    if inline is not None:
-        return _words(inline)
-    value = cell.findtext("{*}v") or ""
+    parts = {local_name(part): part for part in cell}
+    if "is" in parts:
+        return _words(parts["is"])
+    value = str(parts["v"].text or "") if "v" in parts else ""
     if not value:
-        formula = cell.findtext("{*}f") or ""
+        formula = str(parts["f"].text or "") if "f" in parts else ""
         return f"={formula}" if formula else ""
     match kind:
+        case "n":
+            return _format(workbook, cell).shown(float(value), workbook.epoch)
         case "s":
             return _item(workbook.strings, value)
-        case "n":
-            return shown(float(value), _format(workbook, cell), workbook.epoch)
         case "b":
             return TRUE_FALSE.get(value, value)
         case _:  # a computed string, an error, a date in ISO's form
-            return " ".join(ESCAPED.sub(lambda found: chr(int(found[1], 16)), value).split())
+            return _plain(value)
 
 
-def _format(workbook: Workbook, cell: Element) -> str:
+def _format(workbook: Workbook, cell: Element) -> NumberFormat:
     """The number format of a cell; a workbook without styles has none."""
-    return _item(workbook.formats, cell.get("s", "0")) if workbook.formats else ""
+    return _item(workbook.formats, cell.get("s", "0")) if workbook.formats else NumberFormat()
 
 
-def _item(items: list[str], index: str) -> str:
+def _item(items: Sequence[T], index: str) -> T:
     """The item of that index; `DocumentRejected` when the workbook does not hold it."""
     if not index.isdigit() or int(index) >= len(items):
         raise DocumentRejected(
-            f"damaged Excel workbook: a cell refers to item {index[:20]!r} of {len(items):,}"
+            f"damaged Excel workbook: no item {index[:20]!r} of {len(items):,} that a cell names"
         )
     return items[int(index)]
