@@ -11,10 +11,10 @@ from spanwise.types import Document
 from ..corpora.passages import split
 from ..corpora.squad import Article
 from ..index.analysis import Analyzer
-from ..index.rows import FileState
+from ..index.rows import FileState, indexed_text
 from ..index.store import Store
-from .library import MODEL, ROOT, Library
-from .sync import indexed_text
+from .library import MODEL, Library
+from .roots import roots_setting
 
 
 def document_id_of(context: str) -> str:
@@ -28,7 +28,7 @@ def paragraph_library(texts: Iterable[tuple[str, str]], index: Path, model: str 
     A title is indexed with its paragraph as a heading is; the empty string is none.
     """
     analyzer = Analyzer()
-    store = Store.create(index, {ROOT: str(index.parent), MODEL: model, **analyzer.settings()})
+    store = Store.create(index, {**roots_setting((), index), MODEL: model, **analyzer.settings()})
     with store.writer() as writer:
         for context, title in {context: title for title, context in texts}.items():
             document = _document(title, context)

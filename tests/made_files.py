@@ -11,10 +11,10 @@ from io import BytesIO, StringIO
 from xml.etree import ElementTree
 
 import docx
+from made_office import NOT_IN_XML, OFFICE_MAKERS
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen.canvas import Canvas
 
-NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 NOT_IN_HELVETICA = re.compile(r"[^\x20-\x7e\xa1-\xac\xae-\xff]")
 
 
@@ -134,4 +134,5 @@ MAKERS: dict[str, Callable[[str], bytes]] = {
     "a.ipynb": as_notebook,
     "a.docx": as_docx,
     "a.pdf": as_pdf,
+    **OFFICE_MAKERS,
 }
