@@ -36,7 +36,7 @@ BY_SUFFIX: dict[str, Reader] = {
 }
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "1"  # raise it when some bytes would be read that were refused, or otherwise than before
+READERS = "2"  # raise it when some bytes would be read that were refused, or otherwise than before
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
 AS_GIVEN = ReadOptions()
