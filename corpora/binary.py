@@ -41,7 +41,10 @@ def unmarked_utf16(data: bytes) -> str | None:
     head = data[:LOOKED_AT]
     if len(data) % 2 or len(head) < 2 * SHORTEST_UTF16 or b"\0" not in head:
         return None
-    return next((order for order in ("utf-16-le", "utf-16-be") if _reads_as(head, order)), None)
+    # Spaces and line ends have NUL for their high byte in every script.
+    high_nul = {"utf-16-be": head[0::2].count(0), "utf-16-le": head[1::2].count(0)}
+    likeliest = max(high_nul, key=high_nul.__getitem__)
+    return likeliest if _reads_as(head, likeliest) else None
 
 
 def _reads_as(head: bytes, order: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanwise.corpora.passages import split
 from spanwise.corpora.readers.ipynb import read
@@ -78,3 +80,9 @@ def test_a_cell_stays_whole_where_it_fits() -> None:
 def test_odd_cells_do_no_harm(cell: object) -> None:
     document = read(json.dumps({"nbformat": 4, "cells": [cell, markdown("words")]}).encode(), "a.ipynb")
     assert document.text.endswith("words")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x1b"), max_size=30)))
+def test_every_cell_and_output_is_found(texts: list[str]) -> None:
+    document = made(*(code(text, stream(text)) for text in texts), markdown("end"))
+    assert all(document.text.count(text.strip("\r\n")) >= 2 for text in texts)
