@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from scoreboard import Scoreboard
@@ -19,3 +21,11 @@ def record(request: pytest.FixtureRequest) -> Callable[[str, str, str], None]:
     """Takes (test of the table, figure, value): `record("T1", "kills survived", "100 of 100")`."""
     board: Scoreboard = request.config.stash[Scoreboard.KEY]
     return board.record
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Path]:
+    """An empty folder, in memory where the system has one: thousands of syncs of a disk prove nothing more."""
+    shared = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
+        yield Path(folder)
