@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from scoreboard import Scoreboard
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children_find_the_tests() -> Iterator[None]:
+    """The server that children are forked from loads what they need by name, as this process does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,15 +6,15 @@ document has words and vectors of its own, so that a half of a commit shows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
 
-from spanwise.errors import SpanwiseError
 from spanwise.index import Snapshot, Store
+from spanwise.index.catalog import Catalog
 from spanwise.retrieval.bm25 import bm25_retriever
 
 
@@ -95,10 +95,39 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
         assert [passage.text for passage in snapshot.passages(ranking.passage_ids.tolist())] == [text]
 
 
-def generation_of(path: Path) -> int | None:
-    """The generation of the index at `path`, None when there is no index."""
+def unnamed_segments(path: Path) -> set[str]:
+    """What lies among the segments of the index at `path` that its last commit does not name."""
+    catalog = Catalog.open(path / "catalog.sqlite")
     try:
-        with Store.open(path) as store, store.snapshot() as snapshot:
-            return snapshot.generation
-    except SpanwiseError:
-        return None
+        return {entry.name for entry in (path / "segments").iterdir()} - {
+            entry.id for entry in catalog.segments()
+        }
+    finally:
+        catalog.close()
+
+
+def stamp(generation: int) -> Change:
+    """A commit that writes its own number into the catalog, the postings and the vectors."""
+    text = f"n{generation} generation {generation}"
+    return Change("stamp", {"stamp": (text,), f"d{generation % 4}": (text,)})
+
+
+def write_stamps(say: Callable[[int], None], path: Path, last: int) -> None:
+    """Commit stamps up to generation `last`, saying each when it is on the disk."""
+    with Store.open(path) as store:
+        with store.snapshot() as snapshot:
+            first = snapshot.generation + 1
+        for generation in range(first, last + 1):
+            say(commit(store, stamp(generation)))
+
+
+def check_stamp(snapshot: Snapshot) -> int:
+    """The generation, after catalog, postings and vectors have told the same one."""
+    generation = snapshot.generation
+    if generation:
+        (text,) = stamp(generation).put["stamp"]
+        assert snapshot.document("stamp").text == text
+        assert len(snapshot.postings().find(f"n{generation}")[0]) == 2
+        (nearest,) = snapshot.vectors(MODEL).search(vector_of(text)[np.newaxis], 2)
+        assert {passage.text for passage in snapshot.passages(nearest.passage_ids.tolist())} == {text}
+    return generation
