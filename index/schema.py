@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -76,7 +77,7 @@ def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
     temporary = path.with_name(path.name + ".unfinished")
     temporary.unlink(missing_ok=True)
     with named_faults(path):
-        database = connect(temporary)
+        database = connect(temporary, "mode=rwc")
         try:
             database.execute("PRAGMA journal_mode = WAL")
             database.executescript(_TABLES)
@@ -91,7 +92,7 @@ def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
 def open_catalog(path: Path) -> Database:
     """A connection to an existing catalog, after its header has proved to be one this program reads."""
     with named_faults(path):
-        database = connect(path)
+        database = connect(path, _mode(path))
         try:
             _check_header(database, path)
         except BaseException:
@@ -100,14 +101,26 @@ def open_catalog(path: Path) -> Database:
     return database
 
 
-def connect(path: Path) -> Database:
+def _mode(path: Path) -> str:
+    """How SQLite opens an existing catalog: for writing, or as it is where no file can be made beside it."""
+    log = path.with_name(path.name + "-wal")
+    return "mode=rw" if os.access(path.parent, os.W_OK) or log.exists() else "immutable=1"
+
+
+def connect(path: Path, mode: str) -> Database:
     """A connection whose transactions begin and end only where the code says so.
 
     Every commit is on the disk when it returns. A connection may be used from several threads.
     """
     from sqlite_utils import Database
 
-    connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{mode}",
+        uri=True,
+        timeout=_BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
     database = Database(connection, execute_plugins=False)
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA journal_size_limit = 16777216")

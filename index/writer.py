@@ -53,7 +53,8 @@ class Writer:
 
     def __enter__(self) -> Writer:
         """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
-        self._lock.acquire(self._timeout_s)
+        with named_faults(self._folder):
+            self._lock.acquire(self._timeout_s)
         try:
             self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
             self._remove_orphans()

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from spanwise.errors import StorageFull
+from spanwise.errors import IndexReadOnly, StorageFull
 from spanwise.index import Store
 
 WRITE_FOR_EVER = """
@@ -156,7 +156,7 @@ def test_errors_of_a_full_disk_have_a_name(tmp_path) -> None:
     for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         with pytest.raises(StorageFull, match="the last commit is intact"), named_faults(tmp_path):
             raise OSError(code, "no room")
-    with pytest.raises(PermissionError), named_faults(tmp_path):
+    with pytest.raises(IndexReadOnly), named_faults(tmp_path):
         raise PermissionError(errno.EACCES, "no")
 
 
