@@ -171,14 +171,15 @@ class Library:
         from ..reader.builtin import load_calibration
         from .ask import Asker
 
+        loaded = self._reader(reader)
         return Asker(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
             analyzer=self.analyzer,
             retriever=self.retriever(retriever),
-            reader=self._reader(reader),
+            reader=loaded,
             vectorizer=self.encoder,
-            calibration=load_calibration(reader) if calibrated else None,
+            calibration=load_calibration(reader, loaded.digest) if calibrated else None,
         )
 
     def document(self, document_id: str) -> Document:

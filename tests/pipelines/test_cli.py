@@ -8,24 +8,21 @@ import sys
 
 import pytest
 
-from spanwise.pipelines.cli import main
-
 PLACE_KEYS = ["document", "start", "end", "page", "line", "label", "heading", "passage"]
 ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS]
-HIT_KEYS = ["rank", "score", "document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return stopped.value.code, out, err
-
-    return call
+HIT_KEYS = [
+    "rank",
+    "score",
+    "document",
+    "passage",
+    "start",
+    "end",
+    "page",
+    "line",
+    "label",
+    "heading",
+    "text",
+]
 
 
 def test_index_prints_its_report(run, folder, encoder_folder):
