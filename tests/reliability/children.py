@@ -16,7 +16,7 @@ from typing import Any
 from file_operations import Operation, heard
 
 CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(["faiss", "spanwise.pipelines.library", "spanwise.retrieval.bm25", "workload"])
+CONTEXT.set_forkserver_preload(["faiss", "sqlite_utils", "spanwise.pipelines.library", "workload"])
 
 Say = Callable[[Any], None]
 

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,23 @@ def record(request: pytest.FixtureRequest) -> Callable[[str, str, str], None]:
     return board.record
 
 
-@pytest.fixture(scope="module")
-def memory() -> Iterator[Path]:
+@contextmanager
+def folder_in_memory() -> Iterator[Path]:
     """An empty folder, in memory where the system has one: thousands of syncs of a disk prove nothing more."""
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """An empty folder in memory."""
+    with folder_in_memory() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def module_memory() -> Iterator[Path]:
+    """An empty folder in memory for what the tests of a module share."""
+    with folder_in_memory() as folder:
+        yield folder

@@ -20,12 +20,12 @@ KILLS, AT_RANDOM, KILLS_NIGHTLY = 100, 10, 1500  # nightly every change of a fil
 
 
 @pytest.fixture(scope="module")
-def states(memory: Path) -> list[Path]:
+def states(module_memory: Path) -> list[Path]:
     """An index of each generation, from the empty one on."""
-    paths = [memory / "0"]
+    paths = [module_memory / "0"]
     Corpus(paths[0]).store.close()
     for change in HISTORY:
-        paths.append(copytree(paths[-1], memory / str(len(paths))))
+        paths.append(copytree(paths[-1], module_memory / str(len(paths))))
         with Store.open(paths[-1]) as store:
             commit(store, change)
     return paths

@@ -88,8 +88,8 @@ class Judge:
 
 
 @pytest.fixture(scope="module")
-def judge(memory: Path) -> Judge:
-    return Judge(memory / "image")
+def judge(module_memory: Path) -> Judge:
+    return Judge(module_memory / "image")
 
 
 def all_survived(recording: Recording, judge: Judge) -> bool:
