@@ -15,7 +15,8 @@ import json
 import mmap
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -100,17 +101,38 @@ def open_segment(path: Path) -> Segment:
     """Map a segment into memory. `FileNotFoundError` when the directory is gone, `IndexCorrupt` when its
     manifest is not the one it is named by or its file is missing or of the wrong size.
     """
-    manifest = _manifest(path)
-    data = _map(path / _COLUMNS, manifest["bytes"])
-    entries = manifest["columns"]
-    return Segment(
-        path=path,
-        kind=manifest["kind"],
-        model=manifest["model"],
-        columns={name: _column(data, entry) for name, entry in entries.items()},
-        digests={_COLUMNS: manifest["sha256"]} | {name: entry["sha256"] for name, entry in entries.items()},
-        data=data,
-    )
+    with _described_by(path / _MANIFEST):
+        manifest = _manifest(path)
+        data = _map(path / _COLUMNS, manifest["bytes"])
+        entries = manifest["columns"]
+        return Segment(
+            path=path,
+            kind=_text(manifest["kind"]),
+            model=_text(manifest["model"]),
+            columns=_Columns(path, {name: _column(data, entry) for name, entry in entries.items()}),
+            digests={name: entry["sha256"] for name, entry in entries.items()} | {_COLUMNS: manifest["sha256"]},
+            data=data,
+        )
+
+
+class _Columns(dict[str, NDArray[Any]]):
+    """The columns of a segment; one that it lacks is damage."""
+
+    def __init__(self, path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__(columns)
+        self._path = path
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        raise damaged(self._path / _MANIFEST, f"it has no column {name}")
+
+
+@contextmanager
+def _described_by(manifest: Path) -> Iterator[None]:
+    """Whoever makes a manifest can make its digest fit: one that makes no sense is damage like any other."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise damaged(manifest, f"it describes no columns: {error!r}") from error
 
 
 def _layout(columns: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
@@ -157,9 +179,16 @@ def _map(path: Path, size: int) -> mmap.mmap | bytes:
 
 
 def _column(data: mmap.mmap | bytes, entry: Mapping[str, Any]) -> NDArray[Any]:
-    shape = tuple(entry["shape"])
-    flat = np.frombuffer(data, np.dtype(entry["dtype"]), prod(shape), entry["offset"])
-    return flat.reshape(shape)
+    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+    if dtype.kind not in "iuf" or not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"a column of {dtype} and shape {shape}")
+    return np.frombuffer(data, dtype, prod(shape), entry["offset"]).reshape(shape)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _digest(*parts: Any) -> str:
