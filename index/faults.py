@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from spanwise.errors import IndexCorrupt, IndexLocked, IndexNotFound, IndexReadOnly, SpanwiseError, StorageFull
+from spanwise.errors import (
+    IndexCorrupt,
+    IndexLocked,
+    IndexNotFound,
+    IndexReadOnly,
+    SpanwiseError,
+    StorageFull,
+)
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # SQLite reports a write that the file system refuses (a quota, a limit on file size) as a failed write.

@@ -110,7 +110,8 @@ def open_segment(path: Path) -> Segment:
             kind=_text(manifest["kind"]),
             model=_text(manifest["model"]),
             columns=_Columns(path, {name: _column(data, entry) for name, entry in entries.items()}),
-            digests={name: entry["sha256"] for name, entry in entries.items()} | {_COLUMNS: manifest["sha256"]},
+            digests={name: entry["sha256"] for name, entry in entries.items()}
+            | {_COLUMNS: manifest["sha256"]},
             data=data,
         )
 
@@ -180,7 +181,7 @@ def _map(path: Path, size: int) -> mmap.mmap | bytes:
 
 def _column(data: mmap.mmap | bytes, entry: Mapping[str, Any]) -> NDArray[Any]:
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    if dtype.kind not in "iuf" or not all(type(n) is int and n >= 0 for n in shape):
+    if dtype.kind not in "iuf" or not shape or not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError(f"a column of {dtype} and shape {shape}")
     return np.frombuffer(data, dtype, prod(shape), entry["offset"]).reshape(shape)
 

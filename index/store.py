@@ -52,7 +52,9 @@ class Store:
     def open(cls, path: Path) -> Store:
         """The index at `path`: `IndexNotFound`, `FormatTooNew` or `IndexCorrupt` when it cannot be had."""
         if not (path / _CATALOG).is_file():
-            raise IndexNotFound(f"no index at {path}, {_CATALOG} is missing: make one with `spanwise index FOLDER`")
+            raise IndexNotFound(
+                f"no index at {path}, {_CATALOG} is missing: make one with `spanwise index FOLDER`"
+            )
         return cls(path, Catalog.open(path / _CATALOG))
 
     def __enter__(self) -> Store:

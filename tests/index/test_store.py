@@ -256,3 +256,11 @@ def test_vectors_resume_where_they_stopped(corpus_of) -> None:
         assert snapshot.vector_models() == {"m": 1}
         assert snapshot.without_vectors("m").tolist() == [4]
     assert corpus.store.verify() == []
+
+
+def test_the_store_can_be_opened_by_a_second_process(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    with Store.open(corpus.store.path) as other:
+        corpus.write({"a": ["two"]})
+        with other.snapshot() as snapshot:
+            assert snapshot.generation == 2

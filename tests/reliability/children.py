@@ -16,7 +16,17 @@ from typing import Any
 from file_operations import Operation, heard
 
 CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(["faiss", "sqlite_utils", "spanwise.pipelines.library", "workload"])
+CONTEXT.set_forkserver_preload(
+    [
+        "faiss",
+        "hypothesis.stateful",
+        "pytest",
+        "rankings",
+        "spanwise.pipelines.library",
+        "sqlite_utils",
+        "workload",
+    ]
+)
 
 Say = Callable[[Any], None]
 

@@ -36,7 +36,7 @@ def record(request: pytest.FixtureRequest) -> Callable[[str, str, str], None]:
 
 @contextmanager
 def folder_in_memory() -> Iterator[Path]:
-    """An empty folder, in memory where the system has one: thousands of syncs of a disk prove nothing more."""
+    """An empty folder, in memory where there is one: thousands of syncs of a disk prove nothing more."""
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         yield Path(folder)

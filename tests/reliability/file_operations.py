@@ -1,8 +1,9 @@
 """Hears every change to the files of an index before it happens: Python's own and SQLite's.
 
-Python's changes are heard where it asks for them, in `os` and `io.open`. SQLite's are heard in a VFS that hands
-everything on to the one it replaces (https://www.sqlite.org/vfs.html): the methods of an open file are copied
-with those exchanged that write, cut and sync. The log's index (`-shm`) is not heard: no power cut keeps it.
+Python's changes are heard where it asks for them, in `os` and `io.open`. SQLite's are heard in a VFS that
+hands everything on to the one it replaces (https://www.sqlite.org/vfs.html): the methods of an open file are
+copied with those exchanged that write, cut and sync. The log's index (`-shm`) is not heard: no power cut
+keeps it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -38,7 +40,7 @@ Hear = Callable[[Operation], None]
 
 @contextmanager
 def heard(hear: Hear, root: Path) -> Iterator[None]:
-    """Inside, `hear` is called before each change at or below `root`; an OSError it raises refuses the change."""
+    """Inside, `hear` is called before each change at or below `root`; an OSError from it refuses the change."""
 
     def below(operation: Operation) -> None:
         if operation.path.is_relative_to(root):
@@ -123,9 +125,11 @@ def _site() -> tuple[str, ...]:
 
 OK, FULL = 0, 13
 CREATED = 0x4
-SYNCED_WITH_ITS_FOLDER = 0x800 | 0x4000 | 0x80000  # journals and the log: the first sync also syncs the name
+SYNCED_WITH_ITS_FOLDER = (
+    0x800 | 0x4000 | 0x80000
+)  # journals and the log: their first sync is also one of the name
 Pointer, Int, Long = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
-OPEN = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Pointer, Int, Pointer)  # the file keeps the pointer to its name
+OPEN = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Pointer, Int, Pointer)  # a file keeps the pointer to its name
 DELETE = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Int)
 WRITE = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Int, Long)
 TRUNCATE = ctypes.CFUNCTYPE(Int, Pointer, Long)
@@ -188,13 +192,21 @@ class _HeardVfs:
         self.vfs = Vfs.from_buffer_copy(real)
         self.vfs.name = b"heard"
         self.vfs.open, self.vfs.delete = OPEN(self._open), DELETE(self._delete)
-        self._methods = {"write": WRITE(self._write), "truncate": TRUNCATE(self._cut), "sync": SYNC(self._sync)}
+        self._methods = {
+            "write": WRITE(self._write),
+            "truncate": TRUNCATE(self._cut),
+            "sync": SYNC(self._sync),
+        }
 
     def _open(self, vfs: int, name: int | None, file: int, flags: int, out: int) -> int:
         if name is None:
             return self._real.open(vfs, name, file, flags, out)
         path = Path(os.fsdecode(ctypes.string_at(name)))
-        if flags & CREATED and not path.exists() and not self._allowed(Operation("create", path, site=("sqlite",))):
+        if (
+            flags & CREATED
+            and not path.exists()
+            and not self._allowed(Operation("create", path, site=("sqlite",)))
+        ):
             return FULL
         code = self._real.open(vfs, name, file, flags, out)
         if code == OK:

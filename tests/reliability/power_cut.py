@@ -1,7 +1,7 @@
 """What a disk may hold after a power cut, by the rules that POSIX gives and nothing more.
 
-Bytes are on the disk after a sync of their file, a name after a sync of its folder. What was not synced may be
-there, or not, or in part. A file system that promises more (ordered renames) is not relied upon.
+Bytes are on the disk after a sync of their file, a name after a sync of its folder. What was not synced may
+be there, or not, or in part. A file system that promises more (ordered renames) is not relied upon.
 """
 
 from __future__ import annotations

@@ -66,10 +66,11 @@ def test_killed_before_a_change_of_a_commit(states, memory, record, nightly) -> 
         check(path, len(HISTORY), len(HISTORY))
         assert unnamed_segments(path) == set()
         rmtree(path)
-    record("T1", f"kills between the {len(points)} changes of files survived", f"{len(chosen)} of {len(chosen)}")
+    record(
+        "T1", f"kills between the {len(points)} changes of files survived", f"{len(chosen)} of {len(chosen)}"
+    )
 
 
-@pytest.mark.stress
 def test_killed_at_any_time(memory, record, nightly) -> None:
     path, draw = memory / "stamps", random.Random(5)
     Corpus(path).store.close()

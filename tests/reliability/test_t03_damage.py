@@ -46,7 +46,6 @@ def tried(index: Path, copy: Path, file: Path, content: bytes | None) -> Path:
 
 
 @pytest.mark.parametrize("how", [flipped, truncated, zeroed, None], ids=lambda how: how and how.__name__)
-@pytest.mark.stress
 def test_damage_is_detected_and_named(index, memory, record, nightly, how: Damage | None) -> None:
     draw, right, rows = random.Random(11), served(index), stored(index)
     times = {flipped: (10, 200), truncated: (10, 50)}.get(how, (1, 1))[nightly]
@@ -70,7 +69,6 @@ def test_damage_is_detected_and_named(index, memory, record, nightly, how: Damag
     record("T3", f"files {name}: damage detected and named", f"{detected} of {detected + harmless}{more}")
 
 
-@pytest.mark.stress
 def test_a_damaged_log_gives_an_older_commit_whole_or_nothing(memory, record, nightly) -> None:
     path, draw, last = memory / "index", random.Random(13), memory / "last"
     commits: list[object] = [None]
