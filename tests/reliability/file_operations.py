@@ -40,7 +40,7 @@ Hear = Callable[[Operation], None]
 
 @contextmanager
 def heard(hear: Hear, root: Path) -> Iterator[None]:
-    """Inside, `hear` is called before each change at or below `root`; an OSError from it refuses the change."""
+    """Inside, `hear` is called before each change at or below `root`; its OSError refuses the change."""
 
     def below(operation: Operation) -> None:
         if operation.path.is_relative_to(root):
@@ -125,9 +125,7 @@ def _site() -> tuple[str, ...]:
 
 OK, FULL = 0, 13
 CREATED = 0x4
-SYNCED_WITH_ITS_FOLDER = (
-    0x800 | 0x4000 | 0x80000
-)  # journals and the log: their first sync is also one of the name
+SYNCED_WITH_ITS_FOLDER = 0x800 | 0x4000 | 0x80000  # journals and the log, at their first sync
 Pointer, Int, Long = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
 OPEN = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Pointer, Int, Pointer)  # a file keeps the pointer to its name
 DELETE = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Int)
