@@ -48,9 +48,9 @@ def image_of(index: Path) -> tuple[dict[str, bytes], list[object]]:
         catalog.close()
 
 
-def synced(folder: Path, index: Path) -> tuple[dict[str, bytes], list[object]]:
+def synced(folder: Path, index: Path, workers: int | None = None) -> tuple[dict[str, bytes], list[object]]:
     with spanwise.open(folder, index) as library:
-        library.sync(vectors=False)
+        library.sync(vectors=False, workers=workers)
     return image_of(index)
 
 
@@ -82,3 +82,7 @@ def test_entries_listed_in_another_order(notes, tmp_path, monkeypatch) -> None:
     first = synced(notes, tmp_path / "1")
     monkeypatch.setattr(os, "scandir", shuffled)
     assert synced(notes, tmp_path / "2") == first
+
+
+def test_one_process_that_reads_and_three(notes, tmp_path) -> None:
+    assert synced(notes, tmp_path / "1", workers=1) == synced(notes, tmp_path / "3", workers=3)
