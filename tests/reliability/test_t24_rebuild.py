@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ DOCUMENTS = st.dictionaries(NAMES, PASSAGES, max_size=4)
 DENSE_TOLERANCE = 1e-3
 
 
-def write(store: Store, put: Texts, remove: str = "") -> None:
+def write(store: Store, put: Texts, remove: Sequence[str] = ()) -> None:
     with store.writer() as writer:
         stage(writer, put, remove, vectors=True)
         writer.commit()
@@ -46,8 +47,12 @@ def rank_in_another_process(say: Say, path: Path) -> None:
         say(rankings(store))
 
 
-def joined(texts: Texts) -> dict[str, str]:
-    return {name: "\n".join(parts) for name, parts in texts.items()}
+def stored(store: Store) -> dict[str, list[str]]:
+    with store.snapshot() as snapshot:
+        found: dict[str, list[str]] = {name: [] for name in snapshot.files()}
+        for passage in snapshot.all_passages():
+            found[passage.document_id].append(passage.text)
+        return found
 
 
 def assert_equal(lived: dict, fresh: dict) -> None:
@@ -86,7 +91,7 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.held)))
-        write(self.store, {}, remove=name)
+        write(self.store, {}, remove=[name])
         del self.held[name]
 
     @precondition(lambda self: self.held)
@@ -94,7 +99,7 @@ class Life(RuleBasedStateMachine):
     def rename(self, data: st.DataObject, new: str) -> None:
         old = data.draw(st.sampled_from(sorted(self.held)))
         texts = self.held.pop(old)
-        write(self.store, {new: texts}, remove=old if old != new else "")
+        write(self.store, {new: texts}, remove=[old])
         self.held[new] = texts
 
     @rule(name=NAMES, passages=PASSAGES)
@@ -114,11 +119,9 @@ class Life(RuleBasedStateMachine):
         """A writer is killed: its commit is there whole or not at all."""
         end = run(die_in_a_write, self.store.path, documents, last)
         assert end.code in (0, -signal.SIGKILL)
-        with self.store.snapshot() as snapshot:
-            found = {name: snapshot.document(name).text for name in snapshot.files()}
-        outcomes = [held for held in (self.held, self.held | documents) if found == joined(held)]
-        assert outcomes
-        self.held = dict(outcomes[0])
+        found = stored(self.store)
+        assert found in (self.held, self.held | documents)
+        self.held = found
 
     @rule()
     def reopen(self) -> None:
