@@ -66,9 +66,8 @@ def test_killed_before_a_change_of_a_commit(states, memory, record, nightly) -> 
         check(path, len(HISTORY), len(HISTORY))
         assert unnamed_segments(path) == set()
         rmtree(path)
-    record(
-        "T1", f"kills between the {len(points)} changes of files survived", f"{len(chosen)} of {len(chosen)}"
-    )
+    value = f"{len(chosen)} of {len(chosen)}, among {len(points)} changes"
+    record("T1", "kills at a chosen change of a file survived", value)
 
 
 def test_killed_at_any_time(memory, record, nightly) -> None:

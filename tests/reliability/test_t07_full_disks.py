@@ -118,9 +118,8 @@ def test_the_disk_is_full_at_any_change(before, memory, record, nightly) -> None
         check_recovered(path)
         shutil.rmtree(path)
     assert {phases[point] for point in points} == set(phases)
-    record(
-        "T7", f"points of {len(phases)} at which a full disk is survived", f"{len(points)} of {len(points)}"
-    )
+    value = f"{len(points)} of {len(points)}, among {len(phases)} changes"
+    record("T7", "full disks at a chosen change of a file survived", value)
 
 
 def test_a_disk_that_is_full_while_an_index_is_made_leaves_no_half(memory) -> None:
