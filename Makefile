@@ -14,11 +14,11 @@ How much did it cost to build the Wire Bridge?
 endef
 export QUESTIONS
 
-.PHONY: help demo install dev test lint wheel clean
+.PHONY: help demo install dev test lint reliability reliability-nightly wheel clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: install ## index the sample corpus and ask it four questions
 	$(BIN)/spanwise index corpora/sample/docs --index .demo
@@ -39,6 +39,12 @@ lint: dev ## check style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/python scripts/links.py
 	MYPYPATH=.links $(BIN)/mypy -p spanwise
+
+reliability: dev ## test every promise of docs/reliability.md and write down the figures
+	$(BIN)/python -m pytest --quiet -m "not slow and not gpu" --scoreboard docs/reliability-figures.md
+
+reliability-nightly: dev ## the long form of the same, hours
+	$(BIN)/python -m pytest --quiet -m "not gpu" --nightly --scoreboard reliability-nightly.md
 
 wheel: dev ## build the wheel and try it from a foreign folder
 	rm -rf build dist

@@ -12,6 +12,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, durably; one that is there already is fine."""
+    if not path.parent.is_dir():
+        make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    sync_directory(path.parent)
+
+
 def write_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Create the file with these bytes, on the disk when this returns; an existing file is an error."""
     with path.open("xb") as file:

@@ -22,18 +22,23 @@ class WriteLock:
     def acquire(self, timeout_s: float = 0.0) -> None:
         """Take the lock, or raise `IndexLocked` when it is not free within `timeout_s` (0: at once)."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        deadline = time.monotonic() + timeout_s
+        try:
+            self._wait_for(file, time.monotonic() + timeout_s)
+            os.ftruncate(file, 0)
+            os.write(file, f"{os.getpid()}\n".encode("ascii"))
+        except BaseException:
+            os.close(file)
+            raise
+        self._file = file
+
+    def _wait_for(self, file: int, deadline: float) -> None:
         while not _locked(file):
             if time.monotonic() >= deadline:
                 holder = os.read(file, 32).decode("ascii", "replace").strip() or "unknown"
-                os.close(file)
                 raise IndexLocked(
                     f"{self._path.parent} is being written by process {holder}: try again when that has ended"
                 )
             time.sleep(_RETRY_S)
-        os.ftruncate(file, 0)
-        os.write(file, f"{os.getpid()}\n".encode("ascii"))
-        self._file = file
 
     def release(self) -> None:
         """Let the next writer in; without a lock nothing happens."""

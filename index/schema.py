@@ -91,7 +91,7 @@ def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
     temporary = path.with_name(path.name + ".unfinished")
     temporary.unlink(missing_ok=True)
     with named_faults(path):
-        database = connect(temporary)
+        database = connect(temporary, "mode=rwc")
         try:
             database.execute("PRAGMA journal_mode = WAL")
             database.executescript(_TABLES)
@@ -111,15 +111,15 @@ def open_catalog(path: Path) -> Database:
     """
     with named_faults(path):
         try:
-            return _checked(connect(path), path)
+            return _checked(connect(path, "mode=rw"), path)
         except sqlite3.OperationalError:
             log = path.with_name(path.name + "-wal")
             if os.access(path.parent, os.W_OK) or log.exists():
                 raise
-            return _checked(connect(path, "?mode=ro&immutable=1"), path)
+            return _checked(connect(path, "mode=ro&immutable=1"), path)
 
 
-def connect(path: Path, options: str = "") -> Database:
+def connect(path: Path, mode: str) -> Database:
     """A connection whose transactions begin and end only where the code says so.
 
     Every commit is on the disk when it returns. A connection may be used from several threads.
@@ -127,7 +127,7 @@ def connect(path: Path, options: str = "") -> Database:
     from sqlite_utils import Database
 
     connection = sqlite3.connect(
-        path.absolute().as_uri() + options,
+        f"{path.absolute().as_uri()}?{mode}",
         uri=True,
         timeout=_BUSY_TIMEOUT_S,
         isolation_level=None,

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from spanwise.errors import IndexCorrupt, IndexNotFound
 
-from .atomic import sync_directory
+from .atomic import make_folder
 from .catalog import Catalog
 from .faults import named_faults
 from .lock import WriteLock
@@ -39,20 +39,22 @@ class Store:
         """Make an empty index with these settings; `FileExistsError` if there is one at `path`."""
         lock = WriteLock(path / "write.lock")
         with named_faults(path):
-            (path / "segments").mkdir(parents=True, exist_ok=True)
+            make_folder(path)
+            (path / "segments").mkdir(exist_ok=True)  # its name becomes durable with that of the catalog
             lock.acquire()
             try:
                 create_catalog(path / _CATALOG, settings)
             finally:
                 lock.release()
-            sync_directory(path.parent)
         return cls.open(path)
 
     @classmethod
     def open(cls, path: Path) -> Store:
         """The index at `path`: `IndexNotFound`, `FormatTooNew` or `IndexCorrupt` when it cannot be had."""
         if not (path / _CATALOG).is_file():
-            raise IndexNotFound(f"no index at {path}: make one with `spanwise index FOLDER`")
+            raise IndexNotFound(
+                f"no index at {path}, {_CATALOG} is missing: make one with `spanwise index FOLDER`"
+            )
         return cls(path, Catalog.open(path / _CATALOG))
 
     def __enter__(self) -> Store:

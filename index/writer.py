@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -56,14 +56,17 @@ class Writer:
 
     def __enter__(self) -> Writer:
         """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
-        self._lock.acquire(self._timeout_s)
-        try:
+        with named_faults(self._folder):
+            self._lock.acquire(self._timeout_s)
+        with ExitStack() as undo:
+            undo.callback(self._lock.release)
             self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
+            undo.callback(self._catalog.close)
             self._vectors = VectorStaging(self._segments, self._catalog)
-            self._remove_orphans()
-        except BaseException:
-            self._lock.release()
-            raise
+            if self._orphans():
+                self._catalog.settle()
+                self._remove_orphans()
+            undo.pop_all()
         return self
 
     def __exit__(
@@ -72,7 +75,8 @@ class Writer:
         """Forget what was not committed and let the next writer in."""
         try:
             self._catalog.rollback()
-            self._remove_orphans()
+            if not self._failed:
+                self._remove_orphans()
         finally:
             self._catalog.close()
             self._lock.release()
@@ -220,16 +224,22 @@ class Writer:
         name = write_segment(self._segments, kind, model, columns)
         self._catalog.add_segment(SegmentEntry(name, kind, model, columns["passage_ids"].shape[0]))
 
+    def _orphans(self) -> list[Path]:
+        if self._segments.is_symlink():
+            raise IndexCorrupt(f"{self._segments} is a link: an index has its segments in its own folder")
+        named = {entry.id for entry in self._catalog.segments()}
+        found = [path for path in self._segments.iterdir() if is_segment_name(path.name)]
+        return [path for path in found if path.name not in named]
+
     def _remove_orphans(self) -> None:
         """Delete segments that no catalog names, and nothing else that lies there. A reader that has one open
         keeps its mapped files.
+
+        A commit that failed may still stand in SQLite's log and name them, and come back after a power cut.
+        So they stay until another commit has taken its place.
         """
-        named = {entry.id for entry in self._catalog.segments()}
-        if self._segments.is_symlink():
-            raise IndexCorrupt(f"{self._segments} is a link: an index has its segments in its own folder")
-        for directory in self._segments.iterdir():
-            if is_segment_name(directory.name) and directory.name not in named:
-                shutil.rmtree(directory, ignore_errors=True)
+        for directory in self._orphans():
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _check_document(

@@ -5,6 +5,7 @@ SpanwiseError
 ├── IndexNotFound           no index at the place named, nor upward from it
 ├── IndexEmpty              the index holds no passages, so nothing can be searched
 ├── IndexLocked             another process is writing to the index
+├── IndexReadOnly           the system does not let this user open or write the index
 ├── IndexCorrupt            a file of the index is damaged or missing; the message names it
 ├── FormatTooNew            the index was written by a newer version
 ├── ModelMismatch           the index was written with another model; the message says what mends it
@@ -42,6 +43,10 @@ class IndexEmpty(SpanwiseError):
 
 class IndexLocked(SpanwiseError):
     """Another process is writing to the index."""
+
+
+class IndexReadOnly(SpanwiseError):
+    """The system does not let this user open or write the index."""
 
 
 class IndexCorrupt(SpanwiseError):

@@ -25,11 +25,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     scoreboard.add_options(parser)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the table of reliability figures when it was asked for."""
-    scoreboard.write(session.config)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Close the network for this process and its children, and choose the seed where one is free."""
@@ -39,7 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
     handle, os.environ[no_network.LOG] = tempfile.mkstemp(prefix="spanwise-network-")
     os.close(handle)
     no_network.install()
-    config.stash[scoreboard.Scoreboard.KEY] = scoreboard.Scoreboard()
+    board = scoreboard.Scoreboard(config.getoption("--scoreboard"))
+    config.stash[scoreboard.Scoreboard.KEY] = board
+    config.pluginmanager.register(board)
     profile = config.option.hypothesis_profile or "default"
     if config.option.hypothesis_seed is None and not settings.get_profile(profile).derandomize:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))

@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from spanwise.index import FileState, Snapshot, Store
+from spanwise.index import FileState, Snapshot, Store, Writer
 from spanwise.index.analysis import Analyzer
 from spanwise.types import Document, Passage
 
 PLAIN = Analyzer(stem=False, stop_words=False)
 Texts = Mapping[str, Sequence[str]]
+
+
+MODEL = "m"  # the digest of the model that `vector_of` stands for
 
 
 class Corpus:
@@ -25,16 +30,30 @@ class Corpus:
 
     def write(self, put: Texts, remove: Sequence[str] = ()) -> None:
         with self.store.writer() as writer:
-            for document_id in remove:
-                writer.remove(document_id)
-            for document_id, texts in put.items():
-                document, passages = _document(document_id, texts)
-                state = FileState(len(document.text), 0, document.sha256)
-                writer.put(document, passages, [PLAIN.terms(text) for text in texts], state)
+            stage(writer, put, remove)
             writer.commit()
 
     def snapshot(self) -> Snapshot:
         return self.store.snapshot()
+
+
+def stage(writer: Writer, put: Texts, remove: Sequence[str] = (), vectors: bool = False) -> None:
+    """Remove documents, put others, with the vector of each passage when asked."""
+    for document_id in remove:
+        writer.remove(document_id)
+    for document_id, texts in put.items():
+        document, passages = _document(document_id, texts)
+        state = FileState(len(document.text), 0, document.sha256)
+        ids = writer.put(document, passages, [PLAIN.terms(text) for text in texts], state)
+        if vectors and ids:
+            writer.put_vectors(MODEL, ids, np.stack([vector_of(text) for text in texts]))
+
+
+def vector_of(text: str) -> NDArray[np.float32]:
+    """A unit vector of width 8 that depends on the text alone, as if a model had made it."""
+    draw = np.random.default_rng(list(hashlib.sha256(text.encode()).digest()))
+    vector = draw.standard_normal(8)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def _document(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:

@@ -11,6 +11,8 @@ from pathlib import Path
 import no_network
 import pytest
 
+pytestmark = pytest.mark.promise("T20")
+
 NOWHERE = "192.0.2.1"  # reserved for documentation, RFC 5737
 
 

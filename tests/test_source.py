@@ -95,12 +95,14 @@ def _is_built(part: ast.AST) -> bool:
 Check = Callable[[ast.AST], Iterator[str]]
 
 
+@pytest.mark.promise("T9")
 @pytest.mark.parametrize("check", [unsafe, built_sql])
 def test_the_source_is_free_of_it(check: Check) -> None:
     found = {path: list(check(ast.parse(path.read_text(encoding="utf-8")))) for path in SOURCE}
     assert {str(path.relative_to(ROOT)): calls for path, calls in found.items() if calls} == {}
 
 
+@pytest.mark.promise("T9")
 @pytest.mark.parametrize(
     ("check", "line"),
     [

@@ -18,6 +18,8 @@ from spanwise.corpora.trimming import is_mark
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+pytestmark = pytest.mark.promise("T14")
+
 PIECES = (
     *(
         "\n",

@@ -10,6 +10,8 @@ import pytest
 from spanwise.errors import VectorRejected
 from spanwise.index.gate import check_vectors, faulty_rows
 
+pytestmark = pytest.mark.promise("T15")
+
 GOOD = np.eye(3, 4, dtype=np.float32)
 
 
@@ -52,7 +54,7 @@ def encoded(corpus_of):
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_t15_bad_vectors_are_refused_and_nothing_changes(encoded, kind) -> None:
+def test_bad_vectors_are_refused_and_nothing_changes(encoded, kind) -> None:
     before = digest_of(encoded.store.path)
     with encoded.store.writer() as writer:
         with pytest.raises(VectorRejected):
@@ -62,7 +64,7 @@ def test_t15_bad_vectors_are_refused_and_nothing_changes(encoded, kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in BAD if kind not in ("too few",)])
-def test_t15_bad_questions_are_refused(encoded, kind) -> None:
+def test_bad_questions_are_refused(encoded, kind) -> None:
     with encoded.snapshot() as snapshot, pytest.raises(VectorRejected):
         snapshot.vectors("m").search(BAD[kind], 2)
 

@@ -18,6 +18,8 @@ from spanwise.index.schema import FORMAT
 
 GOLDEN = sorted(HERE.glob("v*.json"), key=lambda path: int(path.stem[1:]))
 
+pytestmark = pytest.mark.promise("T4")
+
 
 @pytest.fixture(params=GOLDEN, ids=lambda path: path.stem)
 def golden(request, tmp_path):

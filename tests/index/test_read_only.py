@@ -18,6 +18,7 @@ from spanwise.index import Store
 READ = """
 import os, sys
 from pathlib import Path
+from spanwise.errors import IndexReadOnly
 from spanwise.index import Store
 
 def read(path):
@@ -31,7 +32,7 @@ if os.geteuid() == 0:
     os.setuid(65534)
 try:
     print(*read(Path(sys.argv[1])))
-except PermissionError as error:
+except IndexReadOnly as error:
     print(error)
 """
 

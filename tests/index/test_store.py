@@ -281,3 +281,11 @@ def test_a_merge_makes_no_generation(corpus_of) -> None:
         with corpus.snapshot() as snapshot:
             assert snapshot.generation == number
     assert len(list((corpus.store.path / "segments").iterdir())) < 5
+
+
+def test_the_store_can_be_opened_by_a_second_process(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    with Store.open(corpus.store.path) as other:
+        corpus.write({"a": ["two"]})
+        with other.snapshot() as snapshot:
+            assert snapshot.generation == 2

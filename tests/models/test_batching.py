@@ -27,8 +27,9 @@ def test_a_budget_of_nothing_is_refused():
         token_budget_batches([1], 0)
 
 
+@pytest.mark.promise("T16")
 @pytest.mark.parametrize("fits", [1, 2, 7, 64])
-def test_t16_out_of_memory_halves_and_keeps_the_order(fits):
+def test_out_of_memory_halves_and_keeps_the_order(fits):
     calls = []
 
     def compute(batch):
@@ -42,7 +43,8 @@ def test_t16_out_of_memory_halves_and_keeps_the_order(fits):
     assert sum(size for size in calls if size <= fits) == 100
 
 
-def test_t16_one_item_that_does_not_fit_is_named():
+@pytest.mark.promise("T16")
+def test_one_item_that_does_not_fit_is_named():
     def compute(batch):
         raise MemoryError
 
@@ -50,7 +52,8 @@ def test_t16_one_item_that_does_not_fit_is_named():
         run_halving(np.arange(2), compute, lambda i: f"item {i}")
 
 
-def test_t16_other_errors_are_not_tried_again():
+@pytest.mark.promise("T16")
+def test_other_errors_are_not_tried_again():
     calls = []
 
     def compute(batch):

@@ -62,6 +62,7 @@ def test_differences_from_another_base_are_refused(tmp_path):
         apply_delta(Model(0), tmp_path / "d", "c" * 64)
 
 
+@pytest.mark.promise("T10")
 def test_a_damaged_file_is_refused(tmp_path):
     (tmp_path / "d").write_bytes(b"\x80\x04 not safetensors")
     with pytest.raises(ModelRejected, match="cannot be read"):

@@ -23,6 +23,7 @@ def test_spanwise_models_comes_first_and_is_not_trusted(tmp_path, monkeypatch):
     assert find_base() == folder
 
 
+@pytest.mark.promise("T10")
 def test_a_base_with_another_digest_is_never_used(tmp_path, monkeypatch):
     (tmp_path / WEIGHTS).write_bytes(b"not the weights")
     monkeypatch.setenv("SPANWISE_MODELS", str(tmp_path))
@@ -31,6 +32,7 @@ def test_a_base_with_another_digest_is_never_used(tmp_path, monkeypatch):
         find_base()
 
 
+@pytest.mark.promise("T10")
 def test_a_hub_name_needs_a_commit():
     with pytest.raises(ModelNotFound, match="name@revision"):
         find_model("someone/some-model@main")
@@ -41,14 +43,16 @@ def test_a_hub_model_that_is_not_cached_is_named_when_offline():
         find_model("someone/some-model@" + "0" * 40)
 
 
-def test_t10_a_folder_with_only_pickled_weights_is_refused(tmp_path):
+@pytest.mark.promise("T10")
+def test_a_folder_with_only_pickled_weights_is_refused(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04")
     with pytest.raises(ModelRejected, match="safetensors"):
         find_model(str(tmp_path))
 
 
-def test_t10_a_folder_that_brings_code_is_refused(tmp_path):
+@pytest.mark.promise("T10")
+def test_a_folder_that_brings_code_is_refused(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"auto_map": {"AutoModel": "evil.Model"}}))
     (tmp_path / WEIGHTS).write_bytes(b"")
     with pytest.raises(ModelRejected, match="auto_map"):

@@ -18,6 +18,8 @@ from spanwise.reader.builtin import load_reader
 from spanwise.reader.sentence_answer import enclosing_list
 from spanwise.types import Document
 
+pytestmark = pytest.mark.promise("T14")
+
 PIECES = [
     "\n",
     "\n\n",

@@ -1,0 +1,82 @@
+"""T6: there is one writer; the next one enters when it ends, however it ends."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from children import Child, Say
+from made_corpora import Corpus, stage
+from workload import check_stamp, commit, stamp
+
+from spanwise.errors import IndexLocked
+from spanwise.index import Store
+
+WRITERS, COMMITS_EACH = 4, 25
+
+
+def hold_the_lock(say: Say, path: Path) -> None:
+    with Store.open(path) as store, store.writer():
+        say("held")
+        time.sleep(60)
+
+
+def test_a_second_process_is_refused_at_once_and_enters_when_the_first_is_killed(memory, record) -> None:
+    with Corpus(memory / "index").store as store:
+        holder = Child(hold_the_lock, store.path)
+        holder.hear()
+        before = time.perf_counter()
+        with pytest.raises(IndexLocked, match=r"written by process \d+"):
+            commit(store, stamp(1))
+        refused_s = time.perf_counter() - before
+        holder.kill()
+        holder.end()
+        assert commit(store, stamp(1)) == 1
+    record("T6", "a second writer is refused after", f"{refused_s * 1000:.0f} ms")
+
+
+def fight(say: Say, path: Path, until_s: float) -> None:
+    """Commit the next stamp again and again, waiting for the others."""
+    commits = 0
+    deadline = time.monotonic() + until_s
+    with Store.open(path) as store:
+        while commits < COMMITS_EACH or time.monotonic() < deadline:
+            with store.writer(timeout_s=120) as writer:
+                with store.snapshot() as snapshot:
+                    change = stamp(check_stamp(snapshot) + 1)
+                stage(writer, change.put, vectors=True)
+                writer.commit()
+            commits += 1
+    say(commits)
+
+
+@pytest.mark.stress
+def test_writers_that_wait_for_one_another_lose_nothing(memory, record, nightly) -> None:
+    with Corpus(memory / "index").store as store:
+        children = [Child(fight, store.path, 3600 if nightly else 0) for _ in range(WRITERS)]
+        ends = [child.end(timeout_s=4000) for child in children]
+        assert [end.code for end in ends] == [0] * WRITERS
+        commits = sum(end.said[-1] for end in ends)
+        with store.snapshot() as snapshot:
+            assert check_stamp(snapshot) == commits
+        assert store.verify() == []
+    record("T6", f"commits of {WRITERS} processes fighting for the lock, all there", f"{commits}")
+
+
+@pytest.mark.stress
+def test_the_log_is_used_again_when_a_sleeping_reader_ends(memory, record) -> None:
+    log = memory / "index" / "catalog.sqlite-wal"
+    with Corpus(memory / "index").store as store:
+        commit(store, stamp(1))
+        with store.snapshot() as asleep:
+            for generation in range(2, 202):
+                commit(store, stamp(generation))
+            assert check_stamp(asleep) == 1
+        commit(store, stamp(202))  # copies the log into the catalog; the next commit writes from its start
+        grown = log.stat().st_size
+        for generation in range(203, 253):
+            commit(store, stamp(generation))
+        assert log.stat().st_size == grown
+    assert not log.exists()
+    record("T6", "SQLite's log after 200 commits beside a sleeping reader", f"{grown / 2**20:.1f} MB")

@@ -1,0 +1,180 @@
+"""T7: on a full disk, in a read-only place or without its folder, an index says so and loses nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from children import Say, run
+from file_operations import Operation, heard
+from made_corpora import Corpus
+from workload import HISTORY, check, commit, unnamed_segments, write_history
+
+from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull
+from spanwise.index import Store
+
+POINTS = 50
+NUMBER = 4  # the commit of the history that merges
+NEEDS_ROOM = {"create", "mkdir", "write", "sync"}
+
+
+@pytest.fixture
+def before(memory: Path) -> Path:
+    """An index that the commit of `NUMBER` comes next to, in memory."""
+    path = memory / "before"
+    Corpus(path).store.close()
+    with Store.open(path) as store:
+        for change in HISTORY[:NUMBER]:
+            commit(store, change)
+    return path
+
+
+def check_recovered(path: Path) -> None:
+    """The last commit answers, and with room again the work is finished and nothing is left lying about."""
+    generation = check(path, NUMBER, NUMBER + 1)
+    with Store.open(path) as store:
+        write_history(store, after=generation)
+    check(path, len(HISTORY), len(HISTORY))
+    assert unnamed_segments(path) == set()
+
+
+def commit_with_files_up_to(say: Say, path: Path, limit: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        with Store.open(path) as store:
+            say(f"generation {commit(store, HISTORY[NUMBER])}")
+    except StorageFull as error:
+        say(str(error))
+
+
+@pytest.mark.stress
+def test_no_file_may_grow_beyond_a_limit(before, memory, record) -> None:
+    largest = 2 * (before / "catalog.sqlite").stat().st_size
+    full = 0
+    for point in range(POINTS):
+        path = shutil.copytree(before, memory / "full")
+        end = run(commit_with_files_up_to, path, round(largest ** (point / (POINTS - 1))))
+        assert end.code == 0
+        full += "no room" in end.said[-1]
+        check_recovered(path)
+        shutil.rmtree(path)
+    assert 0 < full < POINTS
+    record("T7", "limits on the size of a file survived", f"{POINTS} of {POINTS}, {full} of them full")
+
+
+class Filling:
+    """A listener for which the disk is full from one change on that needs room; `None`: never."""
+
+    def __init__(self, room_for: int | None) -> None:
+        self._room_for = room_for
+        self.phases: list[tuple[str, str]] = []
+
+    def __call__(self, operation: Operation) -> None:
+        if operation.kind not in NEEDS_ROOM:
+            return
+        if len(self.phases) == self._room_for:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.phases.append((operation.kind, operation.path.suffix))
+
+
+def commit_until_full(path: Path, room_for: int | None) -> Filling:
+    filling = Filling(room_for)
+    with heard(filling, path), Store.open(path) as store:
+        commit(store, HISTORY[NUMBER])
+    return filling
+
+
+def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, memory) -> None:
+    whole = shutil.copytree(before, memory / "whole")
+    with Store.open(whole):  # so that the log stays, here and below
+        phases = commit_until_full(whole, None).phases
+    for point in [at for at, phase in enumerate(phases) if phase == ("sync", ".sqlite-wal")]:
+        path = shutil.copytree(before, memory / f"failed at {point}")
+        with Store.open(path):
+            with contextlib.suppress(StorageFull):
+                commit_until_full(path, point)
+            with Store.open(path) as store, store.writer():
+                cut_off = shutil.copytree(path, memory / f"cut off after {point}")
+        check(cut_off, NUMBER, NUMBER + 1)
+
+
+@pytest.mark.stress
+def test_the_disk_is_full_at_any_change(before, memory, record, nightly) -> None:
+    phases = commit_until_full(shutil.copytree(before, memory / "whole"), None).phases
+    points = range(len(phases)) if nightly else [n * (len(phases) - 1) // (POINTS - 1) for n in range(POINTS)]
+    for point in points:
+        path = shutil.copytree(before, memory / "full")
+        with contextlib.suppress(StorageFull):
+            commit_until_full(path, point)
+        check_recovered(path)
+        shutil.rmtree(path)
+    assert {phases[point] for point in points} == set(phases)
+    value = f"{len(points)} of {len(points)}, among {len(phases)} changes"
+    record("T7", "full disks at a chosen change of a file survived", value)
+
+
+def test_a_disk_that_is_full_while_an_index_is_made_leaves_no_half(memory) -> None:
+    with heard(Filling(None), memory):
+        Corpus(memory / "whole").store.close()
+    for point in range(20):
+        with heard(Filling(point), memory), pytest.raises(StorageFull):
+            Store.create(memory / "index", {})
+        with pytest.raises(IndexNotFound):
+            Store.open(memory / "index")
+    Store.create(memory / "index", {}).close()
+
+
+def write_as_nobody(say: Say, path: Path) -> None:
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+    check(path, NUMBER, NUMBER)
+    try:
+        with Store.open(path) as store, store.writer():
+            say("written")
+    except IndexReadOnly as error:
+        say(str(error))
+
+
+def test_an_index_that_may_only_be_read_is_read(before, memory) -> None:
+    for path in (before, *before.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    memory.chmod(0o755)
+    end = run(write_as_nobody, before)
+    assert end.code == 0
+    assert "cannot be opened or written" in end.said[0]
+
+
+@pytest.mark.parametrize("use", [Store.snapshot, lambda store: store.writer().__enter__()])
+def test_an_index_that_vanished_is_named(memory, use: Callable[[Store], object]) -> None:
+    with Corpus(memory / "vanishing").store as store:
+        shutil.rmtree(memory / "vanishing")
+        with pytest.raises(IndexNotFound, match=r"vanishing.* is gone"):
+            use(store)
+
+
+@pytest.mark.slow
+def test_a_small_file_system_fills_up(tmp_path, before) -> None:
+    mounted = tmp_path / "small"
+    mounted.mkdir()
+    options = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mounted)]
+    if subprocess.run(options, capture_output=True, check=False).returncode:
+        pytest.skip("this system lets nobody mount a tmpfs")
+    try:
+        path = shutil.copytree(before, mounted / "index")
+        (mounted / "ballast").write_bytes(bytes(shutil.disk_usage(mounted).free - 8192))
+        with pytest.raises(StorageFull), Store.open(path) as store:
+            commit(store, HISTORY[NUMBER])
+        (mounted / "ballast").unlink()
+        check_recovered(path)
+    finally:
+        subprocess.run(["umount", "--lazy", str(mounted)], check=True)

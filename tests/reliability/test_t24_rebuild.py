@@ -1,0 +1,160 @@
+"""T24: whatever was done to an index, it ranks as one that was built from the same documents at once."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from children import Say, killed_at, run
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from made_corpora import Texts, stage
+from rankings import WORDS, encode, fresh_build, rankings
+
+from spanwise.index import Store
+
+NAMES = st.sampled_from("abcdefgh")
+PASSAGES = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=4)
+DOCUMENTS = st.dictionaries(NAMES, PASSAGES, max_size=4)
+DENSE_TOLERANCE = 1e-3
+
+
+def write(store: Store, put: Texts, remove: Sequence[str] = ()) -> None:
+    with store.writer() as writer:
+        stage(writer, put, remove, vectors=True)
+        writer.commit()
+
+
+def die_in_a_write(say: Say, path: Path, put: Texts, last: int) -> None:
+    with killed_at(last, path), Store.open(path) as store:
+        write(store, put)
+
+
+def rank_in_another_process(say: Say, path: Path) -> None:
+    with Store.open(path) as store:
+        say(rankings(store))
+
+
+def stored(store: Store) -> dict[str, list[str]]:
+    with store.snapshot() as snapshot:
+        found: dict[str, list[str]] = {name: [] for name in snapshot.files()}
+        for passage in snapshot.all_passages():
+            found[passage.document_id].append(passage.text)
+        return found
+
+
+def assert_equal(lived: dict, fresh: dict) -> None:
+    dense = [found.pop("dense", []) for found in (lived, fresh)]
+    assert lived == fresh
+    for (places, scores), (fresh_places, fresh_scores) in zip(*dense, strict=True):
+        assert places == fresh_places
+        assert np.allclose(scores, fresh_scores, rtol=0, atol=DENSE_TOLERANCE)
+
+
+class Life(RuleBasedStateMachine):
+    """An index and, as its model, a dictionary of documents."""
+
+    memory: Path | None = None  # where indexes are made
+
+    @initialize()
+    def make(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(dir=Life.memory))
+        self.store = Store.create(self.folder / "index", {})
+        self.held: dict[str, list[str]] = {}
+
+    @rule(documents=DOCUMENTS)
+    def add_or_update(self, documents: dict[str, list[str]]) -> None:
+        write(self.store, documents)
+        self.held |= documents
+
+    @rule(documents=DOCUMENTS)
+    def add_and_encode_later(self, documents: dict[str, list[str]]) -> None:
+        with self.store.writer() as writer:
+            stage(writer, documents)
+            writer.commit()
+        encode(self.store)
+        self.held |= documents
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.held)))
+        write(self.store, {}, remove=[name])
+        del self.held[name]
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), new=NAMES)
+    def rename(self, data: st.DataObject, new: str) -> None:
+        old = data.draw(st.sampled_from(sorted(self.held)))
+        texts = self.held.pop(old)
+        write(self.store, {new: texts}, remove=[old])
+        self.held[new] = texts
+
+    @rule(name=NAMES, passages=PASSAGES)
+    def edit_often(self, name: str, passages: list[str]) -> None:
+        """Enough small commits that segments merge."""
+        for number in range(4):
+            write(self.store, {name: [*passages, f"w{number}"]})
+        self.held[name] = [*passages, "w3"]
+
+    @rule(documents=DOCUMENTS)
+    def forget(self, documents: dict[str, list[str]]) -> None:
+        with self.store.writer() as writer:
+            stage(writer, documents, vectors=True)
+
+    @rule(documents=DOCUMENTS, last=st.integers(0, 40))
+    def crash(self, documents: dict[str, list[str]], last: int) -> None:
+        """A writer is killed: its commit is there whole or not at all."""
+        end = run(die_in_a_write, self.store.path, documents, last)
+        assert end.code in (0, -signal.SIGKILL)
+        found = stored(self.store)
+        assert found in (self.held, self.held | documents)
+        self.held = found
+
+    @rule()
+    def reopen(self) -> None:
+        self.store.close()
+        self.store = Store.open(self.folder / "index")
+
+    @rule()
+    def ranks_like_a_fresh_build(self) -> None:
+        assert_equal(rankings(self.store), self.fresh())
+
+    @rule()
+    def ranks_alike_in_another_process(self) -> None:
+        assert_equal(run(rank_in_another_process, self.store.path).said[0], self.fresh())
+
+    def fresh(self) -> dict:
+        path = self.folder / "fresh"
+        shutil.rmtree(path, ignore_errors=True)
+        return fresh_build(path, self.held)
+
+    def teardown(self) -> None:
+        try:
+            self.ranks_like_a_fresh_build()
+            assert self.store.verify() == []
+        finally:
+            self.store.close()
+            shutil.rmtree(self.folder)
+
+
+@pytest.mark.stress
+def test_any_life_ranks_like_a_fresh_build(memory, record, nightly, monkeypatch) -> None:
+    monkeypatch.setattr(Life, "memory", memory)
+    lives, steps = (2000, 50) if nightly else (100, 30)
+    run_state_machine_as_test(
+        Life, settings=settings(max_examples=lives, stateful_step_count=steps, deadline=None)
+    )
+    record("T24", "lives of an index that rank like a fresh build", f"{lives} of up to {steps} steps")
