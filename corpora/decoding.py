@@ -1,8 +1,8 @@
 """Bytes to text, once and for all: every offset in an index counts the code points that come out here.
 
-The order is fixed: byte order mark, then UTF-16 without one, then UTF-8, then the encoding that the file
-itself declares, then the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else is
-changed: line ends, NUL and other control characters stay as they are; only the byte order mark is dropped.
+The order is fixed: byte order mark, then UTF-16 full of NUL bytes, then UTF-8, then the encoding that
+the file itself declares, then the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else
+is changed: line ends, NUL and other controls stay as they are; only the byte order mark is dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from spanwise.errors import DocumentRejected
 
-from .binary import is_binary, unmarked_utf16
+from .binary import control_share, is_binary, unmarked_utf16
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 MARKS = (
@@ -27,6 +27,7 @@ GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
+IN_UTF16 = 0.1  # controls among the bytes: a text in UTF-8 with a NUL in it has fewer
 SAMPLE = 1 << 18  # bytes that a guess is made from
 # Python also registers codecs that are no character sets, some of them slow on hostile input (punycode).
 DECLARABLE = (
@@ -48,11 +49,14 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
     """Encodings to try, best first; the guess is made only when the others have failed."""
-    if order := unmarked_utf16(data):
+    order = unmarked_utf16(data)
+    if order and control_share(data) > IN_UTF16:
         yield order
     yield "utf-8"
     if declared and (name := _declarable(declared)):
         yield name
+    if order:
+        yield order
     if name := _guess(data):
         yield name
 

@@ -66,3 +66,8 @@ def test_a_mark_that_lies_is_refused() -> None:
 def test_noise_is_refused() -> None:
     with pytest.raises(DocumentRejected, match="not text"):
         decode(bytes(range(128, 256)) * 9 + bytes(range(32)))
+
+
+def test_a_nul_does_not_make_utf16_of_utf8() -> None:
+    text = "\n\0" + "x" * 101 + "\n"
+    assert decode(text.encode()) == (text, "utf-8")
