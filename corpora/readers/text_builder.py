@@ -12,6 +12,7 @@ from spanwise.types import Heading, Label
 
 # A code point that no encoding can store; some PDF font tables produce them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+ZERO_WIDTH_SPACE = "\u200b"  # at the end of headings, what some site generators hang their links on
 
 
 class TextBuilder:
@@ -51,7 +52,7 @@ class TextBuilder:
 
     def add_heading(self, start: int, level: int) -> None:
         """Make what was written since `start` a heading; blank text makes none."""
-        words = " ".join(self.text_since(start).split())
+        words = " ".join(self.text_since(start).replace(ZERO_WIDTH_SPACE, "").split())
         if words:
             self.headings.append(Heading(start, level, words))
 
