@@ -47,7 +47,7 @@ class Watch:
                 time.sleep(TICK_S)
                 continue
             self._next_sync = 0.0
-            for changed in _quiet_periods(list(watched), self.library.store.path, delay_s):
+            for changed in _quiet_periods(list(watched), self.library.store.path.resolve(), delay_s):
                 if changed or time.monotonic() >= self._next_sync:
                     self._attempt()
                 if _states(self.library) != watched:

@@ -46,6 +46,16 @@ def test_a_second_folder_renames_the_documents_of_the_first(two, tmp_path):
         assert sync(library) == ["notes/a.txt", "papers/a.txt"]
 
 
+def test_renamed_documents_keep_their_vectors(two, tmp_path, encoder_folder):
+    with spanwise.open(two[0], tmp_path / "both", encoder_folder) as library:
+        library.sync()
+        library.add([two[1]])
+        report = library.sync()
+        assert (report.added, report.deleted) == (("notes/a.txt", "papers/a.txt"), ("a.txt",))
+        assert report.reused_vectors == 1
+        assert library.missing_vectors() == 0
+
+
 def test_a_dropped_folder_takes_its_documents_out_even_when_it_is_gone(two, tmp_path):
     with spanwise.open(two, tmp_path / "both") as library:
         library.sync(vectors=False)

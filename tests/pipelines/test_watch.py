@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from spanwise.pipelines.watch import matters
+import spanwise
+from spanwise.pipelines.watch import Watch, matters
+from spanwise.types import SyncReport
 
 WAIT_S = 60
 
@@ -56,7 +58,8 @@ class Child:
 @pytest.fixture
 def child(folder: Path, tmp_path: Path) -> Iterator[Child]:
     (tmp_path / "papers").mkdir()
-    started = Child(folder, tmp_path / "papers", "--index", tmp_path / "both")
+    inside = os.path.relpath(folder / "index")  # its own changes must not wake it
+    started = Child(folder, tmp_path / "papers", "--index", inside)
     yield started
     if started.process.returncode is None:
         started.stop(signal.SIGKILL)
@@ -71,6 +74,29 @@ def test_changes_are_followed_until_it_is_interrupted(child: Child, folder: Path
     (folder / "new.txt").unlink()
     child.line_with("1 deleted")
     assert child.stop(signal.SIGINT) == 0
+
+
+def test_its_own_writing_does_not_wake_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    changed = threading.Event()
+    changed_when_synced: list[bool] = []
+
+    def change() -> None:
+        changed.set()
+        (folder / "new.txt").write_text("A ferry.\n")
+
+    with spanwise.open(folder, "notes/index") as library:
+
+        def sync() -> SyncReport:
+            changed_when_synced.append(changed.is_set())
+            if len(changed_when_synced) == 2:
+                raise KeyboardInterrupt
+            threading.Timer(2, change).start()
+            return library.sync(vectors=False)
+
+        with pytest.raises(KeyboardInterrupt):
+            Watch(library, sync, lambda report: None, pytest.fail).run(delay_s=0.1)
+    assert changed_when_synced == [False, True]
 
 
 def test_a_folder_that_goes_is_told_and_waited_for(child: Child, folder: Path, tmp_path: Path) -> None:
