@@ -30,7 +30,7 @@ LIMITS = Limits(memory_bytes=400 * 2**20, cpu_s=1, wall_s=4, written_bytes=1_000
 def parser(monkeypatch):
     monkeypatch.setattr(process, "START", hostile_child.START)
     monkeypatch.setattr(process, "TICK_S", 0.05)
-    parser = Parser(Analyzer().settings(), LIMITS)
+    parser = Parser(Analyzer().settings(), limits=LIMITS)
     yield parser
     parser.close()
 
