@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Answer, Document, Hit, Passage, SyncReport
 
+from ..corpora.options import ReadOptions
+from ..corpora.reading import AS_GIVEN
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
 from ..index.store import Store
@@ -130,16 +132,21 @@ class Library:
         return f"spanwise index --index {shlex.quote(str(self.store.path))}"
 
     def sync(
-        self, vectors: bool = True, report: Report = silent, workers: int | None = None, retry: bool = False
+        self,
+        vectors: bool = True,
+        report: Report = silent,
+        workers: int | None = None,
+        retry: bool = False,
+        options: ReadOptions = AS_GIVEN,
     ) -> SyncReport:
         """Makes the index what the folder is now: words first, then the vectors that are missing.
 
         `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped. `workers`
         processes read files, by default one a core and four at most. Files that were refused before are
-        read again when they change, or all of them with `retry`.
+        read again when they change, or all of them with `retry`. `options` say how, such as with OCR.
         """
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry)
+        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
         self._snapshot = None
         if vectors and self.missing_vectors():
             sync_vectors(self.store, self.encoder, report)

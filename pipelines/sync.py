@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Literal
 from spanwise.types import Rejection, Remark, SyncReport
 
 from ..corpora.folder import FoundFile, Listing
-from ..corpora.reading import READERS, Skipped
+from ..corpora.ocr import check_ocr
+from ..corpora.options import ReadOptions
+from ..corpora.reading import AS_GIVEN, Skipped
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .file_reader import FileReader, Outcome
+from .ocr_record import reader_name, without_ocr
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
 from .progress import Report, silent
@@ -43,19 +46,24 @@ def sync_words(
     report: Report = silent,
     workers: int | None = None,
     retry: bool = False,
+    options: ReadOptions = AS_GIVEN,
 ) -> SyncReport:
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
-    `workers` processes read the files; with `retry` those that were refused before are tried again.
+    `workers` processes read the files; with `retry` those that were refused before are tried again. Pages
+    without text are read again when `options` ask for OCR for the first time. Raises OcrNotFound.
     """
     started = time.monotonic()
+    if options.ocr:
+        check_ocr(options.ocr_languages)
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known, refused = snapshot.files(), snapshot.refusals()
-        update = _Update(writer, listing, known, {} if retry else refused)
-        todo = [file for file in listing.files if not update.is_settled(file)]
-        reader = FileReader(store, known)
-        with ParserPool(workers or default_workers(), analyzer.settings()) as pool:
+            stale = without_ocr(snapshot, options)
+        update = _Update(writer, listing, known, {} if retry else refused, reader_name(options))
+        todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
+        reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
+        with ParserPool(workers or default_workers(), analyzer.settings(), options) as pool:
             update.read(todo, pool.map(reader, todo), report)
         update.forget_gone(refused)
         writer.commit()
@@ -93,13 +101,15 @@ class _Update:
         listing: Listing,
         known: Mapping[str, FileState],
         refused: Mapping[str, Refusal],
+        reader: str,
     ) -> None:
         self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
+        self.reader = reader
         n_found = len(listing.files) + len(listing.rejected) + sum(listing.skipped.values())
         self.tally = Tally(n_found, skipped=Counter(listing.skipped))
         self.staged_passages = self.staged_bytes = 0
         for rejection in listing.rejected:
-            self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, READERS))
+            self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, reader))
 
     def is_settled(self, file: FoundFile) -> bool:
         """True for a file that need not be read: what the index says of it still holds."""
@@ -108,7 +118,7 @@ class _Update:
             self.tally.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
-        now = (file.size, file.mtime_ns, READERS)
+        now = (file.size, file.mtime_ns, self.reader)
         if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != now:
             return False
         self._book(file.document_id, refusal)
@@ -144,7 +154,7 @@ class _Update:
             seen = (file.size, file.mtime_ns) if state is not None else NEVER
             if file.document_id in self.known:  # what the index holds is no longer what the file says
                 self._remove(file.document_id)
-            self._refuse(file.document_id, Refusal(*seen, kind, found.reason, READERS))
+            self._refuse(file.document_id, Refusal(*seen, kind, found.reason, self.reader))
         elif found is None:
             self.writer.touch(file.document_id, outcome.known_state)
             self.tally.unchanged += 1

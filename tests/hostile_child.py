@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from spanwise.corpora.options import ReadOptions
 from spanwise.corpora.reading import Skipped
 from spanwise.corpora.reading import parse as honest_parse
 from spanwise.pipelines.parsing import child
@@ -22,10 +23,10 @@ START = (
 )
 
 
-def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
+def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any]) -> None:
     """The main loop of the child, with `parse` in the place of the honest one."""
     child.parse = parse
-    child.main(limits, analyzer)
+    child.main(limits, analyzer, options)
 
 
 def spin() -> None:
@@ -87,10 +88,10 @@ LIES: dict[bytes, Callable[[Document], Document]] = {
 }
 
 
-def parse(data: bytes, document_id: str) -> Document | Skipped:
+def parse(data: bytes, document_id: str, options: ReadOptions) -> Document | Skipped:
     """Do what the first line says, then read the file as ever."""
     name = data.partition(b"\n")[0]
     if name in DEEDS:
         DEEDS[name]()
-    document = honest_parse(data, document_id)
+    document = honest_parse(data, document_id, options)
     return LIES[name](document) if name in LIES and isinstance(document, Document) else document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ import typer
 from spanwise.errors import DocumentRejected
 from spanwise.types import Rejection, SyncReport
 
+from ...corpora.options import ReadOptions
+from ...corpora.reading import AS_GIVEN
 from ..library import Library, open
 from ..locations import FOLDER_NAME
 from ..records import sync_record
@@ -41,6 +44,10 @@ def index(
         int | None, typer.Option(min=1, help="Processes that read files; by default one a core, 4 at most.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read again what was refused before.")] = False,
+    ocr: Annotated[bool, typer.Option("--ocr", help="Read pages without text by tesseract.")] = False,
+    ocr_languages: Annotated[
+        str, typer.Option(help="What tesseract reads, such as eng+deu.")
+    ] = AS_GIVEN.ocr_languages,
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
@@ -50,12 +57,14 @@ def index(
         if drop:
             library.drop(drop)
         _say_place(library, index)
-        report = run_sync(library, not lexical_only, workers, retry)
+        options = ReadOptions(ocr, ocr_languages)
+        report = run_sync(library, not lexical_only, workers, retry, options)
         if not watch and not report.passages and not (report.deleted or report.unchanged):
             raise DocumentRejected(_nothing(library, report))
         _tell(library, report, json)
         if watch:
-            _stay(library, lambda: run_sync(library, not lexical_only, workers), watch_delay, report, json)
+            sync = partial(run_sync, library, not lexical_only, workers, options=options)
+            _stay(library, sync, watch_delay, report, json)
 
 
 def _library(folders: list[Path] | None, index: Path | None, model: str | None) -> Library:
@@ -106,11 +115,15 @@ def _stay(
 
 
 def run_sync(
-    library: Library, vectors: bool = True, workers: int | None = None, retry: bool = False
+    library: Library,
+    vectors: bool = True,
+    workers: int | None = None,
+    retry: bool = False,
+    options: ReadOptions = AS_GIVEN,
 ) -> SyncReport:
     """Syncs with a progress bar."""
     with progress() as report:
-        return library.sync(vectors, report, workers, retry)
+        return library.sync(vectors, report, workers, retry, options)
 
 
 def say_report(report: SyncReport) -> None:

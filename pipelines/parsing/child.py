@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import select
+import signal
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
@@ -15,10 +17,12 @@ from typing import Any, BinaryIO
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from ...corpora.options import ReadOptions
 from ...corpora.passages import split
 from ...corpora.reading import Skipped, parse
 from ...index.analysis import Analyzer
 from ...index.rows import indexed_text
+from ..ocr_record import with_ocr_noted
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
 from .wire import document_from, document_header, passage_blocks
@@ -27,17 +31,18 @@ Answer = tuple[Mapping[str, object], bytes, bytes, bytes]
 NOTHING = (b"", b"", b"")  # the blocks of an answer without a document
 
 
-def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
+def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any]) -> None:
     """Answers requests until the parent closes the pipe."""
     requests, answers = _own_pipes()
     held_to, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
+    reading = ReadOptions(**options)
     held_to.confine()
     _end_with_parent(requests)
     send(answers, {"ready": True}, *NOTHING)
     while (request := receive(requests, 1)) is not None:
         header, (data,) = request
         held_to.for_file(len(data)).allow_next_file()
-        answer = _answer(header, data, terms_of)
+        answer = _answer(header, data, terms_of, reading)
         del request, data
         try:
             send(answers, *answer)
@@ -47,10 +52,10 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
             send(answers, {"out_of_memory": True}, *NOTHING)
 
 
-def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> Answer:
+def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer, options: ReadOptions) -> Answer:
     """The document with its passages and terms, or why there is none."""
     try:
-        document = _document(header, data)
+        document = _document(header, data, options)
         if isinstance(document, Skipped):
             return {"skipped": document.reason}, *NOTHING
         passages = split(document)
@@ -65,11 +70,12 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> Answe
         return {"rejected": f"its text cannot be indexed: {type(error).__name__}: {error}"}, *NOTHING
 
 
-def _document(header: Mapping[str, Any], data: bytes) -> Document | Skipped:
+def _document(header: Mapping[str, Any], data: bytes, options: ReadOptions) -> Document | Skipped:
     """The document in a file, or the one that was stored before, as the request says."""
     if "stored" in header:
         return document_from(header["stored"], data, header["id"], "")
-    return parse(data, header["id"])
+    document = parse(data, header["id"], options)
+    return document if isinstance(document, Skipped) else with_ocr_noted(document, options)
 
 
 def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
@@ -84,13 +90,13 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def _end_with_parent(requests: BinaryIO) -> None:
     """End this process at once when the other end of the pipe is closed, even while a parser works."""
-    if not hasattr(select, "poll"):
+    if sys.platform == "win32":
         return
     hung_up = select.poll()
     hung_up.register(requests, 0)  # which tells of the end alone
 
     def wait() -> None:
         hung_up.poll()
-        os._exit(0)
+        os.killpg(0, signal.SIGKILL)  # with the programs that a parser has started
 
     threading.Thread(target=wait, daemon=True).start()

@@ -11,7 +11,7 @@ import math
 import signal
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 if sys.platform != "win32":
     import resource
@@ -30,10 +30,6 @@ class Limits:
     wall_s: float = 60.0
     s_per_mb: float = 1.0
     written_bytes: int = 100_000_000
-
-    def as_json(self) -> dict[str, float]:
-        """The fields by name."""
-        return asdict(self)
 
     def confine(self) -> None:
         """Hold this process to its memory, let it write no large file, and no core when it crashes."""

@@ -13,13 +13,15 @@ from typing import Any
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document
 
-from ...corpora.reading import Skipped
+from ...corpora.options import ReadOptions
+from ...corpora.reading import AS_GIVEN, Skipped
 from .limits import Limits
 from .process import ChildDied, ChildProcess
 from .wire import Parsed, WrongAnswer, document_from, document_header, parsed_from
 
 FILES_PER_CHILD = 1_000
 BYTES_PER_CHILD = 256 * 2**20
+OCR_S = 900.0  # by the clock, for the pages of one file; the program that reads them is no parser of ours
 LONGEST_REASON = 500  # characters
 
 
@@ -30,8 +32,11 @@ class Stopped(Exception):
 class Parser:
     """One child at most. `parse` and `split` are for one thread at a time, `stop` for any."""
 
-    def __init__(self, analyzer: Mapping[str, str], limits: Limits | None = None) -> None:
-        self._analyzer, self._limits = analyzer, limits or Limits()
+    def __init__(
+        self, analyzer: Mapping[str, str], options: ReadOptions = AS_GIVEN, limits: Limits | None = None
+    ) -> None:
+        self._analyzer, self._options = analyzer, options
+        self._limits = limits or (Limits(wall_s=OCR_S) if options.ocr else Limits())
         self._child: ChildProcess | None = None
         self._n_files = self._n_bytes = 0  # that the child was asked for
         self._changing = threading.Lock()
@@ -110,7 +115,7 @@ class Parser:
             with self._changing:
                 if self._stopped:
                     raise Stopped
-                self._child = ChildProcess.start(self._limits, self._analyzer)
+                self._child = ChildProcess.start(self._limits, self._analyzer, self._options)
             try:
                 self._child.wait_until_ready()
             except ChildDied as death:

@@ -14,7 +14,8 @@ from queue import LifoQueue
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from .limits import Limits
+from ...corpora.options import ReadOptions
+from ...corpora.reading import AS_GIVEN
 from .parser import Parser
 
 AHEAD_FILES = 64
@@ -44,10 +45,10 @@ def default_workers() -> int:
 class ParserPool:
     """`workers` parsers, none of which starts a child before it is needed; leaving the context ends them."""
 
-    def __init__(self, workers: int, analyzer: Mapping[str, str], limits: Limits | None = None) -> None:
+    def __init__(self, workers: int, analyzer: Mapping[str, str], options: ReadOptions = AS_GIVEN) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}, expected at least 1")
-        self._parsers = [Parser(analyzer, limits) for _ in range(workers)]
+        self._parsers = [Parser(analyzer, options) for _ in range(workers)]
         self._idle: LifoQueue[Parser] = LifoQueue()  # the one used last is the likeliest to have a child
         for parser in self._parsers:
             self._idle.put(parser)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,11 +13,13 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from spanwise.errors import SpanwiseError
 
+from ...corpora.options import ReadOptions
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
 
@@ -60,10 +63,11 @@ class ChildProcess:
         threading.Thread(target=self._watch, name="spanwise-clock", daemon=True).start()
 
     @classmethod
-    def start(cls, limits: Limits, analyzer: Mapping[str, str]) -> ChildProcess:
+    def start(cls, limits: Limits, analyzer: Mapping[str, str], options: ReadOptions) -> ChildProcess:
         """A child that imports what its parent would; `SpanwiseError` when the system starts none."""
         path = [str(Path(entry).absolute()) for entry in sys.path]
-        start = {"path": path, "limits": limits.as_json(), "analyzer": dict(analyzer)}
+        settings = {"limits": asdict(limits), "analyzer": dict(analyzer), "options": asdict(options)}
+        start = {"path": path, **settings}
         stderr = tempfile.TemporaryFile()  # noqa: SIM115, `close` closes it
         try:
             process = subprocess.Popen(
@@ -91,8 +95,12 @@ class ChildProcess:
         return self._exchange(header, data)
 
     def kill(self) -> None:
-        """End the child at once; whoever waits for its answer gets `ChildDied`."""
-        self._process.kill()
+        """End the child and what it started at once; whoever waits for its answer gets `ChildDied`."""
+        if sys.platform == "win32":
+            self._process.kill()
+        elif self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End the child, if it still runs, and release its pipes."""

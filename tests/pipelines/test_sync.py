@@ -280,3 +280,15 @@ def test_a_sync_without_anything_to_read_starts_no_process(folder, encoder_folde
         library.sync(vectors=False)
         monkeypatch.setattr(process, "START", "raise SystemExit")
         assert library.sync(vectors=False).unchanged == 3
+
+
+def test_any_number_of_workers_writes_the_same_postings(folder, encoder_folder, tmp_path):
+    for number in range(30):
+        (folder / f"note{number:02}.txt").write_text(f"Note {number} is about the mill and tram {number}.\n")
+    written = []
+    for workers in (1, 2):
+        with spanwise.open(folder, tmp_path / f"index{workers}", encoder_folder) as library:
+            library.sync(vectors=False, workers=workers)
+        segments = tmp_path / f"index{workers}" / "segments"
+        written.append(sorted(path.read_bytes() for path in segments.glob("*/columns.bin")))
+    assert written[0] == written[1] != []

@@ -1,0 +1,67 @@
+"""T17: a hundred times more documents take no more memory than the index itself grows by.
+
+The peak is that of the process that syncs, started anew for each size. Commits are small, so that both sizes
+make many of them: what is held until a commit is bounded, and no growth.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+FEW, TIMES, GROWTH = 100, 100, 1.1
+SYNC = """
+import json, pathlib, re, resource, sys
+import spanwise
+from spanwise.pipelines import sync
+
+sync.PASSAGES_PER_COMMIT = 100
+if limit := int(sys.argv[3]):
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+with spanwise.open(sys.argv[1], sys.argv[2]) as library:
+    report = library.sync(vectors=False)
+# Not `ru_maxrss`, which begins with the peak of the process that started this one.
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
+print(json.dumps([report.passages, int(peak[1]) * 1024]))
+"""
+
+
+def write_documents(root: Path, number: int) -> None:
+    """Documents of one passage each, of common words and of words that stand in a few of them only."""
+    chance = random.Random(number)
+    common = [a + b + c for a in ("mil", "tor", "ves", "kan") for b in ("an", "er", "ill") for c in "sdy"]
+    for i in range(number):
+        rare = [f"w{chance.randrange(100_000)}" for _ in range(30)]
+        folder = root / f"part{i // 1_000}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{i}.txt").write_text(f"Note {i}. {' '.join(chance.choices(common, k=90) + rare)}.\n")
+
+
+def peak_of(folder: Path, number: int, limit: int) -> tuple[int, int]:
+    """Peak memory of a sync of that many documents, and the size of its index; both in bytes."""
+    write_documents(folder / "docs", number)
+    call = [sys.executable, "-c", SYNC, str(folder / "docs"), str(folder / "index"), str(limit)]
+    done = subprocess.run(call, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    passages, peak = json.loads(done.stdout)
+    assert passages == number
+    return peak, sum(file.stat().st_size for file in (folder / "index").rglob("*") if file.is_file())
+
+
+@pytest.mark.stress
+@pytest.mark.xfail(reason="a merge of postings holds all their pairs in memory", raises=AssertionError)
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+def test_memory_grows_by_the_index_alone(
+    tmp_path: Path, record: Callable[[str, str, str], None], nightly: bool
+) -> None:
+    few = FEW * (10 if nightly else 1)
+    small, _ = peak_of(tmp_path / "few", few, 0)
+    large, index_size = peak_of(tmp_path / "many", few * TIMES, 2**30)
+    figures = f"{small / 1e6:.0f} MB, {large / 1e6:.0f} MB (index {index_size / 1e6:.0f} MB)"
+    record("T17", f"peak of a sync of {few:,} and of {few * TIMES:,} documents, in 1 GB", figures)
+    assert large < GROWTH * small + index_size
