@@ -39,6 +39,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "label": answer.label,
         "heading": list(place.heading),
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
+        "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
     }
 
 
@@ -49,7 +50,17 @@ def search_record(question: str, retriever: str, hits: Sequence[Hit]) -> dict[st
 
 def hit_record(hit: Hit) -> dict[str, Any]:
     """One hit; `passage` is the passage's id."""
-    return {"rank": hit.rank, "score": hit.score, **_place_record(hit.passage)}
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        **_place_record(hit.passage),
+        "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
+    }
+
+
+def duplicate_record(passage: Passage) -> dict[str, Any]:
+    """Where a passage stands that says nearly the same as one that is shown."""
+    return {"document": passage.document_id, "start": passage.start, "end": passage.end}
 
 
 def _place_record(passage: Passage) -> dict[str, Any]:

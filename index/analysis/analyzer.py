@@ -61,11 +61,12 @@ class Analyzer:
         >>> Analyzer().terms("The ship's twenty-five sailors")
         ['the', 'ship', 'twenti', 'five', 'sailor']
         """
-        return [self.term(word) for word, _, _ in _words(fold(text).text)]
+        known = self._stems.get
+        return [known(word) or self.term(word) for word in _plain_words(fold(text).text)]
 
     def question_terms(self, question: str) -> list[str]:
         """The terms of a question: those of `terms` without stop words, unless nothing else is left."""
-        words = [word for word, _, _ in _words(fold(question).text)]
+        words = _plain_words(fold(question).text)
         content = [word for word in words if word not in ENGLISH] if self.stop_words else words
         return [self.term(word) for word in content or words]
 
@@ -124,6 +125,13 @@ class Analyzer:
         term: str = EnglishStemmer().stemWord(word)
         self._stems[word] = term
         return term
+
+
+def _plain_words(folded: str) -> list[str]:
+    """Words of folded text without their place, in half the time where all is ASCII."""
+    if not folded.isascii():
+        return [word for word, _, _ in _words(folded)]
+    return [word[:-2] if word.endswith("'s") else word for word in _ASCII_WORDS.findall(folded)]
 
 
 def _words(folded: str) -> Iterator[tuple[str, int, int]]:

@@ -11,8 +11,9 @@ import pytest
 from spanwise.pipelines.cli import main
 
 PLACE_KEYS = ["document", "start", "end", "page", "line", "label", "heading", "passage"]
-ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS]
-HIT_KEYS = ["rank", "score", "document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
+ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS, "duplicates"]
+SEARCHED_KEYS = ["document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
+HIT_KEYS = ["rank", "score", *SEARCHED_KEYS, "duplicates"]
 
 
 @pytest.fixture
