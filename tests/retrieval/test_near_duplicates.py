@@ -115,5 +115,5 @@ def test_a_share_that_means_nothing_is_refused(share: float) -> None:
 
 @pytest.mark.parametrize(("question", "k"), [(" ", 1), ("where?", 0)])
 def test_what_no_retriever_takes_is_refused(question: str, k: int) -> None:
-    with pytest.raises(ValueError, match="must be|is empty"):
+    with pytest.raises(ValueError, match=r"must be|is empty"):
         grouped(MILL, question=question, k=k)
