@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tiny_models import tiny_encoder, tiny_span_model
 
+from spanwise.pipelines.cli import main
+
 MILL = """# The mill
 
 The mill was built in 1811 by Ada Rook.
@@ -43,3 +45,17 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tiny_span_model(tmp_path_factory.mktemp("reader")))
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Runs the command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return stopped.value.code, out, err
+
+    return call

@@ -8,25 +8,10 @@ import sys
 
 import pytest
 
-from spanwise.pipelines.cli import main
-
 PLACE_KEYS = ["document", "start", "end", "page", "line", "label", "heading", "passage"]
 ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS, "duplicates"]
 SEARCHED_KEYS = ["document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
 HIT_KEYS = ["rank", "score", *SEARCHED_KEYS, "duplicates"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return stopped.value.code, out, err
-
-    return call
 
 
 def test_index_prints_its_report(run, folder, encoder_folder):
