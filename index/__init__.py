@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from .rows import FileState
+from .rows import Description, FileState, Refusal, indexed_text
 from .snapshot import Snapshot
 from .store import Store
+from .vectors import Coverage
 from .writer import Writer
 
-__all__ = ["FileState", "Snapshot", "Store", "Writer"]
+__all__ = [
+    "Coverage",
+    "Description",
+    "FileState",
+    "Refusal",
+    "Snapshot",
+    "Store",
+    "Writer",
+    "indexed_text",
+]

@@ -20,7 +20,18 @@ from spanwise.errors import IndexCorrupt
 from spanwise.types import Document, Passage
 
 from .faults import named_faults
-from .rows import FileState, Row, document_digest, document_of, passage_digest, passage_of
+from .rows import (
+    Description,
+    FileState,
+    Refusal,
+    Row,
+    document_digest,
+    document_of,
+    passage_digest,
+    passage_of,
+    refusal_digest,
+    refusal_of,
+)
 from .schema import open_catalog
 from .state import SegmentEntry, State, seal
 
@@ -67,10 +78,21 @@ class Catalog:
         with self._typed():
             return int(rows[0]["generation"])
 
+    def seal(self) -> str:
+        """The seal of the last commit or merge: as long as it stays, so do the segments."""
+        rows = self.rows("SELECT seal FROM state")
+        return str(rows[0]["seal"]) if rows else ""
+
+    def format(self) -> int:
+        """The format that this generation is written in."""
+        return int(self.rows("PRAGMA user_version")[0]["user_version"])
+
     def state(self) -> State:
         """The state of this generation, after its seal has been compared with what it seals."""
-        (row,) = self.rows("SELECT generation, documents, passages, seal FROM state")
-        state = State(row["generation"], row["documents"], row["passages"], row["seal"])
+        rows = self.rows("SELECT generation, documents, passages, seal FROM state")
+        if len(rows) != 1:
+            raise self.damaged("its state is missing")
+        state = State(*rows[0].values())
         counts = (state.generation, state.n_documents, state.n_passages)
         with self._typed():
             found = seal(*counts, self.settings(), self.segments(), self.deleted())
@@ -97,6 +119,26 @@ class Catalog:
         """The state of the file behind each document, by document id in order."""
         rows = self.rows("SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id")
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
+
+    def refusals(self) -> dict[str, Refusal]:
+        """The refused files by document id in order; none in an index of format 1."""
+        if self.format() < 2:
+            return {}
+        rows = self.rows("SELECT * FROM refusals ORDER BY document_id")
+        for row in rows:
+            with self._typed():
+                found = refusal_digest(row)
+            if found != row["digest"]:
+                raise self.damaged(f"the refusal of {row['document_id']!r} does not match its digest")
+        return {row["document_id"]: refusal_of(row) for row in rows}
+
+    def descriptions(self) -> list[Description]:
+        """What is known about each document, by id in order. Not compared with the digests of the rows, which
+        cover the texts too: made to be shown, not to answer from.
+        """
+        rows = self.rows("SELECT id, media_type, title, metadata FROM documents ORDER BY id")
+        with self._typed():
+            return [Description(**row | {"metadata": json.loads(row["metadata"])}) for row in rows]
 
     def document(self, document_id: str) -> Document:
         """A document; `ValueError` for an id that is not in the index."""
@@ -141,7 +183,7 @@ class Catalog:
         """A damaged row may hold values of another type than its column."""
         try:
             yield
-        except (TypeError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise self.damaged(f"a value is not what its column holds: {error}") from error
 
     def _passage_rows(self, passage_ids: Sequence[int]) -> dict[int, Row]:

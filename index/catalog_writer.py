@@ -13,16 +13,32 @@ from numpy.typing import NDArray
 
 from .catalog import Catalog
 from .rows import FileState, Row
+from .schema import FORMAT
 from .state import SegmentEntry, seal
+from .upgrade import upgrade
 
 # The values come in the order in which `rows` makes them.
 _DOCUMENT = """
 INSERT INTO documents (
-    id, size, mtime_ns, sha256, media_type, title, page_starts, headings, metadata, text, digest
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    id, size, mtime_ns, sha256, media_type, title, page_starts, headings, labels, metadata, text, digest
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _PASSAGE = """
-INSERT INTO passages (document_id, start, "end", page, line, heading, digest) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO passages (document_id, start, "end", page, line, heading, label, content, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_REFUSAL = "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)"
+# The oldest and the newest passage of each content, live and deleted: likelier than others to have vectors.
+_TWINS = """
+WITH contents AS (SELECT value FROM json_each(?)), found AS (
+    SELECT (SELECT min(id) FROM passages WHERE content = value) AS id FROM contents
+    UNION SELECT (SELECT max(id) FROM passages WHERE content = value) FROM contents
+    UNION SELECT (SELECT min(passage_id) FROM tombstones WHERE content = value) FROM contents
+    UNION SELECT (SELECT max(passage_id) FROM tombstones WHERE content = value) FROM contents
+)
+SELECT id, content FROM passages WHERE id IN found
+UNION ALL SELECT passage_id, content FROM tombstones WHERE passage_id IN found
+ORDER BY 1
 """
 
 
@@ -43,9 +59,31 @@ class CatalogWriter(Catalog):
     def remove_document(self, document_id: str) -> bool:
         """Delete a document and bury its passages; False when there is none."""
         self.begin_changes()
-        self.execute("INSERT INTO tombstones SELECT id FROM passages WHERE document_id = ?", (document_id,))
+        self.execute(
+            "INSERT INTO tombstones SELECT id, content FROM passages WHERE document_id = ?", (document_id,)
+        )
         self.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
         return bool(self.rows("DELETE FROM documents WHERE id = ? RETURNING id", document_id))
+
+    def twins(self, contents: Sequence[str]) -> dict[str, list[int]]:
+        """Passages of equal content, up to four for each digest: live ones, and deleted ones that segments
+        still hold. What the content is, is read from the rows themselves: the index only finds them.
+        """
+        found: dict[str, list[int]] = {}
+        for row in self.rows(_TWINS, json.dumps(sorted(set(contents)))):
+            found.setdefault(row["content"], []).append(row["id"])
+        return found
+
+    def add_refusal(self, row: Row) -> None:
+        """Store or replace why a file was refused."""
+        self.begin_changes()
+        self.execute(_REFUSAL, tuple(row.values()))
+
+    def remove_refusal(self, document_id: str) -> bool:
+        """Forget that a file was refused; False when it was not."""
+        self.begin_changes()
+        sql = "DELETE FROM refusals WHERE document_id = ? RETURNING document_id"
+        return bool(self.rows(sql, document_id))
 
     def touch(self, document_id: str, state: FileState) -> bool:
         """Note that a file has a new time but the same bytes; False when no document has them."""
@@ -98,20 +136,31 @@ class CatalogWriter(Catalog):
             "SELECT (SELECT count(*) FROM documents) AS documents,"
             " (SELECT count(*) FROM passages) AS passages"
         )
-        state = (self.generation() + 1, counts["documents"], counts["passages"])
-        sealed = seal(*state, self.settings(), self.segments(), self.deleted())
-        self.execute(
-            "UPDATE state SET generation = ?, documents = ?, passages = ?, seal = ?", (*state, sealed)
-        )
-        self.execute("COMMIT")
-        return state[0]
+        self._seal(self.generation() + 1, counts["documents"], counts["passages"])
+        return self.generation()
+
+    def commit_merge(self) -> None:
+        """Make other segments visible that hold the same rows: the generation stays the same."""
+        (state,) = self.rows("SELECT generation, documents, passages FROM state")
+        self._seal(state["generation"], state["documents"], state["passages"])
 
     def rollback(self) -> None:
         """Forget every change since the last commit."""
         if self.has_changes:
             self.execute("ROLLBACK")
 
+    def _seal(self, generation: int, n_documents: int, n_passages: int) -> None:
+        counts = (generation, n_documents, n_passages)
+        sealed = seal(*counts, self.settings(), self.segments(), self.deleted())
+        self.execute(
+            "UPDATE state SET generation = ?, documents = ?, passages = ?, seal = ?", (*counts, sealed)
+        )
+        self.execute("COMMIT")
+
     def begin_changes(self) -> None:
-        """Open the transaction unless it is open."""
+        """Open the transaction unless it is open, on a catalog that is whole and of the format of today."""
         if not self.has_changes:
             self.execute("BEGIN IMMEDIATE")
+            self.state()
+            if self.format() < FORMAT:
+                upgrade(self)

@@ -61,20 +61,25 @@ def _level(live: int) -> int:
     return max(0, live.bit_length() - 1) // 2
 
 
-def merge_segments(folder: Path, catalog: CatalogWriter) -> None:
-    """Merge what `choose` picks, kind by kind and model by model, as a part of the writer's transaction.
+def merge_segments(folder: Path, catalog: CatalogWriter) -> bool:
+    """Merge what `choose` picks, kind by kind and model by model, in one transaction; False when all stay.
 
-    The old directories stay for readers of the last generation until the writer removes them.
+    The generation stays the same, since what is found does. The old directories stay until the writer removes
+    them.
     """
     deleted = catalog.deleted()
     families: dict[tuple[str, str], list[SegmentEntry]] = {}
     for entry in catalog.segments():
         families.setdefault((entry.kind, entry.model), []).append(entry)
     merged = [_merge_family(folder, catalog, family, deleted) for family in families.values()]
-    if any(merged):
+    if not any(merged):
+        return False
+    if len(deleted):
         kept = [open_segment(folder / entry.id).columns["passage_ids"] for entry in catalog.segments()]
         gone = np.isin(deleted, np.concatenate([np.empty(0, np.int64), *kept]), invert=True)
         catalog.forget_deleted(deleted[gone])
+    catalog.commit_merge()
+    return True
 
 
 def _merge_family(
@@ -107,7 +112,7 @@ def merge_vectors(segments: Sequence[VectorSegment], deleted: NDArray[np.int64])
     merged = VectorsBuilder()
     for segment in segments:
         live = np.isin(segment.passage_ids, deleted, invert=True)
-        merged.add(segment.passage_ids[live], segment.vectors[live])
+        merged.add(segment.passage_ids[live], segment.vectors[live], segment.covered[live])
     return merged.columns()
 
 

@@ -18,14 +18,14 @@ from .state import seal
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-FORMAT = 1
+FORMAT = 2
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
 
 # `text` stands last so that reading the other columns of a document does not page through it.
 _TABLES = """
 PRAGMA application_id = 0x7370616E;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -43,6 +43,7 @@ CREATE TABLE documents (
     title TEXT NOT NULL,
     page_starts TEXT NOT NULL,
     headings TEXT NOT NULL,
+    labels TEXT NOT NULL DEFAULT '[]',
     metadata TEXT NOT NULL,
     digest TEXT NOT NULL,
     text TEXT NOT NULL
@@ -55,10 +56,23 @@ CREATE TABLE passages (
     page INTEGER,
     line INTEGER NOT NULL,
     heading TEXT NOT NULL,
+    label TEXT NOT NULL DEFAULT '',
+    content TEXT NOT NULL DEFAULT '',
     digest TEXT NOT NULL
 ) STRICT;
 CREATE INDEX passages_by_place ON passages (document_id, start, "end");
-CREATE TABLE tombstones (passage_id INTEGER PRIMARY KEY) STRICT;
+CREATE INDEX passages_by_content ON passages (content);
+CREATE TABLE tombstones (passage_id INTEGER PRIMARY KEY, content TEXT) STRICT;
+CREATE INDEX tombstones_by_content ON tombstones (content);
+CREATE TABLE refusals (
+    document_id TEXT PRIMARY KEY NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    reader TEXT NOT NULL,
+    digest TEXT NOT NULL
+) STRICT;
 CREATE TABLE segments (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,

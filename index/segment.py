@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mmap
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ _MANIFEST = "manifest.json"
 _COLUMNS = "columns.bin"
 _TEMPORARY = ".unfinished"
 _ALIGNMENT = 64  # bytes; the length of a cache line
+_NAME = re.compile(r"[0-9a-f]{64}")
+
+Columns = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,11 @@ class Segment:
         if _digest(self.data) != self.digests[_COLUMNS]:
             self.check(*self.columns)
             raise damaged(self.path / _COLUMNS, "a byte between its columns changed")
+
+
+def is_segment_name(name: str) -> bool:
+    """Whether a directory of that name is a segment, finished or not."""
+    return name == _TEMPORARY or _NAME.fullmatch(name) is not None
 
 
 def damaged(path: Path, how: str) -> IndexCorrupt:

@@ -15,10 +15,10 @@ from . import postings, vectors
 from .catalog import Catalog
 from .live_postings import LivePostings
 from .postings import PostingsSegment
-from .rows import FileState
+from .rows import Description, FileState, Refusal
 from .segment import Segment
 from .vector_index import VectorIndex
-from .vectors import VectorSegment
+from .vectors import Coverage, VectorSegment
 
 _BATCH = 512
 
@@ -61,6 +61,16 @@ class Snapshot:
         """The state of the file behind each live document, by document id in order."""
         return self._catalog.files()
 
+    def refusals(self) -> dict[str, Refusal]:
+        """Why files were refused, by document id in order."""
+        return self._catalog.refusals()
+
+    def descriptions(self) -> list[Description]:
+        """What is known about each document, by id in order, without reading its text. Made to be shown: the
+        digests that vouch for documents are only compared by `document`.
+        """
+        return self._catalog.descriptions()
+
     def document(self, document_id: str) -> Document:
         """A document; `ValueError` for an id that is not in the index."""
         return self._catalog.document(document_id)
@@ -86,6 +96,15 @@ class Snapshot:
         for segment in self._vector_segments(model_digest):
             lacking &= ~VectorSegment(segment).holds(ids)
         return ids[lacking]
+
+    def coverage(self, model_digest: str) -> Coverage:
+        """How much the window of a model saw of each live passage that has a vector of it."""
+        parts = [VectorSegment(segment) for segment in self._vector_segments(model_digest)]
+        covered = np.concatenate([np.empty(0, np.int32), *(part.covered for part in parts)])
+        ids = np.concatenate([np.empty(0, np.int64), *(part.passage_ids for part in parts)])
+        order = np.argsort(ids)
+        order = order[np.isin(ids[order], self._deleted, invert=True)]
+        return Coverage(ids[order], covered[order])
 
     def vector_models(self) -> dict[str, int]:
         """The digest of each model that wrote vectors, and how many live passages have one."""

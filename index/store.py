@@ -77,12 +77,12 @@ class Store:
     def snapshot(self) -> Snapshot:
         """The last commit, whole: what is read through it stays the same while writers go on."""
         for _ in range(_MOST_TRIES - 1):
-            generation = self._catalog.generation()
+            seal = self._catalog.seal()
             try:
                 return self._snapshot()
             except (FileNotFoundError, IndexCorrupt):
                 # A writer may have merged segments away between reading their names and opening them.
-                if self._catalog.generation() == generation:
+                if self._catalog.seal() == seal:
                     break
         return self._snapshot()
 

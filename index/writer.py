@@ -5,8 +5,9 @@
         writer.commit()
 
 A commit writes the new segments (written, fsynced, renamed), then names them in one SQLite transaction, so a
-kill at any moment leaves the last commit as it was. Leaving the context without a commit forgets everything.
-Directories that no catalog names, left by a kill or a merge, are removed when a writer comes and goes.
+kill at any moment leaves the last commit as it was. Segments are merged after that, in a transaction of their
+own, so that nobody waits for a merge to see new words. Leaving the context without a commit forgets
+everything. Directories that no catalog names, left by a kill or a merge, are removed by the next writer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +24,19 @@ from numpy.typing import NDArray
 from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
-from . import postings, vectors
+from . import postings
 from .catalog_writer import CatalogWriter
 from .faults import named_faults
-from .gate import check_vectors
 from .lock import WriteLock
 from .merge import merge_segments
 from .postings import PostingsBuilder
-from .rows import FileState, document_row, passage_row
-from .segment import open_segment, write_segment
+from .rows import FileState, Refusal, document_row, passage_row, refusal_row
+from .segment import Columns, is_segment_name, write_segment
 from .state import SegmentEntry
-from .vectors import VectorsBuilder, VectorSegment
+from .vector_staging import VectorStaging, covered_column
+from .vectors import KIND as VECTORS
 
 _MOST_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
-_MOST_VECTOR_BYTES = 256 * 2**20
 
 
 class Writer:
@@ -48,14 +47,18 @@ class Writer:
         self._timeout_s = timeout_s
         self._lock = WriteLock(folder / "write.lock")
         self._failed = False
+        self._postings = PostingsBuilder()
         self._catalog: CatalogWriter
-        self._forget()
+        self._vectors: VectorStaging
+        self.reused_vectors = 0
+        """How many of the passages put so far took over the vectors of others; commits do not reset it."""
 
     def __enter__(self) -> Writer:
         """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
         self._lock.acquire(self._timeout_s)
         try:
             self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
+            self._vectors = VectorStaging(self._segments, self._catalog)
             self._remove_orphans()
         except BaseException:
             self._lock.release()
@@ -82,17 +85,23 @@ class Writer:
     ) -> list[int]:
         """Add a document, or replace the one of the same id; the new ids of its passages.
 
-        `terms` holds the index terms of each passage; the ids in `passages` are ignored.
+        `terms` holds the index terms of each passage; the ids in `passages` are ignored. A passage whose
+        indexed text is that of another, live or deleted a while ago, takes over its vectors: `reused_vectors`
+        counts them. So a rename is best put under the new id before the old one is removed; the other order
+        works too, until a merge drops what was removed. A refusal of the same id is forgotten.
         """
         _check_document(document, passages, terms, state)
         row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
         with self._staging():
             self._catalog.remove_document(document.id)
+            self._catalog.remove_refusal(document.id)
+            twins = self._vectors.twins([row["content"] for row in passage_rows])
             ids = self._catalog.add_document(row, passage_rows)
+            found = [twins.get(row["content"], []) for row in passage_rows]
+            self.reused_vectors += self._vectors.reuse(ids, found)
             for passage_id, passage_terms in zip(ids, terms, strict=True):
                 self._postings.add(passage_id, passage_terms)
-            if len(self._postings) > _MOST_PAIRS:
-                self._flush_postings()
+            self._flush_what_is_full()
         return ids
 
     def touch(self, document_id: str, state: FileState) -> None:
@@ -109,10 +118,32 @@ class Writer:
         if not found:
             raise ValueError(f"no document {document_id!r} in the index {self._folder}")
 
-    def put_vectors(self, model_digest: str, passage_ids: Sequence[int], rows: NDArray[np.float32]) -> int:
+    def refuse(self, document_id: str, refusal: Refusal) -> None:
+        """Remember that a file was refused and why, or replace what was remembered: durable with the next
+        commit, without effect on any ranking. A document of that id stays until it is removed.
+        """
+        row = refusal_row(document_id, refusal)
+        with self._staging():
+            self._catalog.add_refusal(row)
+
+    def forget_refusal(self, document_id: str) -> None:
+        """Forget that a file was refused, as when it is gone; `ValueError` when it was not."""
+        with self._staging():
+            found = self._catalog.remove_refusal(document_id)
+        if not found:
+            raise ValueError(f"no refusal of {document_id!r} in the index {self._folder}")
+
+    def put_vectors(
+        self,
+        model_digest: str,
+        passage_ids: Sequence[int],
+        rows: NDArray[np.float32],
+        covered: Sequence[int] | NDArray[np.integer] | None = None,
+    ) -> int:
         """Store one unit vector a passage; how many were stored.
 
-        Passages that were deleted since, or that have a vector of this model already, are passed over:
+        `covered` says for each how many code points of its indexed text, from the start, the model's window
+        saw. Passages that were deleted since, or that have a vector of this model already, are passed over:
         another process was faster. `VectorRejected` names the first bad row, and then nothing changes.
         """
         if not model_digest:
@@ -120,20 +151,15 @@ class Writer:
         ids = np.array(passage_ids, np.int64)
         if len(np.unique(ids)) != len(ids):
             raise ValueError("a passage is named twice")
-        stored = self._stored_vectors(model_digest)
-        staged = self._vectors.get(model_digest, VectorsBuilder())
-        width = stored[0].width if stored else staged.width
-        check_vectors(rows, width, [f"passage {number}" for number in passage_ids])
-        wanted = np.isin(ids, self._catalog.live_among(passage_ids))
-        for having in (staged.holds(ids), *(segment.holds(ids) for segment in stored)):
-            wanted &= ~having
-        if wanted.any():
-            with self._staging():
+        self._vectors.check(model_digest, rows, passage_ids)
+        column = covered_column(covered, len(ids))
+        live = np.isin(ids, self._catalog.live_among(passage_ids))
+        with self._staging():
+            stored = self._vectors.put(model_digest, ids[live], rows[live], column[live])
+            if stored:
                 self._catalog.begin_changes()
-                self._vectors.setdefault(model_digest, staged).add(ids[wanted], rows[wanted])
-                if sum(builder.n_bytes for builder in self._vectors.values()) > _MOST_VECTOR_BYTES:
-                    self._flush_vectors()
-        return int(wanted.sum())
+                self._flush_what_is_full()
+        return stored
 
     def set(self, key: str, value: str) -> None:
         """Add or replace a setting of the index."""
@@ -141,22 +167,24 @@ class Writer:
             self._catalog.set(key, value)
 
     def commit(self) -> int:
-        """Make everything staged durable and visible at once; the number of the generation."""
+        """Make everything staged durable and visible at once; the number of the generation.
+
+        When this fails in the merge that follows, the generation is durable all the same.
+        """
         with self._staging():
             if not self._catalog.has_changes:
                 return self._catalog.generation()
             self._flush_postings()
             self._flush_vectors()
-            merge_segments(self._segments, self._catalog)
-            return self._catalog.commit()
+            generation = self._catalog.commit()
+            if merge_segments(self._segments, self._catalog):
+                self._remove_orphans()
+            self._vectors.refresh()
+            return generation
 
     @property
     def _segments(self) -> Path:
         return self._folder / "segments"
-
-    def _forget(self) -> None:
-        self._postings = PostingsBuilder()
-        self._vectors: dict[str, VectorsBuilder] = {}
 
     @contextmanager
     def _staging(self) -> Iterator[None]:
@@ -168,14 +196,14 @@ class Writer:
                 yield
         except BaseException:
             self._failed = True
-            self._forget()
             self._catalog.rollback()
             raise
 
-    def _stored_vectors(self, model_digest: str) -> list[VectorSegment]:
-        entries = self._catalog.segments()
-        wanted = [entry.id for entry in entries if (entry.kind, entry.model) == (vectors.KIND, model_digest)]
-        return [VectorSegment(open_segment(self._segments / name)) for name in wanted]
+    def _flush_what_is_full(self) -> None:
+        if len(self._postings) > _MOST_PAIRS:
+            self._flush_postings()
+        if self._vectors.is_full:
+            self._flush_vectors()
 
     def _flush_postings(self) -> None:
         if self._postings.n_passages:
@@ -183,19 +211,21 @@ class Writer:
             self._postings = PostingsBuilder()
 
     def _flush_vectors(self) -> None:
-        for model, builder in self._vectors.items():
-            self._write(vectors.KIND, model, builder.columns())
-        self._vectors = {}
+        for model, columns in self._vectors.columns():
+            self._write(VECTORS, model, columns)
+        self._vectors.refresh()
 
-    def _write(self, kind: str, model: str, columns: dict[str, NDArray[Any]]) -> None:
+    def _write(self, kind: str, model: str, columns: Columns) -> None:
         name = write_segment(self._segments, kind, model, columns)
         self._catalog.add_segment(SegmentEntry(name, kind, model, len(columns["passage_ids"])))
 
     def _remove_orphans(self) -> None:
-        """Delete what no catalog names. A reader that has it open keeps its mapped files."""
+        """Delete segments that no catalog names, and nothing else that lies there. A reader that has one open
+        keeps its mapped files.
+        """
         named = {entry.id for entry in self._catalog.segments()}
         for directory in self._segments.iterdir():
-            if directory.name not in named:
+            if is_segment_name(directory.name) and directory.name not in named:
                 shutil.rmtree(directory, ignore_errors=True)
 
 

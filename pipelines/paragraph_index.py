@@ -11,10 +11,9 @@ from spanwise.types import Document
 from ..corpora.passages import split
 from ..corpora.squad import Article
 from ..index.analysis import Analyzer
-from ..index.rows import FileState
+from ..index.rows import FileState, indexed_text
 from ..index.store import Store
 from .library import MODEL, ROOT, Library
-from .sync import indexed_text
 
 
 def document_id_of(context: str) -> str:

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Passage, Rejection, SyncReport
+from spanwise.types import Rejection, SyncReport
 
 from ..corpora.folder import FoundFile, walk
 from ..corpora.opening import read_regular
 from ..corpora.passages import split
 from ..corpora.reading import Skipped, parse
 from ..index.analysis import Analyzer
-from ..index.rows import FileState
+from ..index.rows import FileState, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 
@@ -39,11 +39,6 @@ Report = Callable[[str, int, int], None]
 
 def silent(stage: str, done: int, total: int) -> None:
     """Reports nothing."""
-
-
-def indexed_text(passage: Passage) -> str:
-    """What is searched for a passage: its heading path, then its words."""
-    return "\n".join([*passage.heading, passage.text])
 
 
 @dataclass

@@ -3,13 +3,14 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from spanwise.errors import DocumentRejected, FormatTooNew, IndexCorrupt, IndexLocked, IndexNotFound
-from spanwise.index import FileState, Store
-from spanwise.types import Document, Heading, Passage
+from spanwise.index import Description, FileState, Store
+from spanwise.types import Document, Heading, Label, Passage
 
 STATE = FileState(10, 20, "s")
 
@@ -25,21 +26,19 @@ def whole(text, name="a.txt", **more):
 def test_documents_and_passages_come_back_as_they_went_in(corpus_of) -> None:
     text = "caf\u00e9 \U0001f642\x00\r\n\u2028 e\u0301 end"
     headings = (Heading(0, 1, "One"), Heading(7, 2, "T\u00f4o"))
-    given = document(text, page_starts=(0, 7), headings=headings, metadata={"k": "v"})
-    passage = Passage(0, "a.txt", 5, 12, text[5:12], page=1, line=2, heading=("One", "T\u00f4o"))
+    labels = (Label(0, "slide 1"), Label(5, "Sh\u00e9et1!B7"))
+    given = document(text, page_starts=(0, 7), headings=headings, labels=labels, metadata={"k": "v"})
+    passage = Passage(
+        0, "a.txt", 5, 12, text[5:12], page=1, line=2, heading=("One", "T\u00f4o"), label="Sh\u00e9et1!B7"
+    )
     store = corpus_of({}).store
     with store.writer() as writer:
         (number,) = writer.put(given, [passage], [["x"]], STATE)
         writer.commit()
     with store.snapshot() as snapshot:
         assert snapshot.document("a.txt") == given
-        (stored,) = snapshot.passages([number])
-        assert (stored.text, stored.page, stored.line, stored.heading) == (
-            text[5:12],
-            1,
-            2,
-            ("One", "T\u00f4o"),
-        )
+        assert snapshot.passages([number]) == [replace(passage, id=number)]
+        assert snapshot.descriptions() == [Description("a.txt", "text/plain", "A title", {"k": "v"})]
         assert snapshot.files() == {"a.txt": STATE}
     assert store.verify() == []
 
@@ -162,9 +161,9 @@ def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
 def test_a_newer_format_is_refused(corpus_of) -> None:
     path = corpus_of({}).store.path
     catalog = sqlite3.connect(path / "catalog.sqlite")
-    catalog.execute("PRAGMA user_version = 2")
+    catalog.execute("PRAGMA user_version = 3")
     catalog.close()
-    with pytest.raises(FormatTooNew, match="format 2, this program reads up to 1"):
+    with pytest.raises(FormatTooNew, match="format 3, this program reads up to 2"):
         Store.open(path)
 
 
