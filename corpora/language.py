@@ -20,9 +20,26 @@ SUREST = 0.8
 # In English prose every third word is one of these; in no other language is every fifth.
 ENGLISH = frozenset("the of and to a in is that for it as was with be on not he by are this at from".split())
 ENGLISH_SHARE = 0.2
-FEWEST_WORDS = 20
 WORD = re.compile(r"[^\W\d_]+")
-NO_LANGUAGE = "zxx"
+# The languages that the model tells and that have a code of two letters.
+NAMES = dict(
+    name.split(":")
+    for name in """
+    af:Afrikaans am:Amharic an:Aragonese ar:Arabic as:Assamese az:Azerbaijani ba:Bashkir be:Belarusian
+    bg:Bulgarian bn:Bengali br:Breton bs:Bosnian ca:Catalan cs:Czech cy:Welsh da:Danish de:German dz:Dzongkha
+    el:Greek en:English eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fo:Faroese
+    fr:French fy:Frisian ga:Irish gd:Gaelic gl:Galician gu:Gujarati ha:Hausa he:Hebrew hi:Hindi hr:Croatian
+    ht:Haitian hu:Hungarian hy:Armenian id:Indonesian ig:Igbo is:Icelandic it:Italian ja:Japanese jv:Javanese
+    ka:Georgian kk:Kazakh km:Khmer kn:Kannada ko:Korean ku:Kurdish ky:Kyrgyz la:Latin lb:Luxembourgish
+    lg:Ganda ln:Lingala lo:Lao lt:Lithuanian lv:Latvian mg:Malagasy mk:Macedonian ml:Malayalam mn:Mongolian
+    mr:Marathi ms:Malay mt:Maltese my:Burmese ne:Nepali nl:Dutch nn:Nynorsk no:Norwegian oc:Occitan om:Oromo
+    or:Odia pa:Punjabi pl:Polish ps:Pashto pt:Portuguese qu:Quechua ro:Romanian ru:Russian rw:Kinyarwanda
+    sa:Sanskrit se:Sami si:Sinhala sk:Slovak sl:Slovenian sn:Shona so:Somali sq:Albanian sr:Serbian st:Sotho
+    sv:Swedish sw:Swahili ta:Tamil te:Telugu tg:Tajik th:Thai tk:Turkmen tl:Tagalog tr:Turkish tt:Tatar
+    ug:Uyghur uk:Ukrainian ur:Urdu uz:Uzbek vi:Vietnamese vo:Volapük wa:Walloon xh:Xhosa yo:Yoruba zh:Chinese
+    zu:Zulu
+    """.split()
+)
 
 
 def detect(text: str) -> str | None:
@@ -40,7 +57,16 @@ def detect(text: str) -> str | None:
     if _is_english(words):
         return "en"
     code, probability = _identifier().classify(sample)
-    return code if probability >= SUREST and len(code) == 2 else None
+    return code if probability >= SUREST and code in NAMES else None
+
+
+def said(code: str) -> str:
+    """What a person is told of a document in this language.
+
+    >>> said("de")
+    'in German (de)'
+    """
+    return f"in {NAMES.get(code, 'another language')} ({code})"
 
 
 def _is_english(words: list[str]) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from . import language
 from .opening import read_regular
 from .readers import docx, html, markdown, pdf, text
 
@@ -75,7 +76,19 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
         raise DocumentRejected("no text in it")
     if len(document.text) > MAX_TEXT:
         raise DocumentRejected(f"{len(document.text):,} characters of text; the limit is {MAX_TEXT:,}")
-    return document
+    return _with_language(document)
+
+
+def _with_language(document: Document) -> Document:
+    """The document with its language, where it can be told, and with a remark where it is not English."""
+    code = language.detect(document.text)
+    if code is None:
+        return document
+    known = {**document.metadata, "language": code}
+    if code != "en":
+        remarks = [known["remark"]] if "remark" in known else []
+        known["remark"] = "; ".join([*remarks, language.said(code)])
+    return replace(document, metadata=known)
 
 
 def choose_reader(data: bytes, suffix: str) -> Reader | None:

@@ -28,7 +28,7 @@ class Corpus:
             for document_id in remove:
                 writer.remove(document_id)
             for document_id, texts in put.items():
-                document, passages = _document(document_id, texts)
+                document, passages = document_of(document_id, texts)
                 state = FileState(len(document.text), 0, document.sha256)
                 writer.put(document, passages, [PLAIN.terms(text) for text in texts], state)
             writer.commit()
@@ -37,7 +37,7 @@ class Corpus:
         return self.store.snapshot()
 
 
-def _document(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
+def document_of(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
     text, passages = "\n".join(texts), []
     start = 0
     for part in texts:
