@@ -192,15 +192,15 @@ class Library:
         from ..retrieval.near_duplicates import TO_READ
         from .ask import Asker
 
-        ranking = self.retriever(retriever)
+        ranking, loaded = self.retriever(retriever), self._reader(reader)
         return Asker(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
             analyzer=self.analyzer,
             retriever=self.grouping(ranking, TO_READ) if group else ranking,
-            reader=self._reader(reader),
+            reader=loaded,
             vectorizer=self.encoder,
-            calibration=load_calibration(reader) if calibrated else None,
+            calibration=load_calibration(reader, loaded.digest) if calibrated else None,
         )
 
     def document(self, document_id: str) -> Document:

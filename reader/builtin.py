@@ -7,7 +7,7 @@ import json
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from spanwise.errors import ModelNotFound
+from spanwise.errors import ModelNotFound, ModelRejected
 
 from ..models.delta import apply_delta
 from ..models.locate import BASE_SHA256, file_sha256, find_base, find_model
@@ -47,11 +47,21 @@ def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
     )
 
 
-def load_calibration(name: str = BUILTIN) -> Calibration | None:
-    """The calibration that lies beside a reader's weights, or None when it was never fitted."""
+def load_calibration(name: str, reader_digest: str) -> Calibration | None:
+    """The calibration that lies beside a reader's weights, or None when it was never fitted.
+
+    `ModelRejected` when it was fitted for other weights than those loaded: its confidence would mean nothing.
+    """
     folder = builtin_folder() if name == BUILTIN else Path(name).expanduser()
     path = folder / CALIBRATION
-    return Calibration.load(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    calibration = Calibration.load(path)
+    if calibration.reader != reader_digest:
+        raise ModelRejected(
+            f"{path} was fitted for other weights: fit it again with: spanwise calibrate --out {folder}"
+        )
+    return calibration
 
 
 def trained_for_null(folder: Path) -> bool:

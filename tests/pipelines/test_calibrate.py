@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
+from spanwise.errors import ModelRejected
 from spanwise.pipelines.validation_split import is_validation
-from spanwise.reader.builtin import load_calibration
+from spanwise.reader.builtin import load_calibration, load_reader
 
 HELD_BACK = next(title for i in range(1000) if is_validation(title := f"Title {i}"))
 
@@ -39,4 +42,7 @@ def test_a_calibration_is_fitted_written_and_bound_to_its_reader(run, tmp_path, 
     figures = json.loads(out)
     assert figures["questions"] == 50
     assert 0 < figures["answerable"] < 50
-    assert load_calibration(str(reader)).threshold == figures["threshold"]
+    digest = load_reader(str(reader)).digest
+    assert load_calibration(str(reader), digest).threshold == figures["threshold"]
+    with pytest.raises(ModelRejected, match="spanwise calibrate --out"):
+        load_calibration(str(reader), "another")
