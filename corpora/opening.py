@@ -41,7 +41,7 @@ def read_regular(root: Path, document_id: str) -> bytes:
     try:
         handle = _open_file(root, relative)
         with os.fdopen(handle, "rb") as file:
-            return _read(file.fileno())
+            return _read_settled(file.fileno())
     except OSError as error:
         raise DocumentRejected(f"cannot be opened: {error.strerror or error}") from error
 
@@ -54,6 +54,24 @@ def _open_file(root: Path, relative: PurePosixPath) -> int:
         return os.open(relative.name, FILE_FLAGS, dir_fd=folder)
     finally:
         os.close(folder)
+
+
+def _read_settled(handle: int) -> bytes:
+    """All bytes behind a descriptor, read again when they changed meanwhile; the second time they are taken.
+
+    Half of an old and half of a new version are then read from a file that never rests, and from no other.
+    """
+    before = _state(handle)
+    data = _read(handle)
+    if _state(handle) == before:
+        return data
+    os.lseek(handle, 0, os.SEEK_SET)
+    return _read(handle)
+
+
+def _state(handle: int) -> tuple[int, int]:
+    status = os.fstat(handle)
+    return status.st_size, status.st_mtime_ns
 
 
 def _read(handle: int) -> bytes:

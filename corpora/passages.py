@@ -34,7 +34,7 @@ def split(document: Document, words: int = 150, overlap: int = 30) -> list[Passa
     spans: list[Span] = []
     for region in regions(document, budget):
         spans += _region_spans(document, region, whole, budget, overlap * WORD_WEIGHT)
-    return list(_passages(document, spans))
+    return passages_at(document, spans)
 
 
 def _region_spans(
@@ -86,12 +86,13 @@ def _overlapping(
         floor = first + 1
 
 
-def _passages(document: Document, spans: Sequence[Span]) -> Iterator[Passage]:
-    """Passages for spans in order: page and line of their start, and the headings above it.
+def passages_at(document: Document, spans: Sequence[Span]) -> list[Passage]:
+    """The passages at these spans, which ascend, with id 0: page and line of their start, headings above it.
 
     A line ends with "\\\\n"; "\\\\r\\\\n" holds one and counts once, and a "\\\\r" alone counts for nothing.
     """
     headings = sorted(document.headings, key=lambda heading: heading.start)
+    passages: list[Passage] = []
     path: list[Heading] = []
     line, at, n_passed = 1, 0, 0
     for start, end in spans:
@@ -101,17 +102,20 @@ def _passages(document: Document, spans: Sequence[Span]) -> Iterator[Passage]:
             path = [above for above in path if above.level < headings[n_passed].level]
             path.append(headings[n_passed])
             n_passed += 1
-        yield Passage(
-            id=0,
-            document_id=document.id,
-            start=start,
-            end=end,
-            text=document.text[start:end],
-            page=max(1, bisect_right(document.page_starts, start)) if document.page_starts else None,
-            line=line,
-            heading=_with_title(document.title, [heading.text for heading in path]),
-            label=label_at(document.labels, start),
+        passages.append(
+            Passage(
+                id=0,
+                document_id=document.id,
+                start=start,
+                end=end,
+                text=document.text[start:end],
+                page=max(1, bisect_right(document.page_starts, start)) if document.page_starts else None,
+                line=line,
+                heading=_with_title(document.title, [heading.text for heading in path]),
+                label=label_at(document.labels, start),
+            )
         )
+    return passages
 
 
 def label_at(labels: Sequence[Label], position: int) -> str:

@@ -31,6 +31,7 @@ BY_SUFFIX: dict[str, Reader] = {
 }
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
+READERS = "1"  # raise it when some bytes would be read that were refused, or otherwise than before
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
@@ -68,7 +69,7 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
     try:
         document = reader(data, document_id)
-    except DocumentRejected:
+    except (DocumentRejected, MemoryError):
         raise
     except Exception as error:  # a parser that fails on one file must not stop a folder
         raise DocumentRejected(f"its parser failed: {type(error).__name__}: {error}") from error

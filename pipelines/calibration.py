@@ -25,7 +25,8 @@ from .ask import N_BEST, Asker
 from .candidates import Candidate
 from .evaluate_squad import GoldQuestion
 from .paragraph_index import contexts_of, paragraph_library
-from .sync import Report, silent, sync_vectors
+from .progress import Report, silent
+from .sync import sync_vectors
 from .validation_split import split_articles
 
 ABSENT_PARAGRAPHS = 0.3

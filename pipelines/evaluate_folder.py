@@ -11,7 +11,7 @@ from spanwise.types import Answer, AnswerSpan
 from ..eval.abstention import Verdict, judge
 from ..eval.question_set import FolderQuestion
 from .library import DEFAULT_RETRIEVER, Library
-from .sync import Report, silent
+from .progress import Report, silent
 
 QUESTIONS_AT_ONCE = 8
 TOP = 3

@@ -21,7 +21,7 @@ from .ask import Asker
 from .evaluate_squad import GoldQuestion, gold_questions
 from .library import Library
 from .paragraph_index import document_id_of
-from .sync import Report, silent
+from .progress import Report, silent
 
 CUTOFFS = (1, 5, 20)
 PASSAGES_PER_CUTOFF = 3

@@ -13,7 +13,7 @@ from ..corpora.squad import SquadDataset
 from ..eval.squad import score_v1, score_v2
 from ..reader.protocol import Reader
 from .candidates import margin
-from .sync import Report, silent
+from .progress import Report, silent
 
 QUESTIONS_AT_ONCE = 256
 

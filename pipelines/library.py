@@ -7,11 +7,12 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Answer, Document, Hit, Passage, SyncReport
@@ -19,8 +20,10 @@ from spanwise.types import Answer, Document, Hit, Passage, SyncReport
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
 from ..index.store import Store
-from .locations import existing_folder, index_folder_of, is_index, resolve_index
-from .sync import Report, silent, sync_vectors, sync_words
+from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
+from .progress import Report, silent
+from .roots import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
+from .sync import sync_vectors, sync_words
 
 if TYPE_CHECKING:
     from ..models.encoder import TextEncoder
@@ -30,23 +33,40 @@ if TYPE_CHECKING:
     from .ask import Asker
 
 DEFAULT_RETRIEVER = "hybrid"
-ROOT, MODEL = "root", "model"
+MODEL = "model"
 
 
-def open(folder: str | Path, index: str | Path | None = None, model: str | None = None) -> Library:
-    """The library of a folder, its index created in `folder/.spanwise` (or at `index`) if there is none.
+def open(
+    folder: str | Path | Sequence[str | Path], index: str | Path | None = None, model: str | None = None
+) -> Library:
+    """The library of one folder, or of several in one index; what is missing is made.
 
-    `model` names the encoder of the dense vectors: "base", a local folder, or name@revision. Nothing is
-    read before `sync`. Raises FolderNotFound, and ModelMismatch for an index made with another model.
+    The index lies in `folder/.spanwise`, in the user's cache when that cannot be written, or at `index`,
+    which several folders need; folders that an index does not hold yet are added to it. `model` names the
+    encoder of the dense vectors: "base", a local folder, or name@revision. Nothing is read before `sync`.
+    Raises FolderNotFound, and ModelMismatch for an index made with another model.
     """
-    root = existing_folder(Path(folder))
-    path = Path(index) if index is not None else index_folder_of(root)
+    given = [folder] if isinstance(folder, (str, Path)) else list(folder)
+    folders = [existing_folder(Path(each)) for each in given]
+    path = _index_for(folders, index)
     if is_index(path):
         library = Library(Store.open(path))
-        library.require(root, model)
+        library.require_model(model)
+        library.add(folders)
         return library
-    settings = {ROOT: str(root), MODEL: model or "base", **Analyzer().settings()}
-    return Library(Store.create(path, settings))
+    roots = roots_setting(with_folders((), folders), path)
+    return Library(Store.create(path, {**roots, MODEL: model or "base", **Analyzer().settings()}))
+
+
+def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
+    if index is not None:
+        path = Path(index)
+        return path if is_index(path) or not is_index(path / FOLDER_NAME) else path / FOLDER_NAME
+    if len(folders) != 1:
+        raise ValueError(
+            f"{len(folders)} folders: name the place of their index (--index), and at least one folder"
+        )
+    return index_folder_of(folders[0])
 
 
 def open_index(index: str | Path) -> Library:
@@ -61,27 +81,36 @@ class Library:
         self.store = store
 
     @property
-    def root(self) -> Path:
-        """The indexed folder; one that moved together with its `.spanwise` is found where it is now."""
-        stored = Path(self.store.settings[ROOT])
-        beside = self.store.path.resolve().parent
-        return beside if self.store.path.name == ".spanwise" else stored
+    def roots(self) -> tuple[Root, ...]:
+        """The indexed folders; one that moved together with its `.spanwise` is found where it is now."""
+        return read_roots(self.store.settings, self.store.path)
+
+    def add(self, folders: Sequence[Path]) -> None:
+        """Takes folders in that are not there yet; their documents come with the next `sync`."""
+        self._keep(with_folders(self.roots, folders))
+
+    def drop(self, folders: Sequence[Path]) -> None:
+        """Takes folders out, which need not exist any more; their documents go with the next `sync`."""
+        self._keep(without_folders(self.roots, folders))
+
+    def _keep(self, roots: Sequence[Root]) -> None:
+        if roots != self.roots:
+            with self.store.writer() as writer:
+                for key, value in roots_setting(roots, self.store.path).items():
+                    writer.set(key, value)
+                writer.commit()
 
     @property
     def model(self) -> str:
         """The name of the encoder that the dense vectors are made with."""
         return self.store.settings[MODEL]
 
-    def require(self, root: Path, model: str | None) -> None:
-        """Raises ModelMismatch or ValueError when this index is of another model or another folder."""
+    def require_model(self, model: str | None) -> None:
+        """Raises ModelMismatch when this index was made with another model."""
         if model is not None and model != self.model:
             raise ModelMismatch(
                 f"{self.store.path} was made with the model {self.model!r}, not {model!r}; "
-                f"make another index with: spanwise index {root} --model {model} --index OTHER"
-            )
-        if root != self.root:
-            raise ValueError(
-                f"{self.store.path} is the index of {self.root}, not of {root}: name another --index"
+                f"make another index with: spanwise index FOLDER --model {model} --index OTHER"
             )
 
     @cached_property
@@ -96,12 +125,22 @@ class Library:
 
         return TextEncoder.load(self.model)
 
-    def sync(self, vectors: bool = True, report: Report = silent) -> SyncReport:
+    @property
+    def sync_command(self) -> str:
+        """The command that brings this index up to date."""
+        return f"spanwise index --index {shlex.quote(str(self.store.path))}"
+
+    def sync(
+        self, vectors: bool = True, report: Report = silent, workers: int | None = None, retry: bool = False
+    ) -> SyncReport:
         """Makes the index what the folder is now: words first, then the vectors that are missing.
 
-        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped.
+        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped. `workers`
+        processes read files, by default one a core and four at most. Files that were refused before are
+        read again when they change, or all of them with `retry`.
         """
-        outcome = sync_words(self.store, existing_folder(self.root), self.analyzer, report)
+        listing = list_roots(self.roots)
+        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry)
         self._snapshot = None
         if vectors and self.missing_vectors():
             sync_vectors(self.store, self.encoder, report)
@@ -127,7 +166,7 @@ class Library:
         from ..retrieval.registry import build_retriever
 
         if not self.snapshot.n_passages:
-            raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: spanwise index {self.root}")
+            raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
         return build_retriever(name, self.snapshot, self.analyzer, lambda: self.encoder)
 
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
@@ -211,18 +250,11 @@ class Library:
         """All passages, by document and place."""
         return self.snapshot.passages(self.snapshot.passage_ids().tolist())
 
-    def status(self) -> Mapping[str, object]:
-        """Figures of the index: documents, passages, vectors, generation, model, place."""
-        return {
-            "index": str(self.store.path),
-            "root": str(self.root),
-            "generation": self.snapshot.generation,
-            "documents": self.snapshot.n_documents,
-            "passages": self.snapshot.n_passages,
-            "vectors": sum(self.snapshot.vector_models().values()),
-            "missing_vectors": self.missing_vectors(),
-            "model": self.model,
-        }
+    def status(self) -> Mapping[str, Any]:
+        """Figures of the index: folders, documents by format, passages, vectors, what was refused and why."""
+        from .status import status_record
+
+        return status_record(self)
 
     def close(self) -> None:
         """Releases the index; the library cannot be used after it."""

@@ -13,7 +13,8 @@ from ..corpora.squad import Article
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, indexed_text
 from ..index.store import Store
-from .library import MODEL, ROOT, Library
+from .library import MODEL, Library
+from .roots import roots_setting
 
 
 def document_id_of(context: str) -> str:
@@ -27,7 +28,7 @@ def paragraph_library(texts: Iterable[tuple[str, str]], index: Path, model: str 
     A title is indexed with its paragraph as a heading is; the empty string is none.
     """
     analyzer = Analyzer()
-    store = Store.create(index, {ROOT: str(index.parent), MODEL: model, **analyzer.settings()})
+    store = Store.create(index, {**roots_setting((), index), MODEL: model, **analyzer.settings()})
     with store.writer() as writer:
         for context, title in {context: title for title, context in texts}.items():
             document = _document(title, context)

@@ -86,6 +86,9 @@ def sync_record(report: SyncReport) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "rejected": [{"document": r.document_id, "reason": r.reason} for r in report.rejected],
         "skipped": dict(report.skipped),
+        "remarks": [{"document": r.document_id, "text": r.text} for r in report.remarks],
+        "found": report.found,
+        "reused_vectors": report.reused_vectors,
         "passages": report.passages,
         "seconds": report.seconds,
     }

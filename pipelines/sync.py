@@ -1,71 +1,66 @@
 """Sync: the index becomes what the folder is. New, changed and removed files, then missing vectors.
 
-A file whose size and time are those of the index is taken as unchanged; otherwise its digest decides.
-Words are committed before vectors, so that lexical search is ready first; vectors are committed batch
-by batch, so that an interrupted encoding goes on where it stopped.
+A file whose size and time are those of the index is taken as unchanged; otherwise its digest decides. Files
+that were refused are remembered in the same way, with the reason. Words are committed before vectors, so that
+lexical search is ready first, and both as the work goes on, so that nothing done is lost by an interruption.
+When words are committed depends on the files alone: the same files give the same segments.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
-from spanwise.errors import DocumentRejected
-from spanwise.types import Rejection, SyncReport
+from spanwise.types import Rejection, Remark, SyncReport
 
-from ..corpora.folder import FoundFile, walk
-from ..corpora.opening import read_regular
-from ..corpora.passages import split
-from ..corpora.reading import Skipped, parse
+from ..corpora.folder import FoundFile, Listing
+from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
-from ..index.rows import FileState, indexed_text
+from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
+from .file_reader import FileReader, Outcome
+from .parsing.pool import ParserPool, default_workers
+from .parsing.wire import Parsed
+from .progress import Report, silent
+from .tally import Tally
 
 if TYPE_CHECKING:
     from ..models.encoder import TextEncoder
 
 PASSAGES_PER_COMMIT = 20_000
+BYTES_PER_COMMIT = 32 * 2**20  # of files
 VECTORS_PER_COMMIT = 2_048
-
-Report = Callable[[str, int, int], None]
-"""Hears (stage, done, total) while work goes on; stages are "read" and "encode"."""
+NEVER = (0, 0)  # the size and time that no file has
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """Reports nothing."""
+def sync_words(
+    store: Store,
+    listing: Listing,
+    analyzer: Analyzer,
+    report: Report = silent,
+    workers: int | None = None,
+    retry: bool = False,
+) -> SyncReport:
+    """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
-
-@dataclass
-class _Tally:
-    added: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    deleted: list[str] = field(default_factory=list)
-    rejected: list[Rejection] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    unchanged: int = 0
-
-
-def sync_words(store: Store, root: Path, analyzer: Analyzer, report: Report = silent) -> SyncReport:
-    """Adds, updates and removes what changed, for lexical search; one bad file stops nothing."""
+    `workers` processes read the files; with `retry` those that were refused before are tried again.
+    """
     started = time.monotonic()
-    tally = _Tally()
     with store.writer() as writer:
         with store.snapshot() as snapshot:
-            known = snapshot.files()
-        found = _found_files(root, tally)
-        _Reading(root, writer, analyzer, known, tally).read_all(found, report)
-        for gone in sorted(set(known) - {file.document_id for file in found}):
-            writer.remove(gone)
-            tally.deleted.append(gone)
+            known, refused = snapshot.files(), snapshot.refusals()
+        update = _Update(writer, listing, known, {} if retry else refused)
+        todo = [file for file in listing.files if not update.is_settled(file)]
+        reader = FileReader(store, known)
+        with ParserPool(workers or default_workers(), analyzer.settings()) as pool:
+            update.read(todo, pool.map(reader, todo), report)
+        update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
-        return _sync_report(tally, snapshot.n_passages, time.monotonic() - started)
+        return update.tally.report(snapshot.n_passages, writer.reused_vectors, time.monotonic() - started)
 
 
 def sync_vectors(store: Store, encoder: TextEncoder, report: Report = silent) -> int:
@@ -89,73 +84,93 @@ def _counted_on(report: Report, before: int, total: int) -> Callable[[int], None
     return lambda done: report("encode", before + done, total)
 
 
-class _Reading:
-    """Reads the found files into a writer, committing as it goes."""
+class _Update:
+    """Writes the outcome of each file into the index, committing as it goes."""
 
     def __init__(
-        self, root: Path, writer: Writer, analyzer: Analyzer, known: dict[str, FileState], tally: _Tally
+        self,
+        writer: Writer,
+        listing: Listing,
+        known: Mapping[str, FileState],
+        refused: Mapping[str, Refusal],
     ) -> None:
-        self.root, self.writer, self.analyzer, self.known, self.tally = root, writer, analyzer, known, tally
-        self.staged = 0
+        self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
+        n_found = len(listing.files) + len(listing.rejected) + sum(listing.skipped.values())
+        self.tally = Tally(n_found, skipped=Counter(listing.skipped))
+        self.staged_passages = self.staged_bytes = 0
+        for rejection in listing.rejected:
+            self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, READERS))
 
-    def read_all(self, found: Sequence[FoundFile], report: Report) -> None:
-        for i, file in enumerate(found):
-            self._one(file)
-            if self.staged >= PASSAGES_PER_COMMIT:
-                self.writer.commit()
-                self.staged = 0
-            report("read", i + 1, len(found))
-
-    def _one(self, file: FoundFile) -> None:
-        before = self.known.get(file.document_id)
-        if before is not None and (before.size, before.mtime_ns) == (file.size, file.mtime_ns):
+    def is_settled(self, file: FoundFile) -> bool:
+        """True for a file that need not be read: what the index says of it still holds."""
+        state = self.known.get(file.document_id)
+        if state is not None and (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
             self.tally.unchanged += 1
-            return
-        try:
-            data = read_regular(file.root, file.place)
-            state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
-            if before is not None and before.sha256 == state.sha256:
-                self.writer.touch(file.document_id, state)
-                self.tally.unchanged += 1
-            else:
-                self._put(file, data, state, before)
-        except DocumentRejected as error:
-            self._drop(file, before)
-            self.tally.rejected.append(Rejection(file.document_id, str(error)))
+            return True
+        refusal = self.refused.get(file.document_id)
+        now = (file.size, file.mtime_ns, READERS)
+        if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != now:
+            return False
+        self._book(file.document_id, refusal)
+        return True
 
-    def _put(self, file: FoundFile, data: bytes, state: FileState, before: FileState | None) -> None:
-        document = parse(data, file.document_id)
-        if isinstance(document, Skipped):
-            self._drop(file, before)
-            self.tally.skipped[document.reason] += 1
-            return
-        passages = split(document)
-        terms = [self.analyzer.terms(indexed_text(passage)) for passage in passages]
-        self.writer.put(document, passages, terms, state)
-        self.staged += len(passages)
-        (self.tally.added if before is None else self.tally.updated).append(file.document_id)
+    def read(self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], report: Report) -> None:
+        """Store the outcomes as they come in."""
+        n_bytes, total = 0, sum(file.size for file in files)
+        for done, outcome in enumerate(outcomes, 1):
+            self._store(outcome)
+            n_bytes += outcome.file.size
+            if self.staged_passages >= PASSAGES_PER_COMMIT or self.staged_bytes >= BYTES_PER_COMMIT:
+                self.writer.commit()
+                self.staged_passages = self.staged_bytes = 0
+            report("files", done, len(files))
+            report("bytes", n_bytes, total)
 
-    def _drop(self, file: FoundFile, before: FileState | None) -> None:
-        if before is not None:  # what the index holds is no longer what the file says
-            self.writer.remove(file.document_id)
-            self.tally.deleted.append(file.document_id)
+    def forget_gone(self, refused: Iterable[str]) -> None:
+        """Remove the documents and refusals of files that are no longer there."""
+        found = {file.document_id for file in self.listing.files}
+        for gone in sorted(self.known.keys() - found):
+            self._remove(gone)
+        found |= {rejection.document_id for rejection in self.listing.rejected}
+        for gone in sorted(set(refused) - found):
+            self.writer.forget_refusal(gone)
 
+    def _store(self, outcome: Outcome) -> None:
+        file, state, found = outcome.file, outcome.state, outcome.found
+        self.staged_bytes += file.size
+        if isinstance(found, Skipped | Rejection):
+            kind: Literal["rejected", "skipped"] = "skipped" if isinstance(found, Skipped) else "rejected"
+            # What could not even be opened costs little to try again, and its time need not change for that.
+            seen = (file.size, file.mtime_ns) if state is not None else NEVER
+            if file.document_id in self.known:  # what the index holds is no longer what the file says
+                self._remove(file.document_id)
+            self._refuse(file.document_id, Refusal(*seen, kind, found.reason, READERS))
+        elif found is None:
+            self.writer.touch(file.document_id, outcome.known_state)
+            self.tally.unchanged += 1
+        else:
+            self._put(found, outcome.known_state)
 
-def _found_files(root: Path, tally: _Tally) -> list[FoundFile]:
-    listing = walk(root)
-    tally.rejected += listing.rejected
-    tally.skipped.update(listing.skipped)
-    return list(listing.files)
+    def _put(self, parsed: Parsed, state: FileState) -> None:
+        document = parsed.document
+        self.writer.put(document, parsed.passages, parsed.terms, state)
+        self.staged_passages += len(parsed.passages)
+        (self.tally.updated if document.id in self.known else self.tally.added).append(document.id)
+        if remark := document.metadata.get("remark"):
+            self.tally.remarks.append(Remark(document.id, remark))
 
+    def _remove(self, document_id: str) -> None:
+        self.writer.remove(document_id)
+        self.tally.deleted.append(document_id)
 
-def _sync_report(tally: _Tally, passages: int, seconds: float) -> SyncReport:
-    return SyncReport(
-        added=tuple(sorted(tally.added)),
-        updated=tuple(sorted(tally.updated)),
-        deleted=tuple(sorted(tally.deleted)),
-        unchanged=tally.unchanged,
-        rejected=tuple(sorted(tally.rejected, key=lambda r: r.document_id)),
-        skipped=dict(sorted(tally.skipped.items())),
-        passages=passages,
-        seconds=round(seconds, 3),
-    )
+    def _refuse(self, document_id: str, refusal: Refusal) -> None:
+        """Remember a refusal, unless it is remembered already, and book it."""
+        if self.refused.get(document_id) != refusal:
+            self.writer.refuse(document_id, refusal)
+        self._book(document_id, refusal)
+
+    def _book(self, document_id: str, refusal: Refusal) -> None:
+        if refusal.kind == "skipped":
+            self.tally.skipped[refusal.reason] += 1
+        else:
+            self.tally.rejected.append(Rejection(document_id, refusal.reason))

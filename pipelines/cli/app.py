@@ -17,7 +17,7 @@ import typer
 
 from spanwise.errors import SpanwiseError
 
-from . import ask, evaluate, index, search, status, train
+from . import ask, doctor, evaluate, index, search, status, train, verify
 
 ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
@@ -36,6 +36,8 @@ app.command(epilog="Example: spanwise index notes --index notes-index")(index.in
 app.command(epilog="Example: spanwise search 'opening hours' --retriever bm25 -k 5")(search.search)
 app.command(epilog="Example: spanwise ask 'when does the library open?' notes")(ask.ask)
 app.command(epilog="Example: spanwise status --index notes")(status.status)
+app.command(epilog="Example: spanwise verify --index notes")(verify.verify)
+app.command(epilog="Example: spanwise doctor --index notes")(doctor.doctor)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(train.app, name="train")
 app.command(epilog="Example: spanwise calibrate --data train-v1.1.json.gz --out runs/reader")(train.calibrate)
@@ -66,6 +68,8 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # a disk, a permission: no mistake of this program
+        _fail(str(error), 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

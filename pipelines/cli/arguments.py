@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..library import DEFAULT_RETRIEVER, Library, open, open_index
-from ..locations import nearest_index
+from ..locations import nearest_index, resolve_index
 
 IndexOption = Annotated[
     Path | None,
@@ -31,8 +31,9 @@ RETRIEVER = DEFAULT_RETRIEVER
 
 def library_of(folder: Path | None, index: Path | None) -> Library:
     """The library meant: of the folder, at the index named, or the nearest one upward from here."""
-    if folder is not None:
-        return open(folder, index)
-    if index is not None:
-        return open_index(index)
-    return open_index(nearest_index(Path.cwd()))
+    return open_index(index_of(index)) if folder is None else open(folder, index)
+
+
+def index_of(index: Path | None) -> Path:
+    """The directory of the index named, or of the nearest one upward from here."""
+    return nearest_index(Path.cwd()) if index is None else resolve_index(index)

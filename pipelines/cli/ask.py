@@ -59,7 +59,8 @@ def _bring_up_to_date(library: Library) -> None:
         say_report(report)
     else:
         rejected = f", {len(report.rejected)} rejected" if report.rejected else ""
-        say(f"nothing changed in {library.root}: {library.snapshot.n_documents} documents{rejected}")
+        folders = ", ".join(str(root.folder) for root in library.roots)
+        say(f"nothing changed in {visible(folders)}: {library.snapshot.n_documents} documents{rejected}")
 
 
 def _show(answer: Answer) -> None:

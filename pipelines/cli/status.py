@@ -1,20 +1,64 @@
-"""`spanwise status`: what an index holds."""
+"""`spanwise status`: what an index holds, what could not be read, and what to do."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
 
 from .arguments import IndexOption, JsonOption, library_of
 from .terminal import print_json, visible
 
 
-def status(index: IndexOption = None, json: JsonOption = False) -> None:
-    """Show what an index holds: documents, passages, vectors, model."""
+def status(
+    index: IndexOption = None,
+    files: Annotated[bool, typer.Option("--files", help="List every file, with remarks.")] = False,
+    rejected: Annotated[
+        bool, typer.Option("--rejected", help="List the files that were not indexed, and why.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what an index holds: documents, passages, vectors, model, and what could not be read."""
+    from ..status import advice, file_records
+
     with library_of(None, index) as library:
-        figures = library.status()
+        record = library.status()
+        told = advice(record, library.sync_command)
+        listed = [
+            each
+            for each in (file_records(library) if files or rejected else [])
+            if files or each["state"] != "indexed"
+        ]
     if json:
-        print_json(figures)
-        return
-    for name, value in figures.items():
-        print(f"{name.replace('_', ' '):16} {visible(str(value))}")
-    if figures["missing_vectors"]:
-        lacking, root = figures["missing_vectors"], figures["root"]
-        print(f"dense search lacks {lacking} passages; finish with: spanwise index {root}")
+        print_json({**record, "advice": told} | ({"files": listed} if files or rejected else {}))
+    elif files or rejected:
+        for each in listed:
+            print(visible("  ".join(filter(None, (f"{each['state']:8}", each["document"], each["remark"])))))
+    else:
+        _show(record, told)
+
+
+def _show(record: Mapping[str, Any], told: list[str]) -> None:
+    rows = {
+        "index": f"{record['index']} ({record['bytes'] / 1e6:.1f} MB)",
+        "folders": ", ".join(root["folder"] for root in record["roots"]),
+        "last commit": f"{record['last_commit']}, generation {record['generation']}",
+        "documents": _total(record["documents"], record["formats"]),
+        "passages": str(record["passages"]),
+        "vectors": f"{record['vectors']} of model {record['model']}, {record['missing_vectors']} missing",
+        "languages": _total(None, record["languages"]),
+        "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
+        "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
+        "skipped": _total(sum(record["skipped"].values()), record["skipped"]),
+    }
+    for name, value in rows.items():
+        if value:
+            print(f"{name:12} {visible(value)}")
+    for sentence in told:
+        print(f"- {visible(sentence)}")
+
+
+def _total(total: int | None, counts: Mapping[str, int]) -> str:
+    parts = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return parts if total is None else f"{total}: {parts}" if parts else str(total)

@@ -9,12 +9,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-LABELS = {"read": "reading files", "encode": "encoding passages", "questions": "asking", "steps": "training"}
+LABELS = {
+    "files": "reading files",
+    "bytes": "of which",
+    "encode": "encoding passages",
+    "questions": "asking",
+    "steps": "training",
+}
 
 
 def print_json(record: Any) -> None:
     """One JSON value on stdout, in UTF-8, keys in the order given."""
-    print(json.dumps(record, ensure_ascii=False))
+    print(json_line(record))
+
+
+def json_line(record: Any) -> str:
+    """One JSON value in one line."""
+    return json.dumps(record, ensure_ascii=False)
 
 
 def say(message: str) -> None:
@@ -38,16 +49,17 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         yield lambda stage, done, total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"))
+    with Progress(*shown, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bar.add_task(LABELS.get(stage, stage), total=total)
-            bar.update(tasks[stage], completed=done, total=total)
+                tasks[stage] = bar.add_task(LABELS.get(stage, stage), total=total, amount="")
+            amount = _megabytes(done, total) if stage == "bytes" else f"{done:,}/{total:,}"
+            bar.update(tasks[stage], completed=done, total=total, amount=amount)
 
         yield report
 
@@ -57,6 +69,10 @@ def console() -> Any:
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _megabytes(done: int, total: int) -> str:
+    return f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
 
 
 def _visible_character(c: str) -> str:

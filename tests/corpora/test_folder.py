@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from spanwise.corpora.folder import walk
+from spanwise.corpora.folder import joined, walk
 from spanwise.corpora.opening import read_regular
 from spanwise.errors import DocumentRejected, FolderNotFound
+from spanwise.types import Rejection
 
 
 def touch(path: Path, text: str = "words") -> Path:
@@ -82,13 +83,71 @@ def test_a_socket_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert walk(tmp_path).skipped == {"socket": 1}
 
 
-def test_a_name_that_is_not_utf8_is_refused_readably(tmp_path: Path) -> None:
+def raw(folder: Path, name: bytes) -> Path:
+    path = Path(os.fsdecode(os.fsencode(folder) + b"/" + name))
     try:
-        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("x", encoding="utf-8")
+        return touch(path)
     except OSError:
         pytest.skip("this file system takes UTF-8 names only")
-    [rejection] = walk(tmp_path).rejected
-    assert (rejection.document_id, rejection.reason) == (r"caf\xe9.txt", "its name is not UTF-8")
+
+
+def test_a_name_that_is_not_utf8_is_found_readably_and_read(tmp_path: Path) -> None:
+    raw(tmp_path, b"\xff/caf\xe9.txt")
+    [found] = walk(tmp_path).files
+    assert found.document_id == r"\xff/caf\xe9.txt"
+    assert read_regular(found.root, found.place) == b"words"
+
+
+def test_of_two_files_with_one_id_the_second_is_refused(tmp_path: Path) -> None:
+    raw(tmp_path, b"caf\xe9.txt")
+    raw(tmp_path, rb"caf\xe9.txt")
+    listing = walk(tmp_path)
+    assert [file.place for file in listing.files] == [r"caf\xe9.txt"]
+    assert listing.rejected == (Rejection(r"caf\xe9.txt", "another file's name is spelled the same way"),)
+
+
+def test_an_index_inside_is_no_part_of_the_folder(tmp_path: Path) -> None:
+    touch(tmp_path / "own" / "catalog.sqlite")
+    touch(tmp_path / "own" / "segments" / "a.txt")
+    touch(tmp_path / "spanwise.toml")
+    touch(tmp_path / "a.txt")
+    assert (ids(tmp_path), walk(tmp_path).skipped) == (["a.txt"], {"folder of an index": 1})
+
+
+def test_ids_start_with_the_prefix_and_places_do_not(tmp_path: Path) -> None:
+    touch(tmp_path / "a.txt")
+    [found] = walk(tmp_path, "notes/").files
+    assert (found.document_id, found.place) == ("notes/a.txt", "a.txt")
+
+
+def test_joined_listings_lose_nothing(tmp_path: Path) -> None:
+    for name in ("b/z.txt", "a/a.txt", "a/.x", "b/.x"):
+        touch(tmp_path / name)
+    both = joined([walk(tmp_path / "b", "b/"), walk(tmp_path / "a", "a/")])
+    assert [file.document_id for file in both.files] == ["a/a.txt", "b/z.txt"]
+    assert both.skipped == {"hidden": 2}
+
+
+def test_an_entry_that_goes_during_the_walk_takes_nothing_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch(tmp_path / "a.txt")
+    touch(tmp_path / "gone.txt")
+    listed = os.scandir
+
+    class Late:
+        def __init__(self, handle: int) -> None:
+            self.entries = list(listed(handle))
+            (tmp_path / "gone.txt").unlink()
+
+        def __enter__(self) -> list[os.DirEntry[str]]:
+            return self.entries
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    monkeypatch.setattr(os, "scandir", Late)
+    assert ids(tmp_path) == ["a.txt"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,9 @@ def test_index_prints_its_report(run, folder, encoder_folder):
         "unchanged",
         "rejected",
         "skipped",
+        "remarks",
+        "found",
+        "reused_vectors",
         "passages",
         "seconds",
     ]
@@ -77,7 +80,7 @@ def test_status_tells_what_is_there(run, folder):
     run("index", folder, "--lexical-only")
     code, out, _ = run("status", "--index", folder, "--json")
     assert (code, json.loads(out)["documents"]) == (0, 3)
-    assert "missing vectors" in run("status", "--index", folder)[1]
+    assert "dense search lacks" in run("status", "--index", folder)[1]
 
 
 def one_line(text: str) -> bool:
@@ -153,13 +156,25 @@ def test_help_status_and_lexical_search_load_no_heavy_package(run, folder):
     run("index", folder, "--lexical-only")
     assert imported("--help") == set()
     assert imported("status", "--index", str(folder)) == set()
+    assert imported("verify", "--index", str(folder)) == set()
     assert imported("search", "weir", "--index", str(folder), "--retriever", "bm25") == set()
     assert imported("search", "weir", "--index", str(folder), "--retriever", "tfidf") == set()
     assert imported("index", str(folder), "--lexical-only") == set()
 
 
 @pytest.mark.parametrize(
-    "verb", [(), ("index",), ("search",), ("ask",), ("status",), ("eval", "squad"), ("train", "reader")]
+    "verb",
+    [
+        (),
+        ("index",),
+        ("search",),
+        ("ask",),
+        ("status",),
+        ("verify",),
+        ("doctor",),
+        ("eval", "squad"),
+        ("train", "reader"),
+    ],
 )
 def test_help_gives_an_example(run, verb):
     code, out, _ = run(*verb, "-h")

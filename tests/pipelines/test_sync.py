@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import threading
 
 import numpy as np
 import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
-from spanwise.pipelines import sync
+from spanwise.pipelines import file_reader, sync
 from spanwise.pipelines.library import open_index
+from spanwise.pipelines.parsing import process
+from spanwise.pipelines.parsing.parser import Parser
 
 
 def documents(library) -> list[str]:
@@ -137,5 +141,142 @@ def test_an_index_follows_its_folder_when_that_moves(folder, encoder_folder):
         library.sync()
     moved = folder.rename(folder.with_name("moved"))
     with open_index(moved) as library:
-        assert library.root == moved
+        assert [root.folder for root in library.roots] == [moved]
         assert library.sync().unchanged == 3
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[str]:
+    """The documents that were parsed so far."""
+    parsed, parse = [], Parser.parse
+    monkeypatch.setattr(
+        Parser, "parse", lambda self, *given: (parsed.append(given[1]), parse(self, *given))[1]
+    )
+    return parsed
+
+
+def test_refused_files_are_remembered_and_counted_again(folder, encoder_folder, reads):
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    with spanwise.open(folder, model=encoder_folder) as library:
+        first = library.sync(vectors=False)
+        generation = library.snapshot.generation
+        assert sorted(library.snapshot.refusals()) == ["broken.pdf", "picture.png"]
+        reads.clear()
+        second = library.sync(vectors=False)
+        assert (reads, library.snapshot.generation) == ([], generation)
+        assert (second.rejected, second.skipped, second.found) == (first.rejected, first.skipped, 5)
+
+
+def test_a_refused_file_is_read_again_when_it_changed_or_when_told(folder, encoder_folder, reads):
+    (folder / "broken.txt").write_bytes(b"")
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync(vectors=False)
+        reads.clear()
+        library.sync(vectors=False, retry=True)
+        assert reads == ["broken.txt"]
+        (folder / "broken.txt").write_text("Mended by Ute Falk.\n")
+        assert library.sync(vectors=False).added == ("broken.txt",)
+        assert library.snapshot.refusals() == {}
+
+
+def test_a_refusal_is_forgotten_with_its_file(folder, encoder_folder):
+    (folder / "empty.txt").write_bytes(b"")
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync(vectors=False)
+        (folder / "empty.txt").unlink()
+        assert library.sync(vectors=False).rejected == ()
+        assert library.snapshot.refusals() == {}
+
+
+@pytest.mark.parametrize("new", ["moved/mill.md", "renamed.md"])
+def test_a_renamed_file_is_neither_parsed_nor_encoded_again(folder, encoder_folder, reads, new):
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync()
+        before = library.document("mill.md")
+        (folder / "moved").mkdir()
+        (folder / "mill.md").rename(folder / new)
+        reads.clear()
+        report = library.sync(vectors=False)
+        assert (report.added, report.deleted, reads) == ((new,), ("mill.md",), [])
+        assert library.missing_vectors() == 0 < report.reused_vectors
+        assert library.document(new) == dataclasses.replace(before, id=new)
+
+
+def test_a_title_made_from_the_name_follows_the_name(folder, encoder_folder, reads):
+    (folder / "old.md").write_text("No heading stands above this.\n")
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync(vectors=False)
+        (folder / "old.md").rename(folder / "new.md")
+        library.sync(vectors=False)
+        assert library.document("new.md").title == "new"
+
+
+def test_an_edit_encodes_only_what_changed(folder, encoder_folder):
+    sections = [f"# Part {i}\n\n" + f"Sentence number {i} of this part. " * 60 for i in range(8)]
+    (folder / "long.md").write_text("\n\n".join(["# Title", *sections]))
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync()
+        n_passages = library.snapshot.n_passages
+        sections[3] = sections[3].replace("Sentence", "Phrase")
+        (folder / "long.md").write_text("\n\n".join(["# Title", *sections]))
+        report = library.sync(vectors=False)
+        assert 0 < library.missing_vectors() < n_passages / 2
+        assert report.reused_vectors > n_passages / 2
+
+
+def test_files_that_change_while_they_are_read_are_seen_by_the_next_sync(folder, encoder_folder, monkeypatch):
+    read_regular = file_reader.read_regular
+
+    def edited_before(root, place):
+        (root / place).write_text(f"{place} was edited by Otto Brandt.\n")
+        return read_regular(root, place)
+
+    with spanwise.open(folder, model=encoder_folder) as library:
+        monkeypatch.setattr(file_reader, "read_regular", edited_before)
+        library.sync(vectors=False, workers=1)
+        monkeypatch.undo()
+        (folder / "tram.txt").write_text("Edited again.\n")
+        assert library.sync(vectors=False).updated == ("tram.txt",)
+
+
+def test_an_emptied_folder_empties_the_index(folder, encoder_folder):
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync(vectors=False)
+        for name in ("mill.md", "tram.txt", "sub/weir.html"):
+            (folder / name).unlink()
+        report = library.sync(vectors=False)
+        assert (report.found, len(report.deleted), library.snapshot.n_passages) == (0, 3, 0)
+
+
+def test_a_missing_root_deletes_nothing(folder, encoder_folder, tmp_path):
+    with spanwise.open(folder, tmp_path / "index", encoder_folder) as library:
+        library.sync(vectors=False)
+        folder.rename(folder.with_name("unplugged"))
+        with pytest.raises(FolderNotFound):
+            library.sync(vectors=False)
+        assert len(documents(library)) == 3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeypatch, workers):
+    monkeypatch.setattr(sync, "PASSAGES_PER_COMMIT", 1)
+
+    def interrupted(stage, done, total):
+        if (stage, done) == ("files", 2):
+            raise KeyboardInterrupt
+
+    with spanwise.open(folder, model=encoder_folder) as library:
+        with pytest.raises(KeyboardInterrupt):
+            library.sync(vectors=False, report=interrupted, workers=workers)
+        library._snapshot = None
+        assert documents(library) == ["mill.md", "sub/weir.html"]
+        assert library.sync(vectors=False).added == ("tram.txt",)
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("spanwise-parser")]
+
+
+def test_a_sync_without_anything_to_read_starts_no_process(folder, encoder_folder, monkeypatch):
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync(vectors=False)
+        monkeypatch.setattr(process, "START", "raise SystemExit")
+        assert library.sync(vectors=False).unchanged == 3

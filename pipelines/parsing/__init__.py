@@ -1,0 +1,1 @@
+"""Files are parsed in child processes, whose memory and time are limited and whose answers are checked."""

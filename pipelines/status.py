@@ -1,0 +1,104 @@
+"""What an index holds, what could not be read, and what there is to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .disk_usage import bytes_below
+from .locations import CATALOG_NAME
+
+if TYPE_CHECKING:
+    from ..index.snapshot import Snapshot
+    from .library import Library
+
+
+def status_record(library: Library) -> dict[str, Any]:
+    """The figures of an index; counts are of its last commit."""
+    snapshot = library.snapshot
+    return {
+        "index": str(library.store.path),
+        "roots": [
+            {"label": root.label, "folder": str(root.folder), "there": root.folder.is_dir()}
+            for root in library.roots
+        ],
+        "generation": snapshot.generation,
+        "last_commit": _last_commit(library.store.path),
+        "bytes": bytes_below(library.store.path),
+        "documents": snapshot.n_documents,
+        "passages": snapshot.n_passages,
+        "vectors": sum(snapshot.vector_models().values()),
+        "missing_vectors": library.missing_vectors(),
+        "model": library.model,
+        **_documents(snapshot),
+        **_refused(snapshot),
+    }
+
+
+def file_records(library: Library) -> list[dict[str, str]]:
+    """One record for each file that the last sync read or refused, ordered by document id."""
+    snapshot = library.snapshot
+    read = [
+        {
+            "document": document.id,
+            "state": "indexed",
+            "format": document.media_type,
+            "remark": document.metadata.get("remark", ""),
+        }
+        for document in snapshot.descriptions()
+    ]
+    refused = [
+        {"document": name, "state": refusal.kind, "format": "", "remark": refusal.reason}
+        for name, refusal in snapshot.refusals().items()
+    ]
+    return sorted(read + refused, key=lambda record: record["document"])
+
+
+def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
+    """What to do about the state of an index, one sentence each; empty when all is well."""
+    told = [
+        f"{root['folder']} is missing: bring it back, or: {sync_command} --drop FOLDER"
+        for root in record["roots"]
+        if not root["there"]
+    ]
+    if not record["passages"]:
+        told.append(f"nothing can be searched yet; fill it with: {sync_command}")
+    if record["missing_vectors"]:
+        told.append(f"dense search lacks {record['missing_vectors']} passages; finish with: {sync_command}")
+    if record["rejected"]:
+        told.append("some files could not be read; see which with: spanwise status --rejected")
+    if record["remarks"]:
+        told.append("on some documents there are remarks; see them with: spanwise status --files")
+    return told
+
+
+def _documents(snapshot: Snapshot) -> dict[str, Any]:
+    known = snapshot.descriptions()
+    return {
+        "formats": _counts(document.media_type for document in known),
+        "languages": _counts(filter(None, (document.metadata.get("language") for document in known))),
+        "remarks": sum("remark" in document.metadata for document in known),
+    }
+
+
+def _refused(snapshot: Snapshot) -> dict[str, Any]:
+    refusals = snapshot.refusals().values()
+    return {
+        kind: _counts(refusal.reason.partition(":")[0] for refusal in refusals if refusal.kind == kind)
+        for kind in ("rejected", "skipped")
+    }
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    """How often each name occurs, the most frequent first, then by name."""
+    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _last_commit(index: Path) -> str:
+    """Local time, to the second, at which the catalog or its log was last written."""
+    parts = [path for path in index.glob(f"{CATALOG_NAME}*") if not path.name.endswith("-shm")]
+    latest = max(path.stat().st_mtime for path in parts)
+    return datetime.fromtimestamp(latest).astimezone().isoformat(timespec="seconds")

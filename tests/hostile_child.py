@@ -1,0 +1,96 @@
+"""A parsing child whose parser does to its process what the file says, as a hostile file might."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from spanwise.corpora.reading import Skipped
+from spanwise.corpora.reading import parse as honest_parse
+from spanwise.pipelines.parsing import child
+from spanwise.types import Document, Heading, Label
+
+START = (
+    "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start.pop('path'); "
+    "import hostile_child; hostile_child.main(**start)"
+)
+
+
+def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
+    """The main loop of the child, with `parse` in the place of the honest one."""
+    child.parse = parse
+    child.main(limits, analyzer)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def eat() -> None:
+    hoard = []
+    while True:
+        hoard.append(bytes(2**24))
+
+
+def chatter() -> None:
+    print("x" * 100_000, flush=True)
+    os.write(1, b"\0\0\0\0" * 1_000)
+
+
+def listen() -> None:
+    if sys.stdin.read() or os.read(0, 1):
+        raise AssertionError("there was something to read")
+
+
+def fill_the_disk() -> None:
+    with open(os.environ["TMPDIR"] + "/large", "wb") as file:  # noqa: PTH123
+        file.write(bytes(2**21))
+
+
+def answer_nonsense() -> None:
+    """Write to every pipe that this process has, where the answers go among them."""
+    for descriptor in range(3, 64):
+        try:
+            os.write(descriptor, b"nonsense" * 1_000)
+        except OSError:
+            continue
+    time.sleep(60)
+
+
+DEEDS: dict[bytes, Callable[[], object]] = {
+    b"crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    b"exit": lambda: os._exit(3),
+    b"last words": lambda: (os.write(2, b"free(): invalid pointer\n"), os.abort()),
+    b"spin": spin,
+    b"sleep": lambda: time.sleep(60),
+    b"eat": eat,
+    b"chatter": chatter,
+    b"listen": listen,
+    b"fill": fill_the_disk,
+    b"nonsense": answer_nonsense,
+    b"unlimit": lambda: resource.setrlimit(resource.RLIMIT_AS, (2**40, 2**40)),
+    b"secret": lambda: 1 / ("SPANWISE_SECRET" not in os.environ),
+}
+LIES: dict[bytes, Callable[[Document], Document]] = {
+    b"surrogate": lambda document: replace(document, title="\ud800"),
+    b"far page": lambda document: replace(document, page_starts=(0, 10**9)),
+    b"far label": lambda document: replace(document, labels=(Label(10**9, "slide 1"),)),
+    b"number": lambda document: replace(document, metadata={"pages": 7}),
+    b"level": lambda document: replace(document, headings=(Heading(0, 10**9, "deep"),)),
+}
+
+
+def parse(data: bytes, document_id: str) -> Document | Skipped:
+    """Do what the first line says, then read the file as ever."""
+    name = data.partition(b"\n")[0]
+    if name in DEEDS:
+        DEEDS[name]()
+    document = honest_parse(data, document_id)
+    return LIES[name](document) if name in LIES and isinstance(document, Document) else document

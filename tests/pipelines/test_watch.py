@@ -1,0 +1,101 @@
+"""A watched folder is searched as it is now: changes, errors and a folder that goes and comes back."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spanwise.pipelines.watch import matters
+
+WAIT_S = 60
+
+
+class Child:
+    """A `spanwise index --watch` with its lines, of stdout and of stderr."""
+
+    def __init__(self, *arguments: object) -> None:
+        command = [sys.executable, "-m", "spanwise", "index", *map(str, arguments), "--lexical-only"]
+        self.process = subprocess.Popen(
+            [*command, "--watch", "--watch-delay", "0.1"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        self.lines: queue.Queue[str] = queue.Queue()
+        self.reader = threading.Thread(target=self._read)
+        self.reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
+
+    def line_with(self, text: str) -> str:
+        while text not in (line := self.lines.get(timeout=WAIT_S)):
+            pass
+        return line
+
+    def stop(self, how: signal.Signals) -> int:
+        self.process.send_signal(how)
+        code = self.process.wait(WAIT_S)
+        self.reader.join(WAIT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def child(folder: Path, tmp_path: Path) -> Iterator[Child]:
+    (tmp_path / "papers").mkdir()
+    started = Child(folder, tmp_path / "papers", "--index", tmp_path / "both")
+    yield started
+    if started.process.returncode is None:
+        started.stop(signal.SIGKILL)
+
+
+def test_changes_are_followed_until_it_is_interrupted(child: Child, folder: Path, tmp_path: Path) -> None:
+    child.line_with("watching")
+    (folder / "new.txt").write_text("A ferry.\n")
+    assert "1 added, 0 updated, 0 deleted, 3 unchanged" in child.line_with("added")
+    (tmp_path / "papers" / "p.txt").write_text("A paper.\n")
+    child.line_with("1 added, 0 updated, 0 deleted, 4 unchanged")
+    (folder / "new.txt").unlink()
+    child.line_with("1 deleted")
+    assert child.stop(signal.SIGINT) == 0
+
+
+def test_a_folder_that_goes_is_told_and_waited_for(child: Child, folder: Path, tmp_path: Path) -> None:
+    child.line_with("watching")
+    away = folder.rename(tmp_path / "away")
+    assert str(folder) in child.line_with("there is no folder")
+    away.rename(folder)
+    (folder / "new.txt").write_text("A ferry.\n")
+    child.line_with("1 added, 0 updated, 0 deleted, 3 unchanged")
+    assert child.stop(signal.SIGINT) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.txt", True),
+        ("sub/a.txt", True),
+        (".spanwiseignore", True),
+        ("sub/.spanwiseignore", True),
+        (".spanwise/catalog.sqlite", False),
+        ("index/segments/x", False),
+        (".git/HEAD", False),
+        ("node_modules/a.js", False),
+        (".hidden", False),
+    ],
+)
+def test_what_a_sync_could_see_matters(tmp_path: Path, name: str, expected: bool) -> None:
+    assert matters(tmp_path / name, [tmp_path, tmp_path / "other"], tmp_path / "index") is expected
