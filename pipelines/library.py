@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty, ModelMismatch
-from spanwise.types import Answer, Document, Hit, Passage, SyncReport
+from spanwise.types import Answer, Document, Hit, Passage, Span, SyncReport
 
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
@@ -160,6 +160,12 @@ class Library:
         """How many passages have no dense vector yet."""
         have = sum(self.snapshot.vector_models().values())
         return self.snapshot.n_passages - have
+
+    def gaps(self) -> list[Span]:
+        """The parts of documents that the encoder's window did not reach, by document and place."""
+        from .coverage import gaps
+
+        return [gap for digest in sorted(self.snapshot.vector_models()) for gap in gaps(self.snapshot, digest)]
 
     def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
         """The retriever of that name over the current generation; IndexEmpty without any passage."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, SyncReport
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, Span, SyncReport
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -75,6 +75,11 @@ def _place_record(passage: Passage) -> dict[str, Any]:
         "heading": list(passage.heading),
         "text": passage.text,
     }
+
+
+def gap_record(gap: Span) -> dict[str, Any]:
+    """A part of a document that the encoder's window did not reach; offsets are code points."""
+    return {"document": gap.document_id, "start": gap.start, "end": gap.end, "text": gap.text}
 
 
 def sync_record(report: SyncReport) -> dict[str, Any]:
