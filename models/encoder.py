@@ -72,9 +72,9 @@ class TextEncoder:
         counts = np.array([len(text) for text in texts], dtype=np.int32)
         if not texts:
             return counts
-        encoded = self.tokenizer(
-            list(texts), truncation=False, verbose=False, return_offsets_mapping=True
-        )["offset_mapping"]
+        encoded = self.tokenizer(list(texts), truncation=False, verbose=False, return_offsets_mapping=True)[
+            "offset_mapping"
+        ]
         for i, offsets in enumerate(encoded):
             if len(offsets) > self.max_length:
                 counts[i] = offsets[self.max_length - 2][1]  # the last position is that of [SEP]

@@ -165,7 +165,9 @@ class Library:
         """The parts of documents that the encoder's window did not reach, by document and place."""
         from .coverage import gaps
 
-        return [gap for digest in sorted(self.snapshot.vector_models()) for gap in gaps(self.snapshot, digest)]
+        return [
+            gap for digest in sorted(self.snapshot.vector_models()) for gap in gaps(self.snapshot, digest)
+        ]
 
     def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
         """The retriever of that name over the current generation; IndexEmpty without any passage."""

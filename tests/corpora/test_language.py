@@ -38,7 +38,9 @@ def test_a_language_is_told(code: str, text: str) -> None:
     assert detect(text) == code
 
 
-@pytest.mark.parametrize("text", ["", "ok", "12 34 56 789 1011", "Opening hours", "ACGT" * 90, "|--|--|\n" * 99])
+@pytest.mark.parametrize(
+    "text", ["", "ok", "12 34 56 789 1011", "Opening hours", "ACGT" * 90, "|--|--|\n" * 99]
+)
 def test_what_is_too_short_or_no_prose_has_none(text: str) -> None:
     assert detect(text) is None
 
