@@ -1,8 +1,8 @@
 """Bytes to text, once and for all: every offset in an index counts the code points that come out here.
 
-The order is fixed: byte order mark, then UTF-8, then the encoding that the file itself declares, then
-the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else is changed: line ends,
-NUL and other control characters stay as they are; only the byte order mark is dropped.
+The order is fixed: byte order mark, then UTF-16 without one, then UTF-8, then the encoding that the file
+itself declares, then the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else is
+changed: line ends, NUL and other control characters stay as they are; only the byte order mark is dropped.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import codecs
 from collections.abc import Iterator
 
 from spanwise.errors import DocumentRejected
+
+from .binary import is_binary, unmarked_utf16
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 MARKS = (
@@ -25,6 +27,7 @@ GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
+SAMPLE = 1 << 18  # bytes that a guess is made from
 # Python also registers codecs that are no character sets, some of them slow on hostile input (punycode).
 DECLARABLE = (
     *("ascii", "iso8859", "cp", "koi8", "shift_jis", "euc_", "gb", "big5", "mac-", "tis-620", "utf-16"),
@@ -45,6 +48,8 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
     """Encodings to try, best first; the guess is made only when the others have failed."""
+    if order := unmarked_utf16(data):
+        yield order
     yield "utf-8"
     if declared and (name := _declarable(declared)):
         yield name
@@ -82,10 +87,17 @@ def _guess(data: bytes) -> str | None:
     """The encoding that charset-normalizer finds likeliest; a tie goes to cp1252 if it is in it."""
     from charset_normalizer import from_bytes
 
-    matches = from_bytes(data, cp_isolation=list(GUESSED))
+    if is_binary(data):
+        return None
+    matches = from_bytes(_sample(data), cp_isolation=list(GUESSED))
     best = matches.best()
     if best is None:
         return None
     ties = [m for m in matches if (m.chaos, m.coherence) == (best.chaos, best.coherence)]
     western = any("cp1252" in match.could_be_from_charset for match in ties)
     return "cp1252" if western else best.encoding
+
+
+def _sample(data: bytes) -> bytes:
+    """The lines that end within the first `SAMPLE` bytes: no guessed encoding has line ends in letters."""
+    return data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1] or data[:SAMPLE]

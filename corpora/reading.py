@@ -1,42 +1,53 @@
 """A file becomes a document: its format is told by content first and by name second.
 
-Whatever decodes as UTF-8 and holds no NUL near its top is plain text, whatever its name. A file of a format
+Whatever is text in a known encoding is read as plain text, whatever its name. A file of a format
 that no reader knows is passed over; one of a known format that cannot be read is rejected with a reason.
 """
 
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from io import BytesIO
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from . import language
+from .binary import is_binary
+from .containers import Reader, is_mail, ole_reader, refuse_promise, zip_reader
+from .decoding import decode
 from .opening import read_regular
-from .readers import docx, html, markdown, pdf, text
-
-Reader = Callable[[bytes, str], Document]
+from .options import ReadOptions
+from .readers import asciidoc, csv, eml, html, ipynb, json, markdown, pdf, rst, rtf, tex, text, xml
 
 BY_SUFFIX: dict[str, Reader] = {
-    **dict.fromkeys((".txt", ".text", ".log", ".rst", ".csv", ".tsv"), text.read),
+    **dict.fromkeys((".txt", ".text", ".log"), text.read),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), markdown.read),
     **dict.fromkeys((".html", ".htm", ".xhtml"), html.read),
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".psv"), csv.read),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), json.read),
+    **dict.fromkeys((".xml", ".rss", ".atom", ".dbk", ".docbook", ".opml", ".fb2", ".tei"), xml.read),
+    **dict.fromkeys((".rst", ".rest"), rst.read),
+    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), asciidoc.read),
+    **dict.fromkeys((".tex", ".latex", ".ltx"), tex.read),
+    ".ipynb": ipynb.read,
     ".pdf": pdf.read,
-    ".docx": docx.read,
 }
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "1"  # raise it when some bytes would be read that were refused, or otherwise than before
+READERS = "2"  # raise it when some bytes would be read that were refused, or otherwise than before
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
+AS_GIVEN = ReadOptions()
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
+XML_START = re.compile(rb"<\?xml\s")
+SVG_START = re.compile(rb"(?:<(?:\?|!)[^>]{0,300}>\s{0,100}){0,9}<svg[\s>]")
+# Keys and signatures; a signed message is text.
+ARMOUR = re.compile(rb"-----BEGIN PGP (?!SIGNED)")
+NOTEBOOK = re.compile(rb'"nbformat"\s{0,100}:')
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-MAIN_PART = "word/document.xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,7 @@ class Skipped:
     reason: str
 
 
-def read_document(path: Path, document_id: str) -> Document | Skipped:
+def read_document(path: Path, document_id: str, options: ReadOptions = AS_GIVEN) -> Document | Skipped:
     """The document in a file; `DocumentRejected` says why a file of a known format cannot be read.
 
     The parts of `path` that spell `document_id` are opened without following links.
@@ -56,10 +67,10 @@ def read_document(path: Path, document_id: str) -> Document | Skipped:
     if path.parts[-len(parts) :] != parts:
         raise ValueError(f"document id {document_id!r}: expected the end of the path {str(path)!r}")
     root = path.parents[len(parts) - 1]
-    return parse(read_regular(root, document_id), document_id)
+    return parse(read_regular(root, document_id), document_id, options)
 
 
-def parse(data: bytes, document_id: str) -> Document | Skipped:
+def parse(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Document | Skipped:
     """The document in the bytes of a file, which are never empty or blank in what is returned."""
     if not data:
         raise DocumentRejected("empty file")
@@ -67,6 +78,8 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
     reader = choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
+    if reader is pdf.read:
+        reader = partial(pdf.read, options=options)
     try:
         document = reader(data, document_id)
     except (DocumentRejected, MemoryError):
@@ -98,42 +111,41 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
     if head.startswith(b"%PDF-"):
         return pdf.read
     if head.startswith(ZIP):
-        return docx.read if _is_word(data, suffix) else None
-    if head.startswith(OLE) and suffix == ".docx":
-        raise DocumentRejected("encrypted Word document, or one of the old .doc format")
+        return zip_reader(data, suffix)
+    if head.startswith(OLE):
+        return ole_reader(data, suffix)
+    if head.startswith(b"{\\rtf"):
+        return rtf.read
+    refuse_promise(suffix)
     known = BY_SUFFIX.get(suffix)
+    if known is None and is_mail(head, suffix):
+        return eml.read
     if known is pdf.read and b"%PDF-" not in data[:HEAD]:
         raise DocumentRejected("not a PDF: it does not start with %PDF-")
-    if known is docx.read:
-        raise DocumentRejected("not a Word document: it is no zip archive")
-    if known in (None, text.read) and HTML_START.match(head):
-        return html.read
-    if known is None and (suffix in NOT_PROSE or not _looks_like_text(data)):
+    if suffix in NOT_PROSE or ARMOUR.match(head) or SVG_START.match(head):
         return None
-    return known or text.read
+    if known is None and is_no_text(data):
+        return None
+    return by_content(data, head, known) or known or text.read
 
 
-def _is_word(data: bytes, suffix: str) -> bool:
-    """True for a zip archive with a Word document's main part."""
-    try:
-        names = zipfile.ZipFile(BytesIO(data)).namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        if suffix == ".docx":
-            raise DocumentRejected(f"damaged or truncated Word document: {error}") from error
-        return False
-    if suffix == ".docx" and MAIN_PART not in names:
-        raise DocumentRejected(f"not a Word document: the archive holds no {MAIN_PART}")
-    return MAIN_PART in names
+def by_content(data: bytes, head: bytes, known: Reader | None) -> Reader | None:
+    """The reader for a text whose content says more than its name, None when it does not."""
+    if HTML_START.match(head) and known is not markdown.read:
+        return html.read
+    if known is xml.read or XML_START.match(head):
+        return xml.read
+    if known is json.read and NOTEBOOK.search(data):
+        return ipynb.read
+    return None
 
 
-def _looks_like_text(data: bytes) -> bool:
-    """True for UTF-8 and for UTF-16 with a byte order mark."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+def is_no_text(data: bytes) -> bool:
+    """True for what is binary, and for bytes that no known encoding makes text of."""
+    if is_binary(data):
         return True
-    if b"\0" in data[:HEAD]:
-        return False
     try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        decode(data)
+    except DocumentRejected:
+        return True
+    return False

@@ -1,14 +1,25 @@
-"""The pieces of a document that a passage should hold whole: fences of code, and tables."""
+"""The pieces of a document that a passage should hold whole: rows, cells, blocks of code, and tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from spanwise.types import Document
 
 FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
+ASCIIDOC_FENCE = re.compile(r"((?:-{4,}|\.{4,}|[|,:!]={3,})(?=\s*\Z)|`{3,})")
+LITERAL = re.compile(r"(?:.*::|\.\. (?:code|code-block|sourcecode|parsed-literal|math)::.*)\s*\Z")
+BORDER = re.compile(r"={2,}(?: +={2,})+\s*\Z")
+ENVIRONMENT = re.compile(
+    r"[ \t]*\\(begin|end)\{((?:verbatim|lstlisting|minted|tabular[xy]?|longtable|equation|align|gather)\*?)\}"
+)
+# Formats whose labels are records: a row of a table, a line of JSON, a cell of a notebook.
+RECORDS = frozenset(
+    {"text/csv", "text/tab-separated-values", "application/json", "application/x-ndjson"}
+    | {"application/x-ipynb+json"}
+)
 Line = tuple[int, str]  # its offset, and the line with its end
 Span = tuple[int, int]
 
@@ -16,24 +27,34 @@ Span = tuple[int, int]
 def whole_blocks(document: Document) -> list[Span]:
     """Half-open spans, in order and apart, each from the start of a line to the last word of one.
 
-    Fences count in Markdown only. A table is two or more lines in a row that hold cells.
+    Where labels are records, those are the blocks. Else a table is two or more lines in a row that hold
+    cells, and code is what the markup of the format says.
     """
+    if document.media_type in RECORDS:
+        return list(_records(document))
     lines: list[Line] = []
     position = 0
     for line in document.text.splitlines(keepends=True):
         lines.append((position, line))
         position += len(line)
-    spans = list(_tables(lines))
-    if document.media_type == "text/markdown":
-        spans = sorted([*spans, *_fences(lines)])
-    return list(_apart(spans))
+    marked = BY_MARKUP.get(document.media_type)
+    spans = [*_tables(lines), *(marked(lines) if marked else ())]
+    return list(_apart(sorted(spans, key=lambda span: (span[0], -span[1]))))
 
 
-def _fences(lines: Iterable[Line]) -> Iterator[Span]:
-    """Fenced code from fence to fence; one that is never closed is left out."""
+def _records(document: Document) -> Iterator[Span]:
+    starts = [label.start for label in document.labels]
+    for start, end in pairwise([*starts, len(document.text)]):
+        length = len(document.text[start:end].rstrip())
+        if length:
+            yield start, start + length
+
+
+def _fences(lines: Iterable[Line], fence_line: re.Pattern[str] = FENCE) -> Iterator[Span]:
+    """What stands from fence to fence; one that is never closed is left out."""
     opened_at, opening = 0, ""
     for start, line in lines:
-        fence = FENCE.match(line)
+        fence = fence_line.match(line)
         if fence is None:
             continue
         if not opening:
@@ -41,6 +62,53 @@ def _fences(lines: Iterable[Line]) -> Iterator[Span]:
         elif fence[1].startswith(opening) and line.strip() == fence[1]:
             yield opened_at, start + len(line.rstrip())
             opening = ""
+
+
+def _delimited(lines: Iterable[Line]) -> Iterator[Span]:
+    """Listings, literal blocks and tables of AsciiDoc."""
+    return _fences(lines, ASCIIDOC_FENCE)
+
+
+def _literals(lines: Sequence[Line]) -> Iterator[Span]:
+    """Indented code of reStructuredText with the line that announces it, and its simple and grid tables."""
+    yield from _simple_tables(lines)
+    announced_at, end, indented = -1, 0, False
+    for start, line in lines:
+        if announced_at >= 0 and line.strip():
+            if line[0].isspace():
+                end, indented = start + len(line.rstrip()), True
+                continue
+            if indented:
+                yield announced_at, end
+            announced_at = -1
+        if announced_at < 0 and LITERAL.match(line):
+            announced_at, indented = start, False
+    if announced_at >= 0 and indented:
+        yield announced_at, end
+
+
+def _simple_tables(lines: Sequence[Line]) -> Iterator[Span]:
+    """From the first border to that which an empty line follows."""
+    opened_at = -1
+    for index, (start, line) in enumerate(lines):
+        if BORDER.match(line):
+            if opened_at < 0:
+                opened_at = start
+            elif index + 1 == len(lines) or lines[index + 1][1].isspace():
+                yield opened_at, start + len(line.rstrip())
+                opened_at = -1
+
+
+def _environments(lines: Iterable[Line]) -> Iterator[Span]:
+    """From the outermost begin to its end in LaTeX."""
+    opened_at, name = 0, ""
+    for start, line in lines:
+        mark = ENVIRONMENT.match(line)
+        if mark and not name and mark[1] == "begin":
+            opened_at, name = start, mark[2]
+        elif mark and mark.groups() == ("end", name):
+            yield opened_at, start + len(line.rstrip())
+            name = ""
 
 
 def _tables(lines: Iterable[Line]) -> Iterator[Span]:
@@ -52,7 +120,7 @@ def _tables(lines: Iterable[Line]) -> Iterator[Span]:
 
 
 def _is_row(line: Line) -> bool:
-    return line[1].lstrip().startswith("|") or " | " in line[1]
+    return line[1].lstrip().startswith(("|", "+--", "+==")) or " | " in line[1]
 
 
 def _apart(spans: Iterable[Span]) -> Iterator[Span]:
@@ -62,3 +130,11 @@ def _apart(spans: Iterable[Span]) -> Iterator[Span]:
         if start >= reached:
             yield start, end
             reached = end
+
+
+BY_MARKUP: dict[str, Callable[[list[Line]], Iterator[Span]]] = {
+    "text/markdown": _fences,
+    "text/asciidoc": _delimited,
+    "text/x-rst": _literals,
+    "text/x-tex": _environments,
+}

@@ -8,10 +8,11 @@ OSDI 2014).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def write_file(path: Path, *parts: bytes | memoryview) -> None:
+def write_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Create the file with these bytes, on the disk when this returns; an existing file is an error."""
     with path.open("xb") as file:
         file.writelines(parts)

@@ -7,7 +7,7 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +20,7 @@ from spanwise.errors import IndexCorrupt
 from spanwise.types import Document, Passage
 
 from .faults import named_faults
+from .manifest import is_digest
 from .rows import (
     Description,
     FileState,
@@ -102,22 +103,26 @@ class Catalog:
 
     def settings(self) -> dict[str, str]:
         """What was set when the index was made and since."""
-        return {row["key"]: row["value"] for row in self.rows("SELECT key, value FROM settings ORDER BY key")}
+        rows = self.rows("SELECT key, value FROM settings ORDER BY key")
+        return {row["key"]: row["value"] for row in self._checked(rows, key=str, value=str)}
 
     def segments(self) -> list[SegmentEntry]:
         """The segments of this generation, oldest first."""
         rows = self.rows("SELECT id, kind, model, rows FROM segments ORDER BY position")
+        for row in self._checked(rows, id=str, kind=str, model=str, rows=int):
+            if not is_digest(row["id"]):
+                raise self.damaged(f"{row['id']!r} is not the name of a segment")
         return [SegmentEntry(**row) for row in rows]
 
     def deleted(self) -> NDArray[np.int64]:
         """Ids of passages that segments still hold although they are gone, ascending."""
         rows = self.rows("SELECT passage_id FROM tombstones ORDER BY passage_id")
-        with self._typed():
-            return np.array([row["passage_id"] for row in rows], np.int64)
+        return np.array([row["passage_id"] for row in self._checked(rows, passage_id=int)], np.int64)
 
     def files(self) -> dict[str, FileState]:
         """The state of the file behind each document, by document id in order."""
         rows = self.rows("SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id")
+        self._checked(rows, id=str, size=int, mtime_ns=int, sha256=str)
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
 
     def refusals(self) -> dict[str, Refusal]:
@@ -137,6 +142,7 @@ class Catalog:
         cover the texts too: made to be shown, not to answer from.
         """
         rows = self.rows("SELECT id, media_type, title, metadata FROM documents ORDER BY id")
+        self._checked(rows, id=str, media_type=str, title=str)
         with self._typed():
             return [Description(**row | {"metadata": json.loads(row["metadata"])}) for row in rows]
 
@@ -147,9 +153,9 @@ class Catalog:
             raise ValueError(f"no document {document_id!r} in the index {self.path.parent}")
         with self._typed():
             found = document_digest(rows[0])
-        if found != rows[0]["digest"]:
-            raise self.damaged(f"document {document_id!r} does not match its digest")
-        return document_of(rows[0])
+            if found != rows[0]["digest"]:
+                raise self.damaged(f"document {document_id!r} does not match its digest")
+            return document_of(rows[0])
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
@@ -164,19 +170,28 @@ class Catalog:
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in the order asked."""
         rows = self._passage_rows(passage_ids)
+        self._checked(rows.values(), document_id=str, start=int, end=int)
         wanted = (rows[number] for number in passage_ids)
         return [(row["document_id"], row["start"], row["end"]) for row in wanted]
 
     def passage_ids(self) -> NDArray[np.int64]:
         """All live passages, ordered by (document id, start, end)."""
         rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
-        return np.array([row["id"] for row in rows], np.int64)
+        return np.array([row["id"] for row in self._checked(rows, id=int)], np.int64)
 
     def damaged(self, how: str) -> IndexCorrupt:
         """The error for a catalog that is not as it was written."""
         return IndexCorrupt(
             f"{self.path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again"
         )
+
+    def _checked(self, rows: Collection[Row], /, **types: type) -> Collection[Row]:
+        """The rows, after these columns have proved to hold what they should: damage may change a type."""
+        for row in rows:
+            for name, kind in types.items():
+                if type(row[name]) is not kind:
+                    raise self.damaged(f"{name} is {row[name]!r}")
+        return rows
 
     @contextmanager
     def _typed(self) -> Iterator[None]:
@@ -205,6 +220,6 @@ class Catalog:
         with self._typed():
             quoted = text[row["start"] : row["end"]]
             found = passage_digest(row, quoted)
-        if found != row["digest"]:
-            raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
-        return passage_of(row, quoted)
+            if found != row["digest"]:
+                raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+            return passage_of(row, quoted)

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import postings
 from .catalog_writer import CatalogWriter
-from .postings import Pairs, PostingsSegment, columns_of
-from .segment import Segment, open_segment, write_segment
+from .postings import PostingsSegment
+from .postings_merge import merge_postings
+from .segment import Segment, open_segment
+from .segment_writer import Columns, write_segment
 from .state import SegmentEntry
-from .vectors import VectorsBuilder, VectorSegment
+from .vectors import VectorSegment
+from .vectors_merge import merge_vectors
 
 FAN = 4  # segments of one level that become one of the next
 
@@ -95,52 +97,13 @@ def _merge_family(
         return False
     columns = _merged([segments[place] for place in chosen], deleted)
     catalog.drop_segments([family[place].id for place in chosen])
-    if rows := len(columns["passage_ids"]):
+    if rows := columns["passage_ids"].shape[0]:
         kind, model = family[0].kind, family[0].model
         catalog.add_segment(SegmentEntry(write_segment(folder, kind, model, columns), kind, model, rows))
     return True
 
 
-def _merged(segments: Sequence[Segment], deleted: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _merged(segments: Sequence[Segment], deleted: NDArray[np.int64]) -> Columns:
     if segments[0].kind == postings.KIND:
-        return merge_postings([PostingsSegment.open(segment) for segment in segments], deleted)
-    return merge_vectors([VectorSegment.open(segment) for segment in segments], deleted)
-
-
-def merge_vectors(segments: Sequence[VectorSegment], deleted: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """The columns of one segment that holds the live vectors of several."""
-    merged = VectorsBuilder()
-    for segment in segments:
-        live = np.isin(segment.passage_ids, deleted, invert=True)
-        merged.add(segment.passage_ids[live], segment.vectors[live], segment.covered[live])
-    return merged.columns()
-
-
-def merge_postings(
-    segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
-    """The columns of one segment that holds the live passages of several."""
-    ids = np.concatenate([segment.passage_ids for segment in segments])
-    lengths = np.concatenate([segment.lengths for segment in segments]).astype(np.int64)
-    order = np.argsort(ids)
-    order = order[np.isin(ids[order], deleted, invert=True)]
-    new_row = np.full(len(ids), -1, np.int64)  # -1 for the dead
-    new_row[order] = np.arange(len(order))
-    return columns_of(_joined_pairs(segments, new_row), ids[order], lengths[order])
-
-
-def _joined_pairs(segments: Sequence[PostingsSegment], new_row: NDArray[np.int64]) -> Pairs:
-    """The live pairs of all segments over one vocabulary that holds no other term."""
-    vocabulary: dict[bytes, int] = {}
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
-    first_row = 0
-    for segment in segments:
-        pairs = segment.pairs()
-        rows = new_row[pairs.rows + first_row]
-        first_row += len(segment.passage_ids)
-        live = rows >= 0
-        used, terms = np.unique(pairs.terms[live], return_inverse=True)
-        numbers = [vocabulary.setdefault(pairs.vocabulary[term], len(vocabulary)) for term in used.tolist()]
-        parts.append((np.array(numbers, np.int64)[terms], rows[live], pairs.counts[live]))
-    terms, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Pairs(list(vocabulary), terms, rows, counts)
+        return merge_postings([PostingsSegment.open_whole(segment) for segment in segments], deleted)
+    return merge_vectors([VectorSegment(segment) for segment in segments], deleted)

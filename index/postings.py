@@ -22,13 +22,15 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .segment import Segment, damaged
+from .manifest import damaged
+from .segment import COLUMNS, Segment
 
 KIND = "postings"
 _DICTIONARY = ("passage_ids", "lengths", "terms", "term_ends", "starts", "sums")
@@ -51,7 +53,7 @@ class PostingsBuilder:
         self._vocabulary: dict[str, int] = {}
         self._passage_ids: list[int] = []
         self._lengths: list[int] = []
-        self._terms, self._rows, self._counts = array("q"), array("q"), array("q")
+        self._terms, self._rows, self._counts = array("I"), array("I"), array("I")
 
     def __len__(self) -> int:
         """How many pairs of term and passage are held."""
@@ -75,38 +77,46 @@ class PostingsBuilder:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The columns of the segment; equal passages in equal order give equal bytes."""
-        pairs = Pairs(
-            vocabulary=[term.encode("utf-8") for term in self._vocabulary],
-            terms=np.array(self._terms, np.int64),
-            rows=np.array(self._rows, np.int64),
-            counts=np.array(self._counts, np.int64),
+        terms = sorted((term.encode("utf-8"), number) for term, number in self._vocabulary.items())
+        rank = np.empty(len(terms), np.uint32)
+        rank[[number for _, number in terms]] = np.arange(len(terms), dtype=np.uint32)
+        ranked = rank[np.frombuffer(self._terms, np.uint32)]
+        order = np.argsort(ranked, kind="stable")  # rows ascend within a term as they were added
+        return columns_of(
+            vocabulary=[term for term, _ in terms],
+            df=np.bincount(ranked, minlength=len(terms)),
+            rows=np.frombuffer(self._rows, np.uint32)[order],
+            counts=narrow(np.frombuffer(self._counts, np.uint32)[order]),
+            passage_ids=np.array(self._passage_ids, np.int64),
+            lengths=np.array(self._lengths, np.uint32),
         )
-        return columns_of(pairs, np.array(self._passage_ids, np.int64), np.array(self._lengths, np.int64))
 
 
 def columns_of(
-    pairs: Pairs, passage_ids: NDArray[np.int64], lengths: NDArray[np.int64]
+    vocabulary: Sequence[bytes],
+    df: NDArray[np.int64],
+    rows: NDArray[np.uint32],
+    counts: NDArray[Any],
+    passage_ids: NDArray[np.int64],
+    lengths: NDArray[np.uint32],
 ) -> dict[str, NDArray[Any]]:
-    """Pairs in the order of the file format: by the bytes of the term, then by row."""
-    sorted_terms = sorted(range(len(pairs.vocabulary)), key=pairs.vocabulary.__getitem__)
-    rank = np.empty(len(sorted_terms), np.int64)
-    rank[sorted_terms] = np.arange(len(sorted_terms))
-    ranked = rank[pairs.terms]
-    order = np.lexsort((pairs.rows, ranked))
-    rows, counts = pairs.rows[order].astype(np.uint32), pairs.counts[order]
-    counts = counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32)
-    starts = _running_total(np.bincount(ranked, minlength=len(sorted_terms)))
-    encoded = [pairs.vocabulary[number] for number in sorted_terms]
+    """The columns of the file: terms sorted, `df` pairs for each, the pairs in order of term and row."""
+    starts = _running_total(df)
     return {
         "passage_ids": passage_ids,
-        "lengths": lengths.astype(np.uint32),
-        "terms": np.frombuffer(b"".join(encoded), np.uint8),
-        "term_ends": _running_total(np.array([len(term) for term in encoded], np.int64)),
+        "lengths": lengths,
+        "terms": np.frombuffer(b"".join(vocabulary), np.uint8),
+        "term_ends": _running_total(np.array([len(term) for term in vocabulary], np.int64)),
         "starts": starts,
         "rows": rows,
         "counts": counts,
         "sums": _sums(starts, rows, counts),
     }
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """The counts in 16 bits each if all of them fit, else in 32."""
+    return counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32)
 
 
 def _running_total(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -138,7 +148,36 @@ class PostingsSegment:
     def open(cls, segment: Segment) -> PostingsSegment:
         """The segment for search, after its dictionary has proved to be whole."""
         segment.check(*_DICTIONARY)
+        for offsets, end in (("term_ends", "terms"), ("starts", "rows")):
+            column = segment.columns[offsets]
+            if column[0] != 0 or column[-1] != len(segment.columns[end]) or (column[1:] < column[:-1]).any():
+                raise damaged(segment.path / COLUMNS, f"{offsets} are not places in {end}")
         return cls(segment)
+
+    @classmethod
+    def open_whole(cls, segment: Segment) -> PostingsSegment:
+        """The segment for reading all of it, after every byte has been compared with its digest."""
+        segment.check("rows", "counts")
+        return cls.open(segment)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The pairs of term i are `starts[i]` to `starts[i + 1]`."""
+        return np.asarray(self._columns["starts"].astype(np.int64))
+
+    def vocabulary(self) -> list[bytes]:
+        """All terms, in the order of their bytes."""
+        terms = bytes(self._columns["terms"].data)
+        return [terms[start:end] for start, end in pairwise(self._columns["term_ends"].tolist())]
+
+    def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+        """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` alone."""
+        start, end = int(self.starts[first]), int(self.starts[last])
+        return self._columns["rows"][start:end], self._columns["counts"][start:end]
+
+    def release(self) -> None:
+        """Give back the memory of what was read."""
+        self._segment.release()
 
     def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[Any]]:
         """The rows that hold a term, ascending, and how often each does; empty when none does."""
@@ -153,11 +192,10 @@ class PostingsSegment:
     def pairs(self) -> Pairs:
         """Every pair of the segment, after rows and counts have been compared with their digests."""
         self._segment.check("rows", "counts")
-        starts: NDArray[np.int64] = self._columns["starts"].astype(np.int64)
-        sizes: NDArray[np.int64] = starts[1:] - starts[:-1]
+        df = np.diff(self.starts)
         return Pairs(
-            vocabulary=[self._term(number) for number in range(len(sizes))],
-            terms=np.repeat(np.arange(len(sizes)), sizes),
+            vocabulary=self.vocabulary(),
+            terms=np.repeat(np.arange(len(df)), df),
             rows=self._columns["rows"].astype(np.int64),
             counts=self._columns["counts"].astype(np.int64),
         )

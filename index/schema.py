@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -103,29 +104,51 @@ def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
 
 
 def open_catalog(path: Path) -> Database:
-    """A connection to an existing catalog, after its header has proved to be one this program reads."""
+    """A connection to an existing catalog, after its header has proved to be one this program reads.
+
+    Where nothing can be written, SQLite cannot keep the log that readers and writers share. Then the catalog
+    is read as a file that nobody changes, as long as no log lies beside it; the next snapshot looks anew.
+    """
     with named_faults(path):
-        database = connect(path)
         try:
-            _check_header(database, path)
-        except BaseException:
-            database.close()
-            raise
-    return database
+            return _checked(connect(path), path)
+        except sqlite3.OperationalError:
+            log = path.with_name(path.name + "-wal")
+            if os.access(path.parent, os.W_OK) or log.exists():
+                raise
+            return _checked(connect(path, "?mode=ro&immutable=1"), path)
 
 
-def connect(path: Path) -> Database:
+def connect(path: Path, options: str = "") -> Database:
     """A connection whose transactions begin and end only where the code says so.
 
     Every commit is on the disk when it returns. A connection may be used from several threads.
     """
     from sqlite_utils import Database
 
-    connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path.absolute().as_uri() + options,
+        uri=True,
+        timeout=_BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
     database = Database(connection, execute_plugins=False)
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA journal_size_limit = 16777216")
     database.execute("PRAGMA foreign_keys = ON")
+    database.execute("PRAGMA trusted_schema = OFF")  # the file may come from a stranger
+    database.execute("PRAGMA cell_size_check = ON")
+    return database
+
+
+def _checked(database: Database, path: Path) -> Database:
+    """The connection, or closed with the error that its header is worth."""
+    try:
+        _check_header(database, path)
+    except BaseException:
+        database.close()
+        raise
     return database
 
 

@@ -71,8 +71,14 @@ class Store:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings as of the last commit."""
-        return self._catalog.settings()
+        """The settings as of the last commit, compared with its seal."""
+        catalog = Catalog.open(self.path / _CATALOG)
+        try:
+            catalog.begin()
+            catalog.state()
+            return catalog.settings()
+        finally:
+            catalog.close()
 
     def snapshot(self) -> Snapshot:
         """The last commit, whole: what is read through it stays the same while writers go on."""

@@ -42,6 +42,7 @@ class VectorIndex:
             live = np.isin(segment.passage_ids, deleted, invert=True)
             index.add(segment.vectors if live.all() else segment.vectors[live])
             ids.append(segment.passage_ids[live])
+            segment.release()  # FAISS has its own copy
         return cls(index, np.concatenate(ids), places)
 
     def __len__(self) -> int:

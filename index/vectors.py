@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .segment import Segment, damaged
+from .manifest import damaged
+from .segment import COLUMNS, Segment
 
 KIND = "vectors"
 NOT_KNOWN = -1
@@ -120,12 +121,17 @@ class VectorSegment:
     def read(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of these vectors, each compared with its sum; `IndexCorrupt` when one is not as written."""
         vectors = self.vectors[rows]
-        if not np.array_equal(sums(vectors), self._sums[rows]):
-            raise damaged(self._segment.path / "columns.bin", "a vector does not match its sum")
+        if not np.array_equal(sums(vectors), self.sums[rows]):
+            raise damaged(self._segment.path / COLUMNS, "a vector does not match its sum")
         return vectors
 
+    def release(self) -> None:
+        """Give back the memory of what was read."""
+        self._segment.release()
+
     @cached_property
-    def _sums(self) -> NDArray[np.uint32]:
+    def sums(self) -> NDArray[np.uint32]:
+        """The column of that name, compared with its digest when it is read first."""
         if "sums" not in self._segment.columns:  # format 1: the digest over all vectors vouches for each
             self._segment.check("passage_ids", "vectors")
             return sums(self.vectors)

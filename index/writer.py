@@ -21,7 +21,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import SpanwiseError
+from spanwise.errors import IndexCorrupt, SpanwiseError
 from spanwise.types import Document, Passage
 
 from . import postings
@@ -31,7 +31,8 @@ from .lock import WriteLock
 from .merge import merge_segments
 from .postings import PostingsBuilder
 from .rows import FileState, Refusal, document_row, passage_row, refusal_row
-from .segment import Columns, is_segment_name, write_segment
+from .segment import is_segment_name
+from .segment_writer import Columns, write_segment
 from .state import SegmentEntry
 from .vector_staging import VectorStaging, covered_column
 from .vectors import KIND as VECTORS
@@ -217,13 +218,15 @@ class Writer:
 
     def _write(self, kind: str, model: str, columns: Columns) -> None:
         name = write_segment(self._segments, kind, model, columns)
-        self._catalog.add_segment(SegmentEntry(name, kind, model, len(columns["passage_ids"])))
+        self._catalog.add_segment(SegmentEntry(name, kind, model, columns["passage_ids"].shape[0]))
 
     def _remove_orphans(self) -> None:
         """Delete segments that no catalog names, and nothing else that lies there. A reader that has one open
         keeps its mapped files.
         """
         named = {entry.id for entry in self._catalog.segments()}
+        if self._segments.is_symlink():
+            raise IndexCorrupt(f"{self._segments} is a link: an index has its segments in its own folder")
         for directory in self._segments.iterdir():
             if is_segment_name(directory.name) and directory.name not in named:
                 shutil.rmtree(directory, ignore_errors=True)

@@ -14,6 +14,7 @@ SpanwiseError
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
+├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
 └── OutOfMemory             one item alone does not fit into the device's memory
 
@@ -78,6 +79,10 @@ class DataMalformed(SpanwiseError):
 
 class VectorRejected(SpanwiseError):
     """A vector is NaN, infinite, zero or of the wrong width; nothing was stored."""
+
+
+class OcrNotFound(SpanwiseError):
+    """OCR was asked for, and tesseract or one of its languages is not installed; says which."""
 
 
 class StorageFull(SpanwiseError):

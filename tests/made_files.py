@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import json
 import re
-from collections.abc import Callable
-from io import BytesIO
+from collections.abc import Callable, Iterable
+from io import BytesIO, StringIO
+from xml.etree import ElementTree
 
 import docx
+from made_office import NOT_IN_XML, OFFICE_MAKERS
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen.canvas import Canvas
 
-NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 NOT_IN_HELVETICA = re.compile(r"[^\x20-\x7e\xa1-\xac\xae-\xff]")
 
 
@@ -62,10 +65,74 @@ def pdf_of(pages: list[list[str]], title: str = "", outline: dict[str, int] | No
     return file.getvalue()
 
 
+def as_csv(text: str, delimiter: str = ",") -> bytes:
+    """A header, and a row for each paragraph."""
+    return csv_of(
+        [["number", "words"], *([str(i), part] for i, part in enumerate(text.split("\n\n")))], delimiter
+    )
+
+
+def csv_of(rows: Iterable[list[str]], delimiter: str = ",") -> bytes:
+    file = StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows(rows)
+    return file.getvalue().encode()
+
+
+def as_tsv(text: str) -> bytes:
+    return as_csv(text, "\t")
+
+
+def as_json(text: str) -> bytes:
+    """A string, a list, a record for each paragraph, and a nested object."""
+    parts = text.split("\n\n")
+    nested = {"all": text, "parts": parts, "records": [{"words": part, "size": len(part)} for part in parts]}
+    return json.dumps({"nested": {text[:20]: nested}, "numbers": [[1, 2.5]] * 40}).encode()
+
+
+def as_json_lines(text: str) -> bytes:
+    return "\n".join(json.dumps({"words": part}) for part in text.split("\n\n")).encode()
+
+
+def as_xml(text: str) -> bytes:
+    """A title, a paragraph with inline markup, and a record for each paragraph of the text."""
+    root = ElementTree.Element("catalog", {"words": NOT_IN_XML.sub("", text)[:20]})
+    for part in NOT_IN_XML.sub("", text).split("\n\n"):
+        book = ElementTree.SubElement(root, "book")
+        ElementTree.SubElement(book, "title").text = part[:20]
+        paragraph = ElementTree.SubElement(book, "p")
+        paragraph.text = part
+        ElementTree.SubElement(paragraph, "em").text = part
+        ElementTree.SubElement(book, "price").text = part
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def as_notebook(text: str) -> bytes:
+    """A Markdown cell and a code cell with its output for each paragraph."""
+    cells = [cell for part in text.split("\n\n") for cell in notebook_cells(part)]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
+
+
+def notebook_cells(text: str) -> list[dict[str, object]]:
+    lines = text.splitlines(keepends=True)
+    output = {"output_type": "stream", "name": "stdout", "text": lines}
+    code = {"cell_type": "code", "source": text, "outputs": [output]}
+    return [{"cell_type": "markdown", "source": lines}, code]
+
+
 MAKERS: dict[str, Callable[[str], bytes]] = {
     "a.txt": as_text,
     "a.md": as_text,
     "a.html": as_html,
+    "a.csv": as_csv,
+    "a.tsv": as_tsv,
+    "a.json": as_json,
+    "a.jsonl": as_json_lines,
+    "a.xml": as_xml,
+    "a.rst": as_text,
+    "a.adoc": as_text,
+    "a.tex": as_text,
+    "a.ipynb": as_notebook,
     "a.docx": as_docx,
     "a.pdf": as_pdf,
+    **OFFICE_MAKERS,
 }

@@ -35,8 +35,8 @@ def check_structure(document: Document) -> None:
     length = len(document.text)
     assert document.text.strip()
     assert all(0 <= heading.start < length and heading.level >= 1 for heading in document.headings)
-    assert all(0 <= label.start <= length and label.text for label in document.labels)
-    assert all(a.start <= b.start for a, b in pairwise(document.labels))
+    assert all(0 <= label.start < length for label in document.labels)
+    assert all(a.start < b.start for a, b in pairwise(document.labels))
     assert all(0 <= start <= length for start in document.page_starts)
     assert list(document.page_starts) == sorted(document.page_starts)
 

@@ -165,8 +165,10 @@ class BodyWriter:
             return
         self.builder.end_line(blank=True)
         for cells in rows:
-            words = (" ".join("".join(self._texts(cell)).split()) for cell in cells)
-            self.builder.write(" | ".join(words).rstrip(" |"))
+            words = [" ".join("".join(self._texts(cell)).split()) for cell in cells]
+            while words and not words[-1]:
+                words.pop()
+            self.builder.write(" | ".join(words))
             self.builder.end_line()
 
     def _texts(self, element: Element) -> Iterator[str]:

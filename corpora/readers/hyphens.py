@@ -11,21 +11,25 @@ import re
 from collections.abc import Iterable
 
 WORD = re.compile(r"[^\W\d_][\w-]*")
-# Head, hyphen, line end, tail in small letters, what sticks to the tail, and the space after it.
-BROKEN = re.compile(r"([^\W\d_]{2,40})-\n([^\W\d_]{2,40})(\S{0,9})[ \t]?(\n?)")
+PAGE_END = "\f"
+# Head, hyphen, end of line or page, tail in small letters, what sticks to the tail, and the space after it.
+BROKEN = re.compile(rf"([^\W\d_]{{2,40}})-([\n{PAGE_END}])([^\W\d_]{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
 
 
 def rejoin(pages: Iterable[str]) -> list[str]:
-    """The pages with broken words moved whole to the line on which they began."""
-    pages = list(pages)
-    words = {word.lower() for page in pages for word in WORD.findall(page)}
+    """The pages with broken words moved whole to the line, or page, on which they began.
+
+    No page may hold a form feed.
+    """
+    text = PAGE_END.join(pages)
+    words = {word.lower() for word in WORD.findall(text)}
 
     def whole(match: re.Match[str]) -> str:
-        head, tail, rest, _ = match.groups()
+        head, end, tail, rest, _ = match.groups()
         if not tail.islower():
             return match[0]
         hyphenated, joined = f"{head}-{tail}", f"{head}{tail}"
         keep = hyphenated.lower() in words and joined.lower() not in words
-        return f"{hyphenated if keep else joined}{rest}\n"
+        return f"{hyphenated if keep else joined}{rest}{end}"
 
-    return [BROKEN.sub(whole, page) for page in pages]
+    return BROKEN.sub(whole, text).split(PAGE_END)

@@ -7,50 +7,33 @@ words, after a section number if there is one; a line that holds nothing else is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from spanwise.types import Heading
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
-    from pypdf.generic import Destination
+    from pypdfium2 import PdfDocument
 
 MAX_ENTRIES = 5_000
 MAX_WORDS = 40
 NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
 
 
-def find_headings(pdf: PdfReader, text: str, page_starts: list[int]) -> list[Heading]:
+def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[Heading]:
     """Headings in the order of the text, each at a place of its own; entries not found are left out."""
     bounds = [*page_starts, len(text)]
     headings: dict[int, Heading] = {}
-    for level, entry in _entries(pdf.outline):
-        words = str(entry.title or "").split()[:MAX_WORDS]
-        page = pdf.get_destination_page_number(entry)
+    for entry in islice(pdf.get_toc(), MAX_ENTRIES):
+        words = entry.get_title().split()[:MAX_WORDS]
+        destination = entry.get_dest()
+        page = destination.get_index() if destination else None
         if words and page is not None and 0 <= page < len(page_starts):
             start = _find(words, text[bounds[page] : bounds[page + 1]])
             if start is not None:
                 offset = bounds[page] + start
-                headings.setdefault(offset, Heading(offset, level, " ".join(words)))
+                headings.setdefault(offset, Heading(offset, entry.level + 1, " ".join(words)))
     return [headings[offset] for offset in sorted(headings)]
-
-
-def _entries(outline: Sequence[object]) -> Iterator[tuple[int, Destination]]:
-    """Entries with their depth, at most `MAX_ENTRIES`; nested lists hold the children of the entry before."""
-    from pypdf.generic import Destination
-
-    todo = [iter(outline)]
-    n_entries = 0
-    while todo and n_entries < MAX_ENTRIES:
-        item = next(todo[-1], None)
-        if item is None:
-            todo.pop()
-        elif isinstance(item, list):
-            todo.append(iter(item))
-        elif isinstance(item, Destination):
-            n_entries += 1
-            yield len(todo), item
 
 
 def _find(words: list[str], page: str) -> int | None:

@@ -76,6 +76,7 @@ def is_hidden(element: Tag) -> bool:
     """True for elements that are no text, and those that are marked as not shown."""
     return (
         element.name in DROPPED
+        or element.get("role") == "navigation"
         or element.has_attr("hidden")
         or element.get("aria-hidden") == "true"
         or HIDING_STYLE.search(str(element.get("style", ""))) is not None

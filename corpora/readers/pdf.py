@@ -1,101 +1,102 @@
-"""PDF: the text of each page as pypdf gives it, and the outline as headings where its words are found.
+"""PDF: the text of each page as pdfium gives it, and the outline as headings where its words are found.
 
 Pages are joined by an empty line, or by a line end alone where a page stops in the middle of a sentence,
-so that the sentence stays whole; words broken at line ends are made whole. pypdf leaves it to its callers
-to catch what it raises on damaged files, which may be anything.
+so that the sentence stays whole; running headers and footers are left out after their first occurrence, what
+was drawn before the text above it is put below it, and words broken at line ends are made whole. Pages
+without text are named in the metadata, under "pages_without_text" by number and under "remark" in words.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from ..options import ReadOptions
 from .hyphens import rejoin
 from .outline import find_headings
+from .pdf_ocr import FOR_OCR, recognize_pages
+from .pdf_pages import Page, open_pdf, read_page
+from .pdf_remarks import remark_on
+from .reading_order import in_reading_order
+from .running_lines import drop_running_lines
 from .text_builder import TextBuilder
 from .titles import choose_title, first_line
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdfium2 import PdfDocument
 
 MEDIA_TYPE = "application/pdf"
 MAX_TEXT = 50_000_000  # characters
 SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
-
-# pypdf logs every repair it makes; without this, Python prints them on stderr when nobody listens.
-logging.getLogger("pypdf").addHandler(logging.NullHandler())
+AS_GIVEN = ReadOptions()
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Document:
     """The document of a PDF; title from its metadata, else the first heading, line or file name."""
-    from pypdf.errors import DependencyError
-
-    try:
-        return _read(data, document_id)
-    except DocumentRejected:
-        raise
-    except DependencyError as error:
-        raise DocumentRejected(f"encrypted PDF: {error}; install that package to read it") from error
-    except Exception as error:
-        raise DocumentRejected(f"damaged PDF: {type(error).__name__}: {error}") from error
-
-
-def _read(data: bytes, document_id: str) -> Document:
-    pdf = _open(data)
-    builder, page_starts, blank_pages = _write_pages(rejoin(_extract(pdf)))
-    text = builder.text
-    if not text:
-        pages = "its only page" if len(page_starts) == 1 else f"any of its {len(page_starts)} pages"
-        raise DocumentRejected(f"no text on {pages} (scanned?)")
-    headings = find_headings(pdf, text, page_starts)
-    title = (pdf.metadata.title or "") if pdf.metadata else ""
-    heading = headings[0].text if headings else ""
+    with closing(open_pdf(data)) as pdf:
+        pages = _read_pages(pdf, options)
+        builder, page_starts = _write_pages(rejoin(page.text for page in pages))
+        text = builder.text
+        if not text:
+            raise DocumentRejected(_reason(pages, options))
+        headings = find_headings(pdf, text, page_starts)
+        title = pdf.get_metadata_value("Title")
     return Document(
         id=document_id,
         media_type=MEDIA_TYPE,
         sha256=sha256(data).hexdigest(),
-        title=choose_title(title, first_line(text), heading, document_id=document_id),
+        title=choose_title(
+            title, first_line(text), headings[0].text if headings else "", document_id=document_id
+        ),
         text=text,
         page_starts=tuple(page_starts),
         headings=tuple(headings),
-        metadata={"pages_without_text": ",".join(map(str, blank_pages))} if blank_pages else {},
+        metadata=_metadata(pages),
     )
 
 
-def _open(data: bytes) -> PdfReader:
-    """The opened file; an encrypted one opens when its user password is empty, as most are."""
-    from pypdf import PdfReader
-
-    pdf = PdfReader(BytesIO(data))
-    if pdf.is_encrypted and not pdf.decrypt(""):
-        raise DocumentRejected("encrypted PDF: needs a password")
-    return pdf
-
-
-def _extract(pdf: PdfReader) -> Iterator[str]:
+def _read_pages(pdf: PdfDocument, options: ReadOptions) -> list[Page]:
+    pages: list[Page] = []
     n_characters = 0
-    for number, page in enumerate(pdf.pages, start=1):
-        text = page.extract_text().strip()
-        n_characters += len(text)
+    for index in range(len(pdf)):
+        pages.append(read_page(pdf, index))
+        n_characters += len(pages[-1].text)
         if n_characters > MAX_TEXT:
-            raise DocumentRejected(f"more than {MAX_TEXT:,} characters of text by page {number}, the limit")
-        yield text
+            raise DocumentRejected(
+                f"more than {MAX_TEXT:,} characters of text by page {index + 1}, the limit"
+            )
+    pages = [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
+    return recognize_pages(pdf, pages, options.ocr_languages) if options.ocr else pages
 
 
-def _write_pages(pages: list[str]) -> tuple[TextBuilder, list[int], list[int]]:
-    """The text, the offset of each page in it, and the numbers of the pages without text."""
+def _write_pages(pages: Sequence[str]) -> tuple[TextBuilder, list[int]]:
+    """The text, and the offset of each page in it."""
     builder = TextBuilder()
     page_starts: list[int] = []
     for text in pages:
+        page_starts.append(builder.write(text))
         if text:
-            page_starts.append(builder.write(text))
             builder.end_line(blank=text.endswith(SENTENCE_ENDS))
-        else:
-            page_starts.append(builder.length)
-    return builder, page_starts, [number for number, text in enumerate(pages, start=1) if not text]
+    return builder, page_starts
+
+
+def _metadata(pages: Sequence[Page]) -> dict[str, str]:
+    metadata = {}
+    blank = [str(number) for number, page in enumerate(pages, start=1) if not page.text]
+    if blank:
+        metadata["pages_without_text"] = ",".join(blank)
+    if remark := remark_on(pages):
+        metadata["remark"] = remark
+    return metadata
+
+
+def _reason(pages: Sequence[Page], options: ReadOptions) -> str:
+    """Why a PDF without text is refused."""
+    readable = not options.ocr and any(page.remark in FOR_OCR for page in pages)
+    return f"PDF {remark_on(pages) or 'without pages'}{'; --ocr reads such pages' if readable else ''}"

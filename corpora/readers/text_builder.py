@@ -7,11 +7,13 @@ is never changed again.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from spanwise.types import Heading, Label
+from spanwise.types import Document, Heading, Label
 
 # A code point that no encoding can store; some PDF font tables produce them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+ZERO_WIDTH_SPACE = "\u200b"  # at the end of headings, what some site generators hang their links on
 
 
 class TextBuilder:
@@ -40,6 +42,13 @@ class TextBuilder:
         self._append(LONE_SURROGATE.sub("\ufffd", text))
         return start
 
+    def include(self, part: TextBuilder | Document) -> int:
+        """The offset at which the text of `part` starts, written with its headings and labels."""
+        start = self.write(part.text)
+        self.headings += [replace(heading, start=start + heading.start) for heading in part.headings]
+        self.labels += [replace(label, start=start + label.start) for label in part.labels]
+        return start
+
     def end_line(self, blank: bool = False) -> None:
         """Owe a line end, or with `blank` an empty line, before whatever is written next."""
         self._line_ends = max(self._line_ends, 2 if blank else 1)
@@ -51,7 +60,7 @@ class TextBuilder:
 
     def add_heading(self, start: int, level: int) -> None:
         """Make what was written since `start` a heading; blank text makes none."""
-        words = " ".join(self.text_since(start).split())
+        words = " ".join(self.text_since(start).replace(ZERO_WIDTH_SPACE, "").split())
         if words:
             self.headings.append(Heading(start, level, words))
 

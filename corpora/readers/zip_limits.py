@@ -16,6 +16,8 @@ MAX_INFLATED = 200_000_000  # bytes, all members together
 MAX_RATIO = 100  # inflated to stored bytes; looked at above FREE_INFLATED
 FREE_INFLATED = 4_000_000  # bytes
 BLOCK = 1 << 16  # bytes
+# What zipfile raises on a damaged archive.
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
 
 
 def check_zip(data: bytes) -> None:
@@ -23,7 +25,7 @@ def check_zip(data: bytes) -> None:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             _inflate_all(archive, len(data))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
+    except DAMAGE as error:
         raise DocumentRejected(f"damaged zip archive: {error}") from error
     except RuntimeError as error:  # zipfile's word for an encrypted member
         raise DocumentRejected(f"encrypted zip archive: {error}") from error
@@ -36,6 +38,8 @@ def _inflate_all(archive: zipfile.ZipFile, stored: int) -> None:
     allowed = min(MAX_INFLATED, max(FREE_INFLATED, MAX_RATIO * stored))
     inflated = 0
     for member in members:
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DocumentRejected("zip archive with another compression than deflate")
         with archive.open(member) as stream:
             while block := stream.read(BLOCK):
                 inflated += len(block)

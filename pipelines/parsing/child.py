@@ -36,7 +36,7 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
     send(answers, {"ready": True}, *NOTHING)
     while (request := receive(requests, 1)) is not None:
         header, (data,) = request
-        held_to.allow_next_file()
+        held_to.for_file(len(data)).allow_next_file()
         answer = _answer(header, data, terms_of)
         del request, data
         try:

@@ -51,7 +51,8 @@ class ChildProcess:
     """A running child. `ask` is for one thread, `kill` for any; `close` comes last."""
 
     def __init__(self, limits: Limits, process: subprocess.Popen[bytes], stderr: BinaryIO) -> None:
-        self._limits, self._process, self._stderr = limits, process, stderr
+        self._lent = self._limits = limits  # in general, and for the file that it is at
+        self._process, self._stderr = process, stderr
         self._requests, self._answers = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
         self._due = math.inf  # when the answer is late, by `time.monotonic`
         self._late = False
@@ -86,6 +87,7 @@ class ChildProcess:
         """The answer to a request; `ChildDied` when the child crashed, was late, or talks nonsense."""
         self._stderr.seek(0)
         self._stderr.truncate()
+        self._limits = self._lent.for_file(len(data))
         return self._exchange(header, data)
 
     def kill(self) -> None:

@@ -15,6 +15,7 @@ from spanwise.corpora.reading import BY_SUFFIX, Skipped, parse, read_document
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+NOTEBOOK = b'{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "words"}]}'
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(99)
 
 
@@ -55,7 +56,30 @@ def media_type(data: bytes, name: str) -> str:
         (archive(a=b"1"), "a.zip", "unsupported format .zip"),
         (b"\xd0\xcf\x11\xe0 old", "a.doc", "unsupported format .doc"),
         (b"body { }", "a.css", "unsupported format .css"),
-        (b"caf\xe9", "a.bin", "unsupported format .bin"),
+        (b"caf\xe9", "a.bin", "text/plain"),
+        (bytes(range(256)), "a.bin", "unsupported format .bin"),
+        (b"a,b\n1,2", "a.csv", "text/csv"),
+        (b"a\tb\n1\t2", "a.csv", "text/tab-separated-values"),
+        (b'{"a": 1}', "a.json", "application/json"),
+        (b'{"a": 1}\n{"a": 2}', "a.json", "application/x-ndjson"),
+        (b'{"a": 1}', "a.jsonl", "application/json"),
+        (b"{broken", "a.json", "text/plain"),
+        (b"<a>words</a>", "a.xml", "application/xml"),
+        (b"<?xml version='1.0'?><a>words</a>", "a.txt", "application/xml"),
+        (b"<html xmlns='x'><p>words</p></html>", "a.xml", "text/html"),
+        (b"<a>broken", "a.xml", "text/plain"),
+        (b"<?xml version='1.0'?><!-- x --><svg><text>x</text></svg>", "a.xml", "unsupported format .xml"),
+        (b"Title\n=====", "a.rst", "text/x-rst"),
+        (b"= Title", "a.adoc", "text/asciidoc"),
+        (b"= Title", "a.asc", "text/asciidoc"),
+        (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "a.asc", "unsupported format .asc"),
+        (b"-----BEGIN PGP SIGNED MESSAGE-----\nwords", "a.asc", "text/asciidoc"),
+        (rb"\section{One}", "a.tex", "text/x-tex"),
+        (NOTEBOOK, "a.ipynb", "application/x-ipynb+json"),
+        (NOTEBOOK, "a.json", "application/x-ipynb+json"),
+        (b'{"a": 1}', "a.ipynb", "application/json"),
+        (b"words", "a.ipynb", "text/plain"),
+        (as_pdf("words"), "a.json", "application/pdf"),
     ],
 )
 def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> None:
@@ -129,7 +153,7 @@ def test_a_path_must_end_with_the_document_id(tmp_path: Path) -> None:
         read_document(tmp_path / "a.txt", "b.txt")
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.pdf", "a.docx"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_every_prefix_and_flip_is_read_or_refused(name: str) -> None:
     data = MAKERS[name]("Some words here.\n\nAnd more.")
     damaged = [data[: len(data) * part // 12] for part in range(12)]

@@ -29,6 +29,7 @@ PARTS = {
     ".docx": "word/document.xml",
     ".odt": "content.xml",
     ".ods": "content.xml",
+    ".odp": "content.xml",
     ".epub": ".xhtml",
     ".pptx": "slides/slide1.xml",
     ".xlsx": "worksheets/sheet1.xml",

@@ -1,6 +1,6 @@
 """Makes the golden index of today's format.
 
-    python tests/golden/make.py     # writes vN/ and vN.json beside it
+    PYTHONPATH=. python tests/golden/make.py     # writes vN/ and vN.json beside it
 
 Run it once when a format is released. Golden directories are never written anew: they are what older
 versions left on people's disks.
@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from spanwise.index import FileState, Snapshot, Store, Writer
+from spanwise.index import FileState, Refusal, Snapshot, Store, Writer, indexed_text
 from spanwise.index.analysis import Analyzer
 from spanwise.index.schema import FORMAT
-from spanwise.types import Document, Heading, Passage
+from spanwise.types import Document, Heading, Label, Passage
 
 HERE = Path(__file__).parent
 PLAIN = Analyzer(stem=False, stop_words=False)
@@ -39,7 +39,9 @@ COMMITS: list[dict[str, list[str] | None]] = [  # None removes the document
 
 
 def write(path: Path) -> None:
-    """An index in today's format: three commits of words, each but the last followed by one of vectors."""
+    """An index in today's format: three commits of words, all but the last followed by one of vectors; one
+    of a refusal.
+    """
     with Store.create(path, PLAIN.settings() | {"made by": "tests/golden/make.py"}) as store:
         for number, changes in enumerate(COMMITS):
             with store.writer() as writer:
@@ -51,6 +53,11 @@ def write(path: Path) -> None:
                 writer.commit()
             if number + 1 < len(COMMITS):
                 encode(store)
+        with store.writer() as writer:
+            writer.refuse(
+                "broken.pdf", Refusal(10, 1_700_000_000_000_000_000, "rejected", "it is broken", "1")
+            )
+            writer.commit()
     (path / "write.lock").unlink()
 
 
@@ -67,10 +74,21 @@ def put(writer: Writer, document_id: str, texts: list[str]) -> list[int]:
         text=text,
         page_starts=tuple(starts) if paged else (),
         headings=(Heading(0, 1, "Top"),) if texts else (),
+        labels=tuple(Label(at, f"part {at}") for at in starts),
         metadata={"author": "nobody", "words": str(len(text.split()))},
     )
     passages = [
-        Passage(0, document_id, at, at + len(part), part, number if paged else None, number, ("Top",))
+        Passage(
+            id=0,
+            document_id=document_id,
+            start=at,
+            end=at + len(part),
+            text=part,
+            page=number if paged else None,
+            line=number,
+            heading=("Top",),
+            label=f"part {at}",
+        )
         for number, (at, part) in enumerate(zip(starts, texts, strict=True), start=1)
     ]
     state = FileState(len(text.encode("utf-8")), 1_700_000_000_000_000_000, document.sha256)
@@ -83,8 +101,9 @@ def encode(store: Store) -> None:
         for model in MODELS:
             ids = snapshot.without_vectors(model).tolist()
             if ids:
-                rows = np.stack([vector(model, passage.text) for passage in snapshot.passages(ids)])
-                writer.put_vectors(model, ids, rows)
+                passages = snapshot.passages(ids)
+                rows = np.stack([vector(model, passage.text) for passage in passages])
+                writer.put_vectors(model, ids, rows, [len(indexed_text(passage)) for passage in passages])
         writer.commit()
 
 
@@ -113,6 +132,16 @@ def answers(store: Store) -> dict[str, Any]:
             },
             "vectors": {model: _dense(snapshot, model) for model in MODELS},
             "lacking": {model: snapshot.without_vectors(model).tolist() for model in MODELS},
+            "labels": {
+                name: [[label.start, label.text] for label in snapshot.document(name).labels]
+                for name in snapshot.files()
+            },
+            "labels of passages": [passage.label for passage in snapshot.all_passages()],
+            "refusals": {
+                name: [refusal.size, refusal.mtime_ns, refusal.kind, refusal.reason, refusal.reader]
+                for name, refusal in snapshot.refusals().items()
+            },
+            "covered": {model: snapshot.coverage(model).covered.tolist() for model in MODELS},
         }
 
 

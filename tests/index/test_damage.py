@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -121,3 +122,67 @@ def test_rows_changed_behind_our_back_are_found(index, sql) -> None:
     catalog.commit()
     catalog.close()
     assert complaints(index) != []
+
+
+TABLES = ["settings", "state", "documents", "passages", "tombstones", "segments", "refusals"]
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("value", [None, -1, 2**62, 1.5, "\u00e9", b"\xff\x00"])
+@pytest.mark.parametrize("table", TABLES)
+def test_a_value_of_any_type_in_any_column_is_answered_rightly_or_named(index, table, value) -> None:
+    right = answers(index)
+    whole = (index / "catalog.sqlite").read_bytes()
+    for column in columns_of(index, table):
+        overwrite(index, table, column, value)
+        found = served(index)
+        assert found == right or isinstance(found, str)
+        assert all(isinstance(line, str) for line in complaints(index))
+        (index / "catalog.sqlite").write_bytes(whole)
+
+
+def columns_of(index, table) -> list[str]:
+    catalog = sqlite3.connect(index / "catalog.sqlite")
+    names = [row[1] for row in catalog.execute("SELECT * FROM pragma_table_info(?)", [table])]
+    catalog.close()
+    return names
+
+
+def overwrite(index, table, column, value) -> None:
+    """Put a value where its table's declaration forbids it, as damage or a stranger may."""
+    catalog = sqlite3.connect(index / "catalog.sqlite", isolation_level=None)
+    catalog.execute("PRAGMA writable_schema = ON")
+    catalog.execute("PRAGMA ignore_check_constraints = ON")
+    catalog.execute("UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '')")
+    catalog.close()
+    catalog = sqlite3.connect(index / "catalog.sqlite", isolation_level=None)
+    with suppress(sqlite3.Error):  # a primary key takes some values only
+        catalog.execute(f'UPDATE {table} SET "{column}" = ?', [value])
+    catalog.close()
+
+
+def test_a_writer_deletes_nothing_behind_a_link(index, tmp_path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / ("0" * 64)).mkdir()
+    shutil.rmtree(index / "segments")
+    (index / "segments").symlink_to(tmp_path / "mine")
+    with Store.open(index) as store, pytest.raises(IndexCorrupt, match="is a link"), store.writer():
+        pass
+    assert (tmp_path / "mine" / ("0" * 64)).is_dir()
+
+
+def test_a_writer_deletes_nothing_that_is_not_its_own(index) -> None:
+    mine = index / "segments" / "notes"
+    mine.mkdir()
+    with Store.open(index) as store, store.writer():
+        pass
+    assert mine.is_dir()
+
+
+def test_a_writer_does_not_seal_damage(index) -> None:
+    catalog = sqlite3.connect(index / "catalog.sqlite")
+    catalog.execute("DELETE FROM tombstones")
+    catalog.commit()
+    catalog.close()
+    with Store.open(index) as store, store.writer() as writer, pytest.raises(IndexCorrupt, match="deletions"):
+        writer.remove("d1")

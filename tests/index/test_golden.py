@@ -52,9 +52,10 @@ def test_it_can_be_written_to_and_stays_equal_but_for_that(golden) -> None:
     with Store.open(path) as store:
         with store.writer() as writer:
             put(writer, "copy.txt", ["The owl has gone.", "Quite new."])
-            writer.refuse("broken.pdf", Refusal(1, 2, "rejected", "broken"))
+            writer.refuse("broken too.pdf", Refusal(1, 2, "rejected", "broken"))
             writer.commit()
             writer.remove("copy.txt")
+            writer.forget_refusal("broken too.pdf")
             writer.commit()
         found = answered(store)
         same = set(expected) - {"generation"}
@@ -69,7 +70,7 @@ def test_vectors_of_an_older_format_are_taken_over(golden) -> None:
     path, _ = golden
     with Store.open(path) as store:
         with store.writer() as writer:
-            ids = put(writer, "copy.txt", ["The bridge crosses the river.", "new"])
+            ids = put(writer, "copy.txt", ["The bridge crosses the river.", "quite new"])
             writer.commit()
             assert writer.reused_vectors == 1
         with store.snapshot() as snapshot:
@@ -89,7 +90,8 @@ def test_a_newer_catalog_is_refused_by_name(golden) -> None:
 
 def test_newer_segments_are_refused_by_name(golden, monkeypatch) -> None:
     path, _ = golden
-    monkeypatch.setattr("spanwise.index.segment.FORMAT", 99)
+    for module in ("manifest", "segment_writer"):
+        monkeypatch.setattr(f"spanwise.index.{module}.FORMAT", 99)
     with Store.open(path) as store, store.writer() as writer:
         put(writer, "new", ["new"])
         writer.commit()

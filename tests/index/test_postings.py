@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.live_postings import LivePostings
-from spanwise.index.merge import merge_postings
 from spanwise.index.postings import PostingsBuilder, PostingsSegment
+from spanwise.index.postings_merge import merge_postings
 from spanwise.index.segment import Segment
 from spanwise.index.statistics import CorpusStatistics
 

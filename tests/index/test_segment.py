@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from spanwise.errors import FormatTooNew, IndexCorrupt
-from spanwise.index.segment import open_segment, write_segment
+from spanwise.index.segment import open_segment
+from spanwise.index.segment_writer import write_segment
 
 COLUMNS = {
     "ids": np.array([3, 1, 2], np.int64),
@@ -84,9 +85,9 @@ def test_a_damaged_column_is_named(segment) -> None:
 
 
 def test_a_newer_format_is_refused(segment, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.segment.FORMAT", 2)
+    monkeypatch.setattr("spanwise.index.segment_writer.FORMAT", 3)
     name = write_segment(tmp_path, "kind", "", COLUMNS)
     monkeypatch.undo()
-    assert json.loads((tmp_path / name / "manifest.json").read_bytes())["format"] == 2
-    with pytest.raises(FormatTooNew, match="format 2, this program reads up to 1"):
+    assert json.loads((tmp_path / name / "manifest.json").read_bytes())["format"] == 3
+    with pytest.raises(FormatTooNew, match="format 3, this program reads up to 2"):
         open_segment(tmp_path / name)

@@ -256,3 +256,28 @@ def test_vectors_resume_where_they_stopped(corpus_of) -> None:
         assert snapshot.vector_models() == {"m": 1}
         assert snapshot.without_vectors("m").tolist() == [4]
     assert corpus.store.verify() == []
+
+
+def test_words_are_visible_before_segments_are_merged(corpus_of, monkeypatch) -> None:
+    corpus = corpus_of({"a": ["one"]})
+    seen = []
+
+    def merge_segments(folder, catalog):
+        with corpus.snapshot() as snapshot:
+            seen.append((snapshot.generation, list(snapshot.files())))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spanwise.index.writer.merge_segments", merge_segments)
+    with pytest.raises(KeyboardInterrupt):
+        corpus.write({"b": ["two"]})
+    assert seen == [(2, ["a", "b"])]
+    assert corpus.store.verify() == []
+
+
+def test_a_merge_makes_no_generation(corpus_of) -> None:
+    corpus = corpus_of({})
+    for number in range(1, 9):
+        corpus.write({f"d{number}": ["text"]})
+        with corpus.snapshot() as snapshot:
+            assert snapshot.generation == number
+    assert len(list((corpus.store.path / "segments").iterdir())) < 5

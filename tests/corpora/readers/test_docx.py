@@ -52,6 +52,14 @@ def test_paragraphs_and_tables_in_order() -> None:
     assert made(build).text == "Before\n\nA | B\n1 |  | 3\n\nAfter"
 
 
+def test_a_bar_in_a_cell_is_kept() -> None:
+    def build(word: docx.document.Document) -> None:
+        table = word.add_table(1, 3)
+        table.cell(0, 0).text, table.cell(0, 1).text = "or", "a ||"
+
+    assert made(build).text == "or | a ||"
+
+
 def test_headings_have_levels_and_offsets() -> None:
     def build(word: docx.document.Document) -> None:
         word.add_heading("The mill", 0)

@@ -27,6 +27,7 @@ def text(page: str) -> str:
         ("<p>a&amp;b&nbsp;c &lt;d&gt; &eacute;&#x20AC;", "a&b\u00a0c <d> é€"),
         ("see <img src=x alt='a picture'> here", "see a picture here"),
         ("<p hidden>no</p><p style='display: none'>no</p><p aria-hidden=true>no</p>yes", "yes"),
+        ("<div role=navigation>no</div><div role=note>yes</div>", "yes"),
         ("<nav>no</nav><script>no</script><style>no</style><template>no</template><!-- no -->yes", "yes"),
         ("<p>CO<sub>2</sub> m<sup>2</sup>", "CO2 m2"),
         ("<p>unclosed <b>and <i>odd</b> nest</i>ing", "unclosed and odd nesting"),
@@ -45,6 +46,11 @@ def test_headings_and_their_offsets() -> None:
         (1, "The mill", "The mill\n"),
         (3, "Two words", "Two words"),
     ]
+
+
+def test_headings_lose_the_hooks_of_their_links() -> None:
+    document = read("<h2>The mill<a href=#x>\u200b</a></h2>".encode(), "a.html")
+    assert (document.headings[0].text, document.text) == ("The mill", "The mill\u200b")
 
 
 @pytest.mark.parametrize(

@@ -25,3 +25,13 @@ def test_rejoin(page: str, expected: str) -> None:
 
 def test_words_of_other_pages_count() -> None:
     assert rejoin(["well-\nknown", "so well-known"])[0] == "well-known\n"
+
+
+def test_a_word_broken_by_a_page_is_whole_on_the_first() -> None:
+    assert rejoin(["the coun-", "cil, which met", "met-", "", "al"]) == [
+        "the council,",
+        "which met",
+        "met-",
+        "",
+        "al",
+    ]

@@ -1,0 +1,110 @@
+"""Tables in text, comma or tab separated: the stored text is the file itself, a label says each row.
+
+The standard library's reader gives no offsets, so records are found here, by one expression that never
+backtracks: a quoted field ends with a quote that a delimiter or a line end follows; where there is none,
+the quote is a character like any other. Rows may be of any length. The header row is a heading above all
+rows, so that each passage knows what its columns are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document, Heading, Label
+
+from ..decoding import decode
+from .source import source_document
+
+MEDIA_TYPES = {"\t": "text/tab-separated-values"}
+MEDIA_TYPE = "text/csv"
+DELIMITERS = ",\t;|"  # in the order that breaks a tie
+HEAD = 1 << 16  # characters looked at to tell the delimiter and the header
+SAMPLE = 100  # records
+HEADER_WITHIN = 10  # records
+MAX_HEADER = 400  # characters
+MAX_ROWS = 1_000_000
+# A number, date, time, amount or share: no name of a column.
+VALUE = re.compile(r"[-+(]?[$€£¥]?[-+]?[0-9][0-9.,:/ TZ%)+-]{0,40}")
+
+
+def read(data: bytes, document_id: str) -> Document:
+    """The document of a table; rows are numbered as a spreadsheet numbers them, the header among them.
+
+    `DocumentRejected` above `MAX_ROWS` rows.
+    """
+    decoded = decode(data)
+    text = decoded[0]
+    delimiter = find_delimiter(text[:HEAD])
+    header = find_header(text[:HEAD], delimiter)
+    labels = []
+    for number, (start, record) in enumerate(records(text, delimiter), start=1):
+        if number > MAX_ROWS:
+            raise DocumentRejected(f"more than {MAX_ROWS:,} rows, which is the limit")
+        if record.strip():
+            labels.append(Label(start, f"row {number}"))
+    media_type = MEDIA_TYPES.get(delimiter, MEDIA_TYPE)
+    headings = [header] if header else []
+    return source_document(data, document_id, media_type, decoded, headings=headings, labels=labels)
+
+
+def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:
+    """The offset and the source of each record, its line end included."""
+    field = _field(delimiter)
+    record = re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)")
+    for found in record.finditer(text):
+        if found[0]:
+            yield found.start(), found[0]
+
+
+def cells(record: str, delimiter: str) -> list[str]:
+    """The values of a record, without quotes, their white space made single spaces."""
+    fields = re.findall(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n"))
+    return [" ".join(_unquoted(field).split()) for field in fields]
+
+
+def _field(delimiter: str) -> str:
+    stop = rf"{re.escape(delimiter)}\r\n"
+    return rf'(?:"(?:[^"]++|"")*+"(?=[{stop}]|\Z)|[^{stop}]*+)'
+
+
+def _unquoted(field: str) -> str:
+    quoted = len(field) > 1 and field[0] == field[-1] == '"'
+    return field[1:-1].replace('""', '"') if quoted else field
+
+
+def find_delimiter(text: str) -> str:
+    """The delimiter that parts most of the first records into the same number of cells, above one."""
+    return max(DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))
+
+
+def _agreement(text: str, delimiter: str) -> tuple[int, int]:
+    """How many records have the commonest number of cells, and that number; nothing for single cells."""
+    sizes = Counter(len(cells(record, delimiter)) for _, record in islice(records(text, delimiter), SAMPLE))
+    several = [(count, size) for size, count in sizes.items() if size > 1]
+    return max(several, default=(0, 0))
+
+
+def find_header(text: str, delimiter: str) -> Heading | None:
+    """The names of the columns as a heading: the first row of several cells, if they are all names."""
+    for start, record in islice(records(text, delimiter), HEADER_WITHIN):
+        names = cells(record, delimiter)
+        if len(names) > 1:
+            words = _joined(names)
+            return Heading(start, 1, words) if words and _are_names(names) else None
+    return None
+
+
+def _are_names(names: list[str]) -> bool:
+    """True when no two are the same and none is a value."""
+    filled = [name for name in names if name]
+    return len(set(filled)) == len(filled) and not any(map(VALUE.fullmatch, filled))
+
+
+def _joined(names: list[str]) -> str:
+    """The names in one line, as many of them as `MAX_HEADER` has room for."""
+    line = ", ".join(filter(None, names))
+    return line if len(line) <= MAX_HEADER else line[:MAX_HEADER].rpartition(", ")[0]

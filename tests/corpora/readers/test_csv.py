@@ -1,0 +1,89 @@
+"""Tables in text are stored as they are; rows are labelled, kept whole and know their columns."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_files import csv_of
+
+from spanwise.corpora.passages import split
+from spanwise.corpora.readers.csv import cells, read, records
+from spanwise.errors import DocumentRejected
+
+FIELDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+TOWNS = 'town,population,note\nMill Town,4000,"old,\nbut growing"\nHale,12,\n'
+
+
+def test_the_text_is_the_file() -> None:
+    assert read(TOWNS.encode(), "towns.csv").text == TOWNS
+
+
+def test_rows_are_numbered_as_a_spreadsheet_numbers_them() -> None:
+    document = read(TOWNS.encode(), "towns.csv")
+    rows = [(label.text, document.text[label.start :][:4]) for label in document.labels]
+    assert rows == [("row 1", "town"), ("row 2", "Mill"), ("row 3", "Hale")]
+
+
+def test_every_passage_knows_the_columns() -> None:
+    rows = "".join(f"Town {number},{number}00,x\n" for number in range(200))
+    passages = split(read(f"town,population,note\n{rows}".encode(), "towns.csv"))
+    assert len(passages) >= 3
+    assert {passage.heading for passage in passages} == {("towns", "town, population, note")}
+    assert passages[-1].label.startswith("row ")
+
+
+def test_no_passage_cuts_a_row() -> None:
+    rows = [[f"Town {number}", "It grew.\n\nThen it shrank. It is small."] for number in range(99)]
+    document = read(csv_of(rows), "towns.csv")
+    starts = {label.start for label in document.labels}
+    passages = split(document, words=40, overlap=12)
+    assert {passage.start for passage in passages} <= starts
+    assert all(passage.text.endswith('small."') for passage in passages)
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_the_delimiter_is_told_by_content(delimiter: str) -> None:
+    rows = [["town", "price, in euro"], ["Hale", "1,5"], ["Low; end", "2|7"]]
+    document = read(csv_of(rows, delimiter), "towns.csv")
+    assert document.headings[0].text == "town, price, in euro"
+
+
+@pytest.mark.parametrize("first", ["Hale,1840", "a,a", "Hale,$3.50", "Hale,12:30"])
+def test_a_first_row_of_values_is_no_header(first: str) -> None:
+    assert read(f"{first}\nLow,1841\n".encode(), "towns.csv").headings == ()
+
+
+def test_ragged_rows_are_read() -> None:
+    document = read(b"a,b,c\n1\n1,2,3,4,5\n\n1,2\n", "a.csv")
+    assert [label.text for label in document.labels] == ["row 1", "row 2", "row 3", "row 5"]
+
+
+@pytest.mark.parametrize(
+    ("source", "n_records"),
+    [('a,"b\nc,d\n', 2), ('5" pipe,x\n"a"b,c\n', 2), ('"a\nb","c"\n', 1), ("a\rb\r\nc", 3)],
+)
+def test_a_quote_that_closes_nowhere_is_a_character(source: str, n_records: int) -> None:
+    assert len(list(records(source, ","))) == n_records
+
+
+@given(st.lists(st.lists(FIELDS, min_size=2, max_size=4), min_size=1, max_size=5), st.sampled_from(",\t;|"))
+def test_records_are_those_that_another_writer_wrote(rows: list[list[str]], delimiter: str) -> None:
+    text = csv_of(rows, delimiter).decode()
+    found = [cells(record, delimiter) for _, record in records(text, delimiter)]
+    assert found == [[" ".join(field.split()) for field in row] for row in rows]
+
+
+@given(st.text(st.sampled_from('ab",;\t|\r\n'), max_size=60))
+def test_records_cover_any_text(text: str) -> None:
+    found = list(records(text, ","))
+    assert "".join(record for _, record in found) == text
+    assert all(left + len(record) == right for (left, record), (right, _) in pairwise(found))
+
+
+def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.readers.csv.MAX_ROWS", 2)
+    with pytest.raises(DocumentRejected, match="more than 2 rows"):
+        read(TOWNS.encode(), "towns.csv")

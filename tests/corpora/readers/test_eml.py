@@ -1,0 +1,172 @@
+"""Mail messages become what a person reads: subject, people, date, text, and what is attached."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_office import as_eml
+
+from spanwise.corpora.readers.eml import read
+from spanwise.corpora.readers.mail_headers import readable
+from spanwise.errors import DocumentRejected
+
+
+def mail(body: str = "words", **headers: str) -> EmailMessage:
+    message = EmailMessage()
+    for name, value in headers.items():
+        message[name] = value
+    message.set_content(body)
+    return message
+
+
+def text_of(data: bytes) -> str:
+    return read(data, "a.eml").text
+
+
+def test_headers_stand_above_the_text_and_the_subject_is_the_title() -> None:
+    message = mail("Dear Bo,\n\nYes.\n", Subject="The mill", From="Ada <a@x.org>", To="Bo <b@x.org>")
+    message["X-Mailer"] = "unseen"
+    document = read(message.as_bytes(), "a.eml")
+    assert document.text == "The mill\n\nFrom: Ada <a@x.org>\nTo: Bo <b@x.org>\n\nDear Bo,\n\nYes."
+    assert document.title == "The mill"
+    assert [(heading.level, heading.text) for heading in document.headings] == [(1, "The mill")]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("=?utf-8?Q?M=C3=BChle?=", "Mühle"),
+        ("=?iso-8859-1?B?TfxobGU=?= and =?utf-8?Q?=E2=82=AC?=", "Mühle and €"),
+        ("=?iso-2022-jp?B?GyRCRWw1fhsoQg==?=", "東京"),
+        ("=?utf-8?Q?a?=\r\n =?utf-8?Q?b?=", "ab"),
+        ("=?no-such-charset?Q?plain?=", "plain"),
+        ("=?utf-8?B?!?=", "=?utf-8?B?!?="),
+        ("=?utf-8?Q?cut", "=?utf-8?Q?cut"),
+        ("M\udcfchle", "Mühle"),
+        ("M\udcc3\udcbchle", "Mühle"),
+        ("folded\r\n\tline", "folded line"),
+    ],
+)
+def test_headers_are_decoded_and_broken_ones_are_kept(raw: str, expected: str) -> None:
+    assert readable(raw) == expected
+
+
+@settings(max_examples=25)
+@given(
+    raw=st.text(max_size=99)
+    | st.lists(st.sampled_from("=? utf-8 ?Q? ?B? ?= =FC \udcff é A \\u12".split())).map("".join)
+)
+def test_any_header_is_readable_text(raw: str) -> None:
+    readable(raw.encode("utf-8", "surrogatepass").decode("ascii", "surrogateescape")).encode()
+
+
+def test_the_plain_form_is_preferred() -> None:
+    message = mail("plain words")
+    message.add_alternative("<p>rich words</p>", subtype="html")
+    assert text_of(message.as_bytes()) == "plain words"
+
+
+def test_a_page_is_read_when_there_is_no_plain_form() -> None:
+    message = mail(" \n")
+    message.add_alternative("<h1>News</h1><p>rich&nbsp;words</p>", subtype="html")
+    document = read(message.as_bytes(), "a.eml")
+    assert document.text == "News\n\nrich\xa0words"
+    assert [heading.text for heading in document.headings] == ["News"]
+
+
+def test_attachments_are_named_and_texts_are_read() -> None:
+    message = mail("See below.")
+    message.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="Bericht März.pdf")
+    message.add_attachment("town,people\n", subtype="csv", filename="towns.csv")
+    document = read(message.as_bytes(), "a.eml")
+    assert (
+        document.text == "See below.\n\nAttachment: Bericht März.pdf\n\nAttachment: towns.csv\n\ntown,people"
+    )
+    assert [label.text for label in document.labels] == [
+        "attachment Bericht März.pdf",
+        "attachment towns.csv",
+    ]
+
+
+def test_attached_messages_are_read() -> None:
+    message = mail("See below.", Subject="Fwd")
+    message.add_attachment(mail("inner words", Subject="First", From="a@x.org"))
+    document = read(message.as_bytes(), "a.eml")
+    assert document.text == (
+        "Fwd\n\nSee below.\n\nAttached message:\n\nFirst\n\nFrom: a@x.org\n\ninner words"
+    )
+    assert [label.text for label in document.labels] == ["attached message First"]
+
+
+def test_text_behind_an_attachment_is_not_the_attachment() -> None:
+    message = MIMEMultipart()
+    attached = MIMEText("inside")
+    attached.add_header("Content-Disposition", "attachment", filename="a.txt")
+    message.attach(attached)
+    message.attach(MIMEText("list footer"))
+    document = read(message.as_bytes(), "a.eml")
+    assert [document.text[label.start :] for label in document.labels][-1] == "list footer"
+    assert [label.text for label in document.labels] == ["attachment a.txt", "message text"]
+
+
+@pytest.mark.parametrize(
+    ("charset", "data", "expected"),
+    [
+        ("iso-8859-1", b"M\xfchle", "Mühle"),
+        ("iso-2022-jp", b"\x1b$BEl5~\x1b(B", "東京"),
+        ("no-such", "Mühle".encode(), "Mühle"),
+        ("us-ascii", b"M\xfchle und Getreide", "Mühle und Getreide"),
+    ],
+)
+def test_declared_charsets_are_followed_and_wrong_ones_survived(
+    charset: str, data: bytes, expected: str
+) -> None:
+    head = f"Subject: x\nContent-Type: text/plain; charset={charset}\n\n".encode()
+    assert text_of(head + data) == f"x\n\n{expected}"
+
+
+def test_flowed_lines_are_whole() -> None:
+    head = b"Content-Type: text/plain; format=flowed\n\n"
+    assert text_of(head + b"one \ntwo\nthree\n> quoted \n> on\n-- \nAda") == (
+        "one two\nthree\n> quoted \n> on\n-- \nAda"
+    )
+
+
+def test_a_truncated_message_is_read_with_a_remark() -> None:
+    message = mail("plain words")
+    message.add_attachment(b"x" * 3000, maintype="application", subtype="pdf", filename="a.pdf")
+    document = read(message.as_bytes()[:-100], "a.eml")
+    assert document.text.startswith("plain words")
+    assert document.metadata["remark"] == "truncated: it ends inside a part"
+
+
+def test_parts_without_end_are_refused() -> None:
+    message = mail("core")
+    for _ in range(25):
+        outer = EmailMessage()
+        outer.add_attachment(message)
+        message = outer
+    with pytest.raises(DocumentRejected, match="more than 20 parts inside one another"):
+        text_of(message.as_bytes())
+
+
+def test_words_without_a_header_are_no_message() -> None:
+    with pytest.raises(DocumentRejected, match="no header"):
+        text_of(b"just words")
+
+
+def test_a_blank_line_in_front_is_passed_over() -> None:
+    assert "Subject" not in text_of(b"\r\n" + as_eml("words"))
+
+
+@pytest.mark.parametrize("name", ["Content-Type: text/plain", "Content-Disposition: inline", "Subject: x"])
+@pytest.mark.parametrize("piece", [";", ';a*0="b', "=?utf-8?Q?a?= "])
+def test_endless_headers_are_cut(name: str, piece: str) -> None:
+    """A reader that parsed all of them would take minutes."""
+    data = f"{name}{piece * 100_000}\n\nwords".encode()
+    assert text_of(data).endswith("words")

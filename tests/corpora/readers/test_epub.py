@@ -1,0 +1,95 @@
+"""Books become their chapters in reading order, under the titles that the contents give them."""
+
+from __future__ import annotations
+
+import pytest
+from made_office import book, without
+
+from spanwise.corpora.readers.epub import read
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document
+
+NCX = (
+    '<?xml version="1.0"?><!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "ncx-2005-1.dtd">'
+    '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap>'
+    '<navPoint><navLabel><text>Part One</text></navLabel><content src="a.xhtml"/>'
+    '<navPoint><navLabel><text>The Mill</text></navLabel><content src="b%20c.xhtml#top"/></navPoint>'
+    "</navPoint></navMap></ncx>"
+)
+NAV = (
+    '<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><body>'
+    '<nav epub:type="landmarks"><ol><li><a href="a.xhtml">Cover</a></li></ol></nav>'
+    '<nav epub:type="toc"><ol><li><a href="a.xhtml">Opening</a></li></ol></nav></body></html>'
+)
+NCX_ITEM = '<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
+NAV_ITEM = '<item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/>'
+ENCRYPTION = (
+    '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData>'
+    '<e:EncryptionMethod Algorithm="{}"/><e:CipherData><e:CipherReference URI="{}"/></e:CipherData>'
+    "</e:EncryptedData></encryption>"
+)
+
+
+def made(chapters: dict[str, str], metadata: str = "", manifest: str = "", **members: str) -> Document:
+    return read(book(chapters, metadata, manifest, **members), "shelf/book.epub")
+
+
+def test_metadata_comes_from_the_package_document() -> None:
+    said = "<dc:title>A  Book</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bo</dc:creator>"
+    document = made({"a.xhtml": "<p>words</p>"}, said + "<dc:language>en-GB</dc:language>")
+    assert (document.title, document.metadata) == ("A Book", {"creator": "Ada; Bo", "language": "en-GB"})
+
+
+def test_chapters_follow_the_reading_order_not_the_archive() -> None:
+    assert made({"z.xhtml": "<p>first</p>", "a.xhtml": "<p>second</p>"}).text == "first\n\nsecond"
+
+
+def test_ncx_titles_label_chapters_and_head_those_without_heading() -> None:
+    chapters = {"a.xhtml": "<h1>One</h1><p>words</p>", "b c.xhtml": "<p>Wheels.</p>"}
+    document = made(chapters, manifest=NCX_ITEM, **{"OEBPS/toc.ncx": NCX})
+    assert [(h.text, h.level) for h in document.headings] == [("One", 1), ("The Mill", 2)]
+    assert [(label.text, document.text[label.start :][:6]) for label in document.labels] == [
+        ("chapter Part One", "One\n\nw"),
+        ("chapter The Mill", "Wheels"),
+    ]
+
+
+def test_the_contents_of_epub_3_come_first() -> None:
+    members = {"OEBPS/toc.ncx": NCX, "OEBPS/nav.xhtml": NAV}
+    document = made({"a.xhtml": "<p>words</p>"}, manifest=NCX_ITEM + NAV_ITEM, **members)
+    assert [label.text for label in document.labels] == ["chapter Opening"]
+
+
+def test_a_missing_chapter_is_remarked_and_the_rest_is_read() -> None:
+    data = book({"a.xhtml": "<p>words</p>", "lost.xhtml": "<p>gone</p>"})
+    document = read(without(data, "OEBPS/lost.xhtml"), "a.epub")
+    assert document.text == "words"
+    assert document.metadata["remark"] == "chapters missing from the archive: OEBPS/lost.xhtml"
+
+
+def test_an_encrypted_chapter_refuses_the_book() -> None:
+    rights = ENCRYPTION.format("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "OEBPS/a.xhtml")
+    with pytest.raises(DocumentRejected, match="encrypted EPUB"):
+        made({"a.xhtml": "<p>words</p>"}, **{"META-INF/encryption.xml": rights})
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "part"),
+    [
+        ("http://www.idpf.org/2008/embedding", "OEBPS/font.otf"),
+        ("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "OEBPS/picture.png"),
+    ],
+)
+def test_obfuscated_fonts_and_encrypted_pictures_do_not(algorithm: str, part: str) -> None:
+    rights = ENCRYPTION.format(algorithm, part)
+    assert made({"a.xhtml": "<p>words</p>"}, **{"META-INF/encryption.xml": rights}).text == "words"
+
+
+def test_a_book_without_an_order_is_refused() -> None:
+    with pytest.raises(DocumentRejected, match="no reading order"):
+        made({})
+
+
+def test_self_closing_tags_of_xhtml_swallow_nothing() -> None:
+    page = '<script src="x"/><p>one<a id="i"/> two</p><div/><p>three&nbsp;four</p>'
+    assert made({"a.xhtml": page}).text == "one two\n\nthree\xa0four"

@@ -1,0 +1,88 @@
+"""Notebooks become the text of their cells and outputs, in order, each under its label."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.corpora.passages import split
+from spanwise.corpora.readers.ipynb import read
+from spanwise.types import Document
+
+PICTURE = {"output_type": "display_data", "data": {"image/png": "iVBORw0K", "text/plain": ["<Figure>"]}}
+ERROR = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": ["\x1b[0;31mno\x1b[0m"]}
+
+
+def made(*cells: dict[str, object], **more: object) -> Document:
+    return read(json.dumps({"nbformat": 4, "cells": cells, **more}).encode(), "sub/notes.ipynb")
+
+
+def code(source: str, *outputs: dict[str, object]) -> dict[str, object]:
+    return {"cell_type": "code", "source": source, "outputs": outputs}
+
+
+def stream(text: str) -> dict[str, object]:
+    return {"output_type": "stream", "text": text.splitlines(keepends=True)}
+
+
+def markdown(source: str) -> dict[str, object]:
+    return {"cell_type": "markdown", "source": source.splitlines(keepends=True)}
+
+
+def test_cells_and_outputs_in_order() -> None:
+    document = made(markdown("# Top\nwords"), code("x = 1\nx", stream("\x1b[31m1\x1b[0m\n"), ERROR, PICTURE))
+    assert document.text == "# Top\nwords\n\nx = 1\nx\n\n1\n\nKeyError: 'x'\n\n<Figure>"
+    assert [(label.start, label.text) for label in document.labels] == [(0, "cell 1"), (13, "cell 2")]
+
+
+def test_headings_are_those_of_markdown_cells() -> None:
+    document = made(code("# no"), markdown("# Top\n\n## Sub"))
+    assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "Top", 6), (2, "Sub", 13)]
+
+
+def test_long_outputs_are_cut_and_said() -> None:
+    document = made(code("x", stream("line\n" * 99)))
+    assert document.text.count("line") == 30
+    assert document.text.endswith("\n…")
+    assert document.metadata["remark"] == "1 long outputs of cells are cut"
+
+
+def test_a_notebook_of_format_3() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Top"]},
+        {"cell_type": "code", "input": "x", "outputs": [{"output_type": "pyout", "text": ["1"]}]},
+    ]
+    document = read(json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode(), "a.ipynb")
+    assert document.text == "Top\n\nx\n\n1"
+    assert [(h.level, h.text) for h in document.headings] == [(2, "Top")]
+
+
+@pytest.mark.parametrize(
+    ("more", "title"),
+    [({"metadata": {"title": "The Mill"}}, "The Mill"), ({}, "Top"), ({"metadata": []}, "Top")],
+)
+def test_title(more: dict[str, object], title: str) -> None:
+    assert made(markdown("# Top\n\nwords"), **more).title == title
+
+
+def test_a_cell_stays_whole_where_it_fits() -> None:
+    cells = [code(f"x{number} = 1\n\nprint('It is. And so on.')\n\ny = 2") for number in range(9)]
+    passages = split(made(*cells), words=30, overlap=0)
+    assert all(passage.text.startswith("x") and passage.text.endswith("y = 2") for passage in passages)
+
+
+@pytest.mark.parametrize(
+    "cell", [3, None, [], {}, {"source": 3}, {"cell_type": "heading", "source": "x", "level": []}]
+)
+def test_odd_cells_do_no_harm(cell: object) -> None:
+    document = read(json.dumps({"nbformat": 4, "cells": [cell, markdown("words")]}).encode(), "a.ipynb")
+    assert document.text.endswith("words")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x1b"), max_size=30)))
+def test_every_cell_and_output_is_found(texts: list[str]) -> None:
+    document = made(*(code(text, stream(text)) for text in texts), markdown("end"))
+    assert all(document.text.count(text.strip("\r\n")) >= 2 for text in texts)

@@ -1,0 +1,116 @@
+"""JSON becomes lines of keys and values; labels are paths; broken lines and depth have names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.corpora.passages import label_at
+from spanwise.corpora.readers.json import read
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+VALUES = st.recursive(
+    WORDS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4)
+)
+
+
+def made(source: str, name: str = "a.json") -> Document:
+    return read(source.encode(), name)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('{"a": 1, "b": "x"}', "a: 1\nb: x"),
+        ('{"a":{"b":{"c":true}},"d":null}', "a:\n\n  b:\n    c: true\nd: null"),
+        ('{"a": ["x", "y", 1.50]}', "a: x, y, 1.50"),
+        ('{"a": ["two\\nlines", "y"]}', "a:\n  - two\nlines\n  - y"),
+        ('[{"a": 1}, {"a": 2}]', "a: 1\n\na: 2"),
+        ('{"a": 1, "a": 2, "b": {}, "c": []}', "a: 1\na: 2\nb: {}\nc: []"),
+        ("[NaN, -Infinity, 1e999]", "NaN, -Infinity, 1e999"),
+        ('"words"', "words"),
+        (f'{{"a": {"9" * 900}}}', f"a: {'9' * 900}"),
+    ],
+)
+def test_text(source: str, expected: str) -> None:
+    assert made(source).text == expected
+
+
+def test_labels_are_the_paths_of_what_a_line_stands_in() -> None:
+    document = made(
+        '{"top": 1, "items": [{"title": "One"}, {"title": "Two", "by": {"name": "Hale"}}], "end": 2}'
+    )
+    places = {
+        word: label_at(document.labels, document.text.index(word)) for word in ("One", "Two", "Hale", "end")
+    }
+    assert places == {"One": "items[0]", "Two": "items[1]", "Hale": "items[1].by", "end": ""}
+
+
+def test_keys_outside_arrays_are_headings() -> None:
+    document = made('{"mill": {"owner": {"name": "Hale"}}, "list": [{"deep": {"x": 1}}]}')
+    assert [(h.level, h.text) for h in document.headings] == [(1, "mill"), (2, "owner"), (1, "list")]
+    assert all(document.text[h.start :].lstrip().startswith(h.text) for h in document.headings)
+
+
+def test_lone_surrogates_become_replacements() -> None:
+    assert made(r'{"a": "x\ud800y \ud83d\ude42"}').text == "a: x\ufffdy 🙂"
+
+
+def test_long_arrays_of_numbers_are_cut_and_said() -> None:
+    document = made(json.dumps({"name": "field", "coordinates": [[[x, x + 0.5] for x in range(50)]]}))
+    assert document.text.endswith("coordinates: 0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, …")
+    assert document.metadata["remark"] == "left out: 92 numbers of long arrays"
+
+
+def test_encoded_strings_are_cut_and_said() -> None:
+    document = made(json.dumps({"image": "data:image/png;base64," + "iVBORw0K" * 999}))
+    assert len(document.text) < 1100
+    assert document.metadata["remark"] == "left out: the ends of 1 encoded strings"
+
+
+@pytest.mark.parametrize("unit", ["[", '{"a":', "[[],"])
+@pytest.mark.parametrize("depth", [250, 200_000])
+def test_depth_has_a_limit_with_a_name(unit: str, depth: int) -> None:
+    closing = "".join("}" if character == "{" else "]" for character in unit if character in "{[")[:1]
+    with pytest.raises(DocumentRejected, match="nested deeper than 200 levels"):
+        made(unit * depth + '"x"' + closing * depth)
+
+
+def test_json_lines_are_records_and_broken_ones_are_remarked() -> None:
+    document = made('{"a": 1}\n\nbroken\n{"a": {"b": 2}}\n', "a.jsonl")
+    assert [label.text for label in document.labels] == ["record 1", "record 4.a"]
+    assert document.metadata["remark"] == "no JSON record on 1 of its lines, which are left out: 3"
+
+
+@pytest.mark.parametrize("source", ["{'a': 1}", '{"a": 1,', "// words\n{}", "words", '{\n"a": [\n[1, 2]\n}'])
+def test_what_is_no_json_is_read_as_text(source: str) -> None:
+    document = made(source)
+    assert (document.text, document.media_type) == (source, "text/plain")
+    assert "it is no JSON" in document.metadata["remark"]
+
+
+@pytest.mark.parametrize(
+    ("source", "title"), [('{"title": "Mill"}', "Mill"), ('{"name": "x", "title": 3}', "x"), ("[]", "a")]
+)
+def test_title(source: str, title: str) -> None:
+    assert made(source).title == title
+
+
+@given(VALUES)
+def test_every_key_and_string_is_found(value: object) -> None:
+    text = made(json.dumps(value)).text
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict):
+            assert all(key in text for key in one)
+            todo.extend(one.values())
+        elif isinstance(one, list):
+            todo.extend(one)
+        else:
+            assert str(one) in text

@@ -1,0 +1,136 @@
+"""Presentations become slides: titles, text, tables, charts, diagrams and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+
+import pptx
+import pytest
+from made_office import as_pptx, rezipped
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.presentation import Presentation
+from pptx.slide import Slide
+from pptx.util import Inches
+
+from spanwise.corpora.readers.pptx import read
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document
+
+TITLE_ONLY, TITLE_AND_BODY, BLANK = 5, 1, 6
+
+
+def made(*builds: Callable[[Slide], object], layout: int = TITLE_ONLY) -> Document:
+    show = pptx.Presentation()
+    for build in builds:
+        build(show.slides.add_slide(show.slide_layouts[layout]))
+    return read(saved(show), "talk.pptx")
+
+
+def saved(show: Presentation) -> bytes:
+    file = BytesIO()
+    show.save(file)
+    return file.getvalue()
+
+
+def titled(title: str) -> Callable[[Slide], object]:
+    return lambda slide: setattr(slide.shapes.title, "text", title)
+
+
+def test_slides_are_pages_with_labels_and_headings() -> None:
+    document = made(titled("One"), lambda slide: None, titled("Three"))
+    assert document.text == "One\n\nThree"
+    assert document.page_starts == (0, 3, 5)
+    assert [(label.start, label.text) for label in document.labels] == [(0, "slide 1"), (5, "slide 3")]
+    assert [(heading.start, heading.text) for heading in document.headings] == [(0, "One"), (5, "Three")]
+    assert document.metadata["remark"] == "slides without text: 2"
+
+
+def test_the_title_comes_first_wherever_it_stands_in_the_file() -> None:
+    def build(slide: Slide) -> None:
+        slide.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame.text = "below"
+        slide.shapes.title.text = "Above"
+        tree = slide.shapes._spTree
+        tree.append(slide.shapes.title._element)
+
+    assert made(build).text == "Above\n\nbelow"
+
+
+def test_lines_of_a_body_are_a_list_with_levels() -> None:
+    def build(slide: Slide) -> None:
+        slide.shapes.title.text = "Owners"
+        frame = slide.placeholders[1].text_frame
+        frame.text = "Hale"
+        frame.add_paragraph().text = "of the mill"
+        frame.paragraphs[1].level = 1
+
+    assert made(build, layout=TITLE_AND_BODY).text == "Owners\n\n- Hale\n  - of the mill"
+
+
+def test_tables_are_lines_of_cells() -> None:
+    def build(slide: Slide) -> None:
+        table = slide.shapes.add_table(2, 2, 0, 0, Inches(2), Inches(2)).table
+        for index, words in enumerate(["Town", "People", "Eskery", ""]):
+            table.cell(index // 2, index % 2).text = words
+
+    assert made(build, layout=BLANK).text == "Town | People\nEskery"
+
+
+def test_groups_are_looked_into() -> None:
+    def build(slide: Slide) -> None:
+        group = slide.shapes.add_group_shape().shapes.add_group_shape()
+        group.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame.text = "inner"
+
+    assert made(build, layout=BLANK).text == "inner"
+
+
+def test_charts_are_tables_of_their_numbers() -> None:
+    def build(slide: Slide) -> None:
+        data = CategoryChartData()
+        data.categories = ["2021", "2022"]
+        data.add_series("Visitors", (19.5, 21))
+        kind = XL_CHART_TYPE.COLUMN_CLUSTERED
+        chart = slide.shapes.add_chart(kind, 0, 0, Inches(4), Inches(4), data).chart
+        chart.has_title = True
+        chart.chart_title.text_frame.text = "The fair"
+
+    assert made(build, layout=BLANK).text == "The fair\n| 2021 | 2022\nVisitors | 19.5 | 21"
+
+
+def test_notes_follow_their_slide_under_their_own_label() -> None:
+    def build(slide: Slide) -> None:
+        slide.shapes.title.text = "Shown"
+        slide.notes_slide.notes_text_frame.text = "said\ntwice"
+
+    document = made(build)
+    assert document.text == "Shown\n\nNotes: said\ntwice"
+    assert [(label.start, label.text) for label in document.labels] == [(0, "slide 1"), (7, "slide 1, notes")]
+
+
+def test_hidden_slides_are_read_and_said() -> None:
+    def build(slide: Slide) -> None:
+        slide.shapes.title.text = "Spare"
+        slide._element.set("show", "0")
+
+    document = made(titled("One"), build)
+    assert [label.text for label in document.labels] == ["slide 1", "slide 2 (hidden)"]
+    assert document.metadata["remark"] == "hidden slides: 2"
+
+
+def test_the_order_of_the_show_counts() -> None:
+    show = pptx.Presentation(BytesIO(as_pptx("One\fTwo")))
+    ids = show.slides._sldIdLst
+    ids.append(ids[0])
+    assert read(saved(show), "a.pptx").text == "Two\n\nOne"
+
+
+def test_a_lost_slide_is_a_reason() -> None:
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        '<Relationship Id="{}" Type="http://x/slide" Target="slides/gone.xml"/></Relationships>'
+    )
+    show = pptx.Presentation(BytesIO(as_pptx("One")))
+    broken = {"ppt/_rels/presentation.xml.rels": relations.format(show.slides._sldIdLst[0].rId)}
+    with pytest.raises(DocumentRejected, match=r"holds no ppt/slides/gone\.xml"):
+        read(rezipped(as_pptx("One"), broken), "a.pptx")

@@ -1,0 +1,166 @@
+"""Workbooks become lines of cells, each labelled with its place; values are those that were computed."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from io import BytesIO
+
+import openpyxl
+import pytest
+from made_office import rezipped, workbook
+from openpyxl.worksheet.worksheet import Worksheet
+
+from spanwise.corpora.readers.xlsx import read
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document
+
+SHEET = "xl/worksheets/sheet1.xml"
+NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def of_rows(xml: str, strings: str = "") -> Document:
+    """The document of a sheet of this XML."""
+    sheet = f'<worksheet xmlns="{NAMESPACE}"><dimension ref="A1"/><sheetData>{xml}</sheetData></worksheet>'
+    members = {SHEET: sheet}
+    if strings:
+        members["xl/sharedStrings.xml"] = f'<sst xmlns="{NAMESPACE}">{strings}</sst>'
+    return read(rezipped(workbook({"S": [["x"]]}), members), "a.xlsx")
+
+
+def labels(document: Document) -> dict[str, str]:
+    """What stands at each label, up to the end of its cell."""
+    text = document.text
+    return {label.text: text[label.start :].split("\n")[0].split(" | ")[0] for label in document.labels}
+
+
+def formatted(value: object, code: str) -> str:
+    book = openpyxl.Workbook()
+    cell = book.active["A1"]
+    cell.value = value
+    cell.number_format = code
+    return cell_text(book.active)
+
+
+def cell_text(sheet: Worksheet) -> str:
+    file = BytesIO()
+    sheet.parent.save(file)
+    return read(file.getvalue(), "a.xlsx").text.removeprefix("Sheet\n\n")
+
+
+def test_sheets_are_headings_and_rows_are_lines() -> None:
+    document = read(workbook({"Towns": [["Town", "People"], ["Eskery", 812]], "Empty": []}), "a.xlsx")
+    assert document.text == "Towns\n\nTown | People\nEskery | 812"
+    assert [(h.level, h.text) for h in document.headings] == [(1, "Towns"), (2, "Town | People")]
+    assert labels(document) == {
+        "Towns": "Towns",
+        "Towns!A1": "Town",
+        "Towns!B1": "People",
+        "Towns!A2": "Eskery",
+        "Towns!B2": "812",
+    }
+
+
+def test_columns_are_named_by_words_alone() -> None:
+    document = read(workbook({"S": [["Revenue", "$50,000"], ["a", "b"]]}), "a.xlsx")
+    assert [heading.text for heading in document.headings] == ["S"]
+
+
+def test_empty_cells_are_separated_and_empty_rows_part_tables() -> None:
+    document = read(workbook({"S": [["a", None, "c"], [], ["d"]]}), "a.xlsx")
+    assert document.text == "S\n\na |  | c\n\nd"
+    assert "S!C1" in labels(document)
+
+
+def test_a_far_cell_does_not_flood_the_line() -> None:
+    far = '<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row>'
+    document = of_rows(far)
+    assert len(document.text) < 50
+    assert labels(document)["S!XFD1"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "expected"),
+    [
+        (date(2024, 2, 29), "yyyy-mm-dd", "2024-02-29"),
+        (datetime(2024, 2, 29, 13, 5), "d/m/yy h:mm", "2024-02-29 13:05"),
+        (datetime(2024, 2, 29, 13, 5), "dd mmm", "2024-02-29"),
+        (datetime(2024, 2, 29, 13, 5), "h:mm", "13:05"),
+        (time(7, 8, 9), "h:mm:ss", "07:08:09"),
+        (timedelta(hours=30), "[h]:mm", "1 day, 6:00:00"),
+        (0.256, "0.0%", "25.6%"),
+        (0.25, "0%", "25%"),
+        (1234.5, "#,##0.00", "1234.5"),
+        (0.1 + 0.2, "General", "0.3"),
+        (10**15, "0", "1e+15"),
+        (-7, "0", "-7"),
+        (5e9, "yyyy-mm-dd", "5000000000"),
+        (True, "General", "TRUE"),
+    ],
+)
+def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expected: str) -> None:
+    assert formatted(value, code) == expected
+
+
+def test_dates_can_count_from_1904() -> None:
+    book = openpyxl.Workbook()
+    book.epoch = openpyxl.utils.datetime.MAC_EPOCH
+    book.active["A1"] = date(2024, 2, 29)
+    assert cell_text(book.active) == "2024-02-29"
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("<c><f>A2+1</f><v>3</v></c>", "3"),
+        ("<c><f>A2+1</f></c>", "=A2+1"),
+        ('<c t="str"><f>A2&amp;1</f><v>x1</v></c>', "x1"),
+        ('<c t="e"><v>#DIV/0!</v></c>', "#DIV/0!"),
+        ('<c t="d"><v>2024-02-29</v></c>', "2024-02-29"),
+        ('<c t="inlineStr"><is><r><t>rich </t></r><r><t>text</t></r></is></c>', "rich text"),
+        ('<c t="str"><v>two\nlines_x000D_</v></c>', "two lines"),
+        ('<c t="str"><v>_x005F_x000D_</v></c>', "_x000D_"),
+    ],
+)
+def test_what_a_cell_shows(cell: str, expected: str) -> None:
+    assert of_rows(f'<row r="1">{cell}</row>').text == f"S\n\n{expected}"
+
+
+def test_readings_of_japanese_words_are_left_out() -> None:
+    strings = "<si><t>東京</t><rPh><t>とうきょう</t></rPh></si>"
+    assert of_rows('<row><c t="s"><v>0</v></c></row>', strings).text == "S\n\n東京"
+
+
+def test_the_declared_dimension_is_not_believed_and_places_may_be_missing() -> None:
+    assert labels(of_rows("<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c></row>")) == {
+        "S": "S",
+        "S!A1": "1",
+        "S!B1": "2",
+        "S!A2": "3",
+    }
+
+
+def test_hidden_sheets_are_read_and_said() -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"] = "seen"
+    spare = book.create_sheet("Spare")
+    spare["A1"], spare.sheet_state = "unseen", "veryHidden"
+    file = BytesIO()
+    book.save(file)
+    document = read(file.getvalue(), "a.xlsx")
+    assert "unseen" in document.text
+    assert document.metadata["remark"] == "hidden sheets: Spare"
+
+
+def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.readers.sheet_writer.MAX_CELLS", 3)
+    document = read(workbook({"A": [["1", "2"], ["3", "4"]], "B": [["5"]]}), "a.xlsx")
+    assert document.text == "A\n\n1 | 2"
+    assert document.metadata["remark"] == "read up to the limit of 3 cells: A, B"
+
+
+@pytest.mark.parametrize(
+    "cell", ['<c t="s"><v>9</v></c>', '<c t="s"><v>-1</v></c>', '<c s="99"><v>1</v></c>']
+)
+def test_a_cell_that_refers_to_nothing_is_a_reason(cell: str) -> None:
+    with pytest.raises(DocumentRejected, match="that a cell names"):
+        of_rows(f"<row>{cell}</row>")

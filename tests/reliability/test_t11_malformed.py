@@ -1,0 +1,86 @@
+"""T11: three hundred malformed files of every format beside good ones: each is indexed or refused with a
+reason, nothing crashes or hangs, and the good ones are what they are without them.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import malformed
+import pytest
+from made_files import MAKERS
+
+import spanwise
+from spanwise.pipelines.library import Library
+from spanwise.pipelines.progress import Report, silent
+from spanwise.types import SyncReport
+
+HANG_S = 60 + 15  # the limit by the clock, and the slack of a busy machine
+PEAK = 1.2e9  # bytes
+NEIGHBOURS = ["Vellan", "Corrow", "Tressick", "Ombrel"]
+
+
+def fill_with_neighbours(root: Path) -> None:
+    """Good files of every format, of each of which one sentence stands nowhere else."""
+    for place in NEIGHBOURS:
+        for name, make in MAKERS.items():
+            file = root / place / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            text = f"About {place}\n\nThe bridge of {place}{name[2:]} was opened by Ada Rook.\n"
+            file.write_bytes(make(text))
+
+
+def neighbours(library: Library) -> dict[str, object]:
+    """All that is stored of the good files, and the best passage for a question about each."""
+    stored: dict[str, object] = {}
+    for place in NEIGHBOURS:
+        for name in MAKERS:
+            document = library.document(f"{place}/{name}")
+            passages = [p for p in library.passages() if p.document_id == document.id]
+            (hit,) = library.search(f"bridge of {place}{name[2:]}", k=1, retriever="bm25")
+            found = (hit.passage.document_id, hit.passage.start, hit.passage.end, hit.passage.text)
+            stored[document.id] = (document, [(p.start, p.end, p.text, p.heading) for p in passages], found)
+    return stored
+
+
+def synced(root: Path, index: Path, report: Report = silent) -> tuple[SyncReport, dict[str, object]]:
+    with spanwise.open(root, index) as library:
+        return library.sync(vectors=False, report=report, workers=2), neighbours(library)
+
+
+@pytest.mark.stress
+def test_malformed_files_cost_themselves_alone(
+    tmp_path: Path, record: Callable[[str, str, str], None], nightly: bool
+) -> None:
+    root = tmp_path / "folder"
+    fill_with_neighbours(root)
+    _, alone = synced(root, tmp_path / "alone")
+    n_bad = sum(make_bad(root, seed) for seed in range(10 if nightly else 1))
+    times = [time.monotonic()]
+    report, among_bad = synced(root, tmp_path / "among", lambda *_: times.append(time.monotonic()))
+
+    n_skipped = sum(report.skipped.values())
+    assert report.found == len(report.added) + len(report.rejected) + n_skipped == n_bad + len(alone)
+    assert all(rejection.reason.strip() for rejection in report.rejected)
+    assert among_bad == alone
+    longest = max(after - before for before, after in pairwise(times))
+    assert longest < HANG_S
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    assert peak < PEAK
+    n_indexed, n_rejected = len(report.added) - len(alone), len(report.rejected)
+    n_crashes = sum("crashed" in rejection.reason for rejection in report.rejected)
+    figures = f"{n_indexed} + {n_rejected} + {n_skipped} = {n_bad}"
+    record("T11", "malformed files: indexed + rejected with a reason + skipped", figures)
+    record("T11", "good neighbours changed; parsers that crashed alone", f"0 of {len(alone)}; {n_crashes}")
+    record("T11", "longest wait for one file; peak of a child", f"{longest:.0f} s; {peak / 1e6:.0f} MB")
+
+
+def make_bad(root: Path, seed: int) -> int:
+    folder = root / f"bad{seed}"
+    folder.mkdir()
+    return malformed.make_folder(folder, seed)
