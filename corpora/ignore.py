@@ -58,7 +58,7 @@ def parse_rules(data: bytes) -> tuple[tuple[Rule, ...], list[str]]:
     rules: list[Rule] = []
     complaints: list[str] = []
     for number, line in enumerate(os.fsdecode(data.removeprefix(b"\xef\xbb\xbf")).split("\n"), 1):
-        text = re.sub(r"(?<!\\) +$", "", line.removesuffix("\r"))
+        text = _without_trailing_spaces(line.removesuffix("\r"))
         if not text or text.startswith("#"):
             continue
         try:
@@ -66,6 +66,12 @@ def parse_rules(data: bytes) -> tuple[tuple[Rule, ...], list[str]]:
         except (ValueError, re.error) as error:
             complaints.append(f"line {number} is no rule: {error}")
     return tuple(rules), complaints
+
+
+def _without_trailing_spaces(line: str) -> str:
+    """The line without the spaces at its end; one behind a backslash stays."""
+    text = line.rstrip(" ")
+    return text + " " if text.endswith("\\") and len(text) < len(line) else text
 
 
 def parse_rule(text: str) -> Rule:

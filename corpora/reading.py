@@ -7,13 +7,14 @@ that no reader knows is passed over; one of a known format that cannot be read i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from . import language
 from .binary import is_binary
 from .containers import Reader, is_mail, ole_reader, refuse_promise, zip_reader
 from .decoding import decode
@@ -89,7 +90,19 @@ def parse(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Doc
         raise DocumentRejected("no text in it")
     if len(document.text) > MAX_TEXT:
         raise DocumentRejected(f"{len(document.text):,} characters of text; the limit is {MAX_TEXT:,}")
-    return document
+    return _with_language(document)
+
+
+def _with_language(document: Document) -> Document:
+    """The document with its language, where it can be told, and with a remark where it is not English."""
+    code = language.detect(document.text)
+    if code is None:
+        return document
+    known = {**document.metadata, "language": code}
+    if code != "en":
+        remarks = [known["remark"]] if "remark" in known else []
+        known["remark"] = "; ".join([*remarks, language.said(code)])
+    return replace(document, metadata=known)
 
 
 def choose_reader(data: bytes, suffix: str) -> Reader | None:

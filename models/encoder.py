@@ -2,8 +2,7 @@
 
 The pooling is read from the folder's sentence-transformers configuration. Texts are sorted by length
 and batched by token budget; matrix products run in bf16 where the hardware has it, pooling and
-normalisation always in float32. A text longer than the model's positions is cut there and counted in
-`truncated`.
+normalisation always in float32. A text longer than the model's positions is cut there; `covered` says where.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ class TextEncoder:
         config: Any = model.config
         self.width: int = config.hidden_size
         self.max_length: int = config.max_position_embeddings
-        self.truncated = 0
 
     @classmethod
     def load(cls, name: str = "base", device: str | None = None) -> TextEncoder:
@@ -66,12 +64,27 @@ class TextEncoder:
                 report(done)
         return out
 
+    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """(n,) int32: how many code points of each text, from its start, `encode` sees; all, if it fits.
+
+        What follows the last token that fits is not seen, nor is white space before it counted.
+        """
+        counts = np.array([len(text) for text in texts], dtype=np.int32)
+        if not texts:
+            return counts
+        encoded = self.tokenizer(list(texts), truncation=False, verbose=False, return_offsets_mapping=True)[
+            "offset_mapping"
+        ]
+        for i, offsets in enumerate(encoded):
+            if len(offsets) > self.max_length:
+                counts[i] = offsets[self.max_length - 2][1]  # the last position is that of [SEP]
+        return counts
+
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
         encoded = self.tokenizer(list(texts), truncation=False, verbose=False, return_attention_mask=False)
         rows: list[list[int]] = encoded["input_ids"]
-        self.truncated += sum(len(row) > self.max_length for row in rows)
         return [
             row if len(row) <= self.max_length else [*row[: self.max_length - 1], row[-1]] for row in rows
         ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
 
@@ -101,7 +101,11 @@ class Asker:
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        shown = _without_overlaps([self._shown(kind, evidence, candidate) for evidence, candidate in ranked])
+        found = [self._shown(kind, evidence, candidate) for evidence, candidate in ranked]
+        duplicates = {hit.passage.id: hit.duplicates for hit in hits}
+        shown = [
+            replace(answer, duplicates=duplicates[answer.passage.id]) for answer in _without_overlaps(found)
+        ]
         best = shown[0] if shown and self._accepted(shown[0], ranked[0][0], threshold) else None
         return Answer(
             question=text,

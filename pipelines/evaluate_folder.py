@@ -35,9 +35,10 @@ def evaluate_folder(
     k: int = 20,
     threshold: float | None = None,
     report: Report = silent,
+    group: bool = True,
 ) -> list[Judged]:
     """The verdict on every question, in order; see `eval.abstention` for what counts as right."""
-    asker = library.asker(retriever, reader)
+    asker = library.asker(retriever, reader, group=group)
     judged: list[Judged] = []
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):
         batch = questions[at : at + QUESTIONS_AT_ONCE]

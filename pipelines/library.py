@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty, ModelMismatch
-from spanwise.types import Answer, Document, Hit, Passage, SyncReport
+from spanwise.types import Answer, Document, Hit, Passage, Span, SyncReport
 
 from ..corpora.options import ReadOptions
 from ..corpora.reading import AS_GIVEN
@@ -30,6 +30,7 @@ from .sync import sync_vectors, sync_words
 if TYPE_CHECKING:
     from ..models.encoder import TextEncoder
     from ..reader.span_reader import SpanReader
+    from ..retrieval.near_duplicates import Nearness
     from ..retrieval.protocol import Retriever
     from .ask import Asker
 
@@ -167,6 +168,14 @@ class Library:
         have = sum(self.snapshot.vector_models().values())
         return self.snapshot.n_passages - have
 
+    def gaps(self) -> list[Span]:
+        """The parts of documents that the encoder's window did not reach, by document and place."""
+        from .coverage import gaps
+
+        return [
+            gap for digest in sorted(self.snapshot.vector_models()) for gap in gaps(self.snapshot, digest)
+        ]
+
     def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
         """The retriever of that name over the current generation; IndexEmpty without any passage."""
         from ..retrieval.registry import build_retriever
@@ -175,15 +184,24 @@ class Library:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
         return build_retriever(name, self.snapshot, self.analyzer, lambda: self.encoder)
 
-    def search(self, question: str, k: int = 10, retriever: str = DEFAULT_RETRIEVER) -> list[Hit]:
-        """The best `k` passages for a question, best first."""
-        return self.search_many([question], k, retriever)[0]
+    def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
+        """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
+        from ..retrieval.near_duplicates import GroupingRetriever
+
+        return GroupingRetriever(retriever, self.analyzer, nearness)
+
+    def search(
+        self, question: str, k: int = 10, retriever: str = DEFAULT_RETRIEVER, group: bool = True
+    ) -> list[Hit]:
+        """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit."""
+        return self.search_many([question], k, retriever, group)[0]
 
     def search_many(
-        self, questions: Sequence[str], k: int = 10, retriever: str = DEFAULT_RETRIEVER
+        self, questions: Sequence[str], k: int = 10, retriever: str = DEFAULT_RETRIEVER, group: bool = True
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
-        return self.retriever(retriever).search([checked_question(q) for q in questions], checked_k(k))
+        asked, ranking = [checked_question(q) for q in questions], self.retriever(retriever)
+        return (self.grouping(ranking) if group else ranking).search(asked, checked_k(k))
 
     def ask(
         self,
@@ -193,9 +211,13 @@ class Library:
         reader: str = "builtin",
         alternatives: int = 3,
         threshold: float | None = None,
+        group: bool = True,
     ) -> Answer:
-        """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments."""
-        return self.ask_many([question], k, retriever, reader, alternatives, threshold)[0]
+        """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
+
+        With `group` a text that several passages repeat is read once; where figures differ, each is read.
+        """
+        return self.ask_many([question], k, retriever, reader, alternatives, threshold, group)[0]
 
     def ask_many(
         self,
@@ -205,24 +227,31 @@ class Library:
         reader: str = "builtin",
         alternatives: int = 3,
         threshold: float | None = None,
+        group: bool = True,
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
-        return self.asker(retriever, reader).ask(asked, checked_k(k), alternatives, threshold)
+        asker = self.asker(retriever, reader, group=group)
+        return asker.ask(asked, checked_k(k), alternatives, threshold)
 
     def asker(
-        self, retriever: str = DEFAULT_RETRIEVER, reader: str = "builtin", calibrated: bool = True
+        self,
+        retriever: str = DEFAULT_RETRIEVER,
+        reader: str = "builtin",
+        calibrated: bool = True,
+        group: bool = False,
     ) -> Asker:
         """Everything that answering needs, over the current generation."""
         from ..reader.builtin import load_calibration
+        from ..retrieval.near_duplicates import TO_READ
         from .ask import Asker
 
-        loaded = self._reader(reader)
+        ranking, loaded = self.retriever(retriever), self._reader(reader)
         return Asker(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
             analyzer=self.analyzer,
-            retriever=self.retriever(retriever),
+            retriever=self.grouping(ranking, TO_READ) if group else ranking,
             reader=loaded,
             vectorizer=self.encoder,
             calibration=load_calibration(reader, loaded.digest) if calibrated else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, SyncReport
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, Span, SyncReport
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -39,6 +39,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "label": answer.label,
         "heading": list(place.heading),
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
+        "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
     }
 
 
@@ -49,7 +50,17 @@ def search_record(question: str, retriever: str, hits: Sequence[Hit]) -> dict[st
 
 def hit_record(hit: Hit) -> dict[str, Any]:
     """One hit; `passage` is the passage's id."""
-    return {"rank": hit.rank, "score": hit.score, **_place_record(hit.passage)}
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        **_place_record(hit.passage),
+        "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
+    }
+
+
+def duplicate_record(passage: Passage) -> dict[str, Any]:
+    """Where a passage stands that says nearly the same as one that is shown."""
+    return {"document": passage.document_id, "start": passage.start, "end": passage.end}
 
 
 def _place_record(passage: Passage) -> dict[str, Any]:
@@ -64,6 +75,11 @@ def _place_record(passage: Passage) -> dict[str, Any]:
         "heading": list(passage.heading),
         "text": passage.text,
     }
+
+
+def gap_record(gap: Span) -> dict[str, Any]:
+    """A part of a document that the encoder's window did not reach; offsets are code points."""
+    return {"document": gap.document_id, "start": gap.start, "end": gap.end, "text": gap.text}
 
 
 def sync_record(report: SyncReport) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from spanwise.types import Span
 
 from .disk_usage import bytes_below
 from .locations import CATALOG_NAME
@@ -33,6 +35,7 @@ def status_record(library: Library) -> dict[str, Any]:
         "vectors": sum(snapshot.vector_models().values()),
         "missing_vectors": library.missing_vectors(),
         "model": library.model,
+        "beyond_window": beyond_window_record(library.gaps()),
         **_documents(snapshot),
         **_refused(snapshot),
     }
@@ -68,11 +71,33 @@ def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
         told.append(f"nothing can be searched yet; fill it with: {sync_command}")
     if record["missing_vectors"]:
         told.append(f"dense search lacks {record['missing_vectors']} passages; finish with: {sync_command}")
+    beyond = record["beyond_window"]
+    if beyond["documents"]:
+        told.append(f"{beyond_sentence(beyond)}; see where with: spanwise status --gaps")
     if record["rejected"]:
         told.append("some files could not be read; see which with: spanwise status --rejected")
     if record["remarks"]:
         told.append("on some documents there are remarks; see them with: spanwise status --files")
     return told
+
+
+def beyond_window_record(gaps: Sequence[Span]) -> dict[str, int]:
+    """How many documents have parts beyond the encoder's window, and how many characters these have."""
+    return {
+        "documents": len({gap.document_id for gap in gaps}),
+        "characters": sum(len(gap.text) for gap in gaps),
+    }
+
+
+def beyond_sentence(beyond: Mapping[str, int]) -> str:
+    """The same in words.
+
+    >>> beyond_sentence({"documents": 3, "characters": 1204})
+    "3 documents have parts beyond the encoder's window (1,204 characters)"
+    """
+    n = beyond["documents"]
+    have = "document has" if n == 1 else "documents have"
+    return f"{n} {have} parts beyond the encoder's window ({beyond['characters']:,} characters)"
 
 
 def _documents(snapshot: Snapshot) -> dict[str, Any]:

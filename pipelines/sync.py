@@ -83,7 +83,7 @@ def sync_vectors(store: Store, encoder: TextEncoder, report: Report = silent) ->
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
             vectors = encoder.encode(texts, _counted_on(report, at, len(missing)))
-            writer.put_vectors(encoder.digest, batch, vectors)
+            writer.put_vectors(encoder.digest, batch, vectors, encoder.covered(texts))
             writer.commit()
     return len(missing)
 

@@ -11,6 +11,7 @@ SpanwiseError
 ├── ModelMismatch           the index was written with another model; the message says what mends it
 ├── ModelNotFound           a model's files are not where they were looked for
 ├── ModelRejected           a model's files are not what they should be (digest, format, NaN)
+├── WindowExceeded          with --strict: parts of documents lie beyond the encoder's window
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
@@ -67,6 +68,10 @@ class ModelNotFound(SpanwiseError):
 
 class ModelRejected(SpanwiseError):
     """A model's files are not what they should be: wrong digest, unsafe format, or not finite."""
+
+
+class WindowExceeded(SpanwiseError):
+    """Parts of documents lie beyond the encoder's window, and it was asked that none should."""
 
 
 class DocumentRejected(SpanwiseError):

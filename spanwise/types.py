@@ -114,7 +114,7 @@ class AnswerSpan:
     `short` is the reader's own span: the answer to a factoid question, the heart of a longer answer.
     `confidence` is the fitted probability that the answer is right, None until it has been fitted;
     `page` (None for a format without pages) and `line` count from 1; they and `label` belong to the
-    span's start.
+    span's start. `duplicates` are passages that say nearly the same as `passage` and were not read.
     """
 
     span: Span
@@ -126,6 +126,7 @@ class AnswerSpan:
     score: float
     confidence: float | None
     label: str = ""
+    duplicates: tuple[Passage, ...] = ()
 
     @property
     def text(self) -> str:

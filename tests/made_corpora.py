@@ -42,7 +42,7 @@ def stage(writer: Writer, put: Texts, remove: Sequence[str] = (), vectors: bool 
     for document_id in remove:
         writer.remove(document_id)
     for document_id, texts in put.items():
-        document, passages = _document(document_id, texts)
+        document, passages = document_of(document_id, texts)
         state = FileState(len(document.text), 0, document.sha256)
         ids = writer.put(document, passages, [PLAIN.terms(text) for text in texts], state)
         if vectors and ids:
@@ -56,7 +56,7 @@ def vector_of(text: str) -> NDArray[np.float32]:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-def _document(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
+def document_of(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
     text, passages = "\n".join(texts), []
     start = 0
     for part in texts:

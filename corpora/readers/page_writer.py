@@ -96,7 +96,8 @@ class PageWriter:
         self._space = False  # a space is owed before the next words
         self._mark = ""  # a list mark or cell bars, owed before the next words
         self._first_cell = True
-        self._pre: list[str] | None = None  # the text of the open <pre>
+        self._pre: list[str] | None = None  # the text of the open <pre>,
+        self._outer_pre: Tag | None = None  # and that element: one inside it neither opens nor closes
         self._tables: list[bool] = []  # the open tables: of data or not
         self._next_items: list[int | None] = []  # the open lists: next number, None for bullets
         self._heading_start: int | None = None
@@ -120,8 +121,8 @@ class PageWriter:
     def leave(self, element: Tag) -> None:
         """Owe what stands after the element's words."""
         name = element.name
-        if name == "pre" and self._pre is not None:
-            text, self._pre = "".join(self._pre).strip("\r\n"), None
+        if element is self._outer_pre and self._pre is not None:
+            text, self._pre, self._outer_pre = "".join(self._pre).strip("\r\n"), None, None
             self._write_words(text)
             self._break(name)
         elif self._pre is None:
@@ -167,7 +168,7 @@ class PageWriter:
     def _open(self, element: Tag) -> None:
         name = element.name
         if name == "pre":
-            self._pre = []
+            self._pre, self._outer_pre = [], element
         elif name == "table":
             self._tables.append(not arranges_page(element))
         elif name == "tr":

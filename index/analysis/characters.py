@@ -11,10 +11,13 @@ from functools import cache
 from itertools import chain
 from unicodedata import category
 
-# Chinese, Japanese and Korean letters, written without spaces between words (Korean: between a word and its
-# particles). The Katakana middle dot U+30FB is a separator and stays out.
-CJK = (
-    "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+# Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
+# Korean, where there is none between a word and its particles. The Katakana middle dot U+30FB is a separator
+# and stays out, and so do digits.
+UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109f"
+    "\u1100-\u11ff\u1780-\u17d3\u17d7\u17dc\u17dd"
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 

@@ -23,6 +23,9 @@ RetrieverOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+GroupOption = Annotated[
+    bool, typer.Option("--group/--no-group", help="Fold passages that say nearly the same into one.")
+]
 RETRIEVER = DEFAULT_RETRIEVER
 
 

@@ -11,9 +11,9 @@ from spanwise.types import Answer, AnswerSpan
 
 from ..library import Library, checked_question
 from ..records import answer_record
-from .arguments import RETRIEVER, IndexOption, JsonOption, RetrieverOption, library_of
+from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
 from .index import run_sync, say_report
-from .search import place, where_in_file
+from .search import place, repeated, where_in_file
 from .terminal import console, print_json, say, visible
 
 
@@ -38,6 +38,7 @@ def ask(
             help="Least confidence that is shown; 0 always answers. Default: the fitted one.",
         ),
     ] = None,
+    group: GroupOption = True,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
@@ -45,7 +46,7 @@ def ask(
     with library_of(folder, index) as library:
         if folder is not None:
             _bring_up_to_date(library)
-        answer = library.ask(asked, k, retriever, reader, alternatives, threshold)
+        answer = library.ask(asked, k, retriever, reader, alternatives, threshold, group)
         if json:
             print_json(answer_record(answer))
         else:
@@ -92,6 +93,8 @@ def _show_one(out: Any, best: AnswerSpan) -> None:
         out.print(Text("  “") + quote + Text("”"))
     score = f"score {best.score:.2f}{_confidence(best)}"
     out.print(f"  {visible(answer_place(best))}  ({score})", style="dim", markup=False)
+    if best.duplicates:
+        out.print(f"  {visible(repeated(best.duplicates))}", style="dim", markup=False)
 
 
 def _show_nearest(out: Any, answer: Answer) -> None:

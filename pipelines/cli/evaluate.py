@@ -12,7 +12,7 @@ import typer
 
 from ..library import Library, open, open_index
 from ..records import answer_record
-from .arguments import RETRIEVER, IndexOption, JsonOption, RetrieverOption
+from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption
 from .terminal import console, print_json, progress, say, visible
 
 app = typer.Typer(
@@ -114,6 +114,7 @@ def folder(
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
+    group: GroupOption = True,
     json: JsonOption = False,
 ) -> None:
     """Judge a folder by its questions: right, wrong, wrongly declined, false answers to absent questions."""
@@ -123,7 +124,7 @@ def folder(
     asked = read_questions(questions)
     with open(folder, index) as library, progress() as report:
         library.sync(report=report)
-        judged = evaluate_folder(library, asked, retriever, reader, k, threshold, report)
+        judged = evaluate_folder(library, asked, retriever, reader, k, threshold, report, group)
     figures = summary(judged)
     if json:
         records = [

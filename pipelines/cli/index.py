@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from spanwise.errors import DocumentRejected
+from spanwise.errors import DocumentRejected, WindowExceeded
 from spanwise.types import Rejection, SyncReport
 
 from ...corpora.options import ReadOptions
@@ -48,6 +48,9 @@ def index(
     ocr_languages: Annotated[
         str, typer.Option(help="What tesseract reads, such as eng+deu.")
     ] = AS_GIVEN.ocr_languages,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail when parts of documents are beyond the encoder's window.")
+    ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
@@ -62,6 +65,8 @@ def index(
         if not watch and not report.passages and not (report.deleted or report.unchanged):
             raise DocumentRejected(_nothing(library, report))
         _tell(library, report, json)
+        if strict:
+            _refuse_gaps(library)
         if watch:
             sync = partial(run_sync, library, not lexical_only, workers, options=options)
             _stay(library, sync, watch_delay, report, json)
@@ -88,6 +93,14 @@ def _tell(library: Library, report: SyncReport, json: bool) -> None:
     say_report(report)
     n_documents = library.snapshot.n_documents
     print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
+
+
+def _refuse_gaps(library: Library) -> None:
+    from ..status import beyond_sentence, beyond_window_record
+
+    if gaps := library.gaps():
+        named = ", ".join(dict.fromkeys(visible(gap.document_id) for gap in gaps))
+        raise WindowExceeded(f"{beyond_sentence(beyond_window_record(gaps))}: {named}")
 
 
 def _stay(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,10 +11,11 @@ from spanwise.types import Hit, Passage
 
 from ..library import checked_question
 from ..records import search_record
-from .arguments import RETRIEVER, IndexOption, JsonOption, RetrieverOption, library_of
+from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
 from .terminal import console, print_json, visible
 
 SHOWN_CHARACTERS = 280
+SHOWN_DUPLICATES = 3
 
 
 def search(
@@ -21,12 +23,13 @@ def search(
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
+    group: GroupOption = True,
     json: JsonOption = False,
 ) -> None:
     """Search an index: the best passages for a question."""
     asked = checked_question(question)
     with library_of(None, index) as library:
-        hits = library.search(asked, k, retriever)
+        hits = library.search(asked, k, retriever, group)
     if json:
         print_json(search_record(asked, retriever, hits))
     elif not hits:
@@ -56,6 +59,17 @@ def where_in_file(page: int | None, line: int, label: str) -> str:
     return label or (f"page {page}" if page is not None else f"line {line}")
 
 
+def repeated(duplicates: Sequence[Passage]) -> str:
+    """How many passages say nearly the same, and the first of their files.
+
+    >>> repeated([Passage(2, "b.txt", 0, 1, "x"), Passage(3, "b.txt", 9, 10, "x")])
+    '(and 2 near-duplicates: b.txt)'
+    """
+    files = list(dict.fromkeys(passage.document_id for passage in duplicates))
+    named = ", ".join([*files[:SHOWN_DUPLICATES], *(["…"] if len(files) > SHOWN_DUPLICATES else [])])
+    return f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})"
+
+
 def _show(hits: list[Hit]) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -68,5 +82,7 @@ def _show(hits: list[Hit]) -> None:
         words = " ".join(hit.passage.text.split())
         short = words if len(words) <= SHOWN_CHARACTERS else words[:SHOWN_CHARACTERS].rstrip() + " …"
         cell = Text(visible(place(hit.passage)), style="bold").append("\n" + visible(short), style="not bold")
+        if hit.duplicates:
+            cell.append("\n" + visible(repeated(hit.duplicates)), style="dim")
         table.add_row(str(hit.rank), f"{hit.score:.4f}", cell)
     console().print(table)

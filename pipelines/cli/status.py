@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..records import gap_record
 from .arguments import IndexOption, JsonOption, library_of
 from .terminal import print_json, visible
 
@@ -16,6 +17,9 @@ def status(
     files: Annotated[bool, typer.Option("--files", help="List every file, with remarks.")] = False,
     rejected: Annotated[
         bool, typer.Option("--rejected", help="List the files that were not indexed, and why.")
+    ] = False,
+    gaps: Annotated[
+        bool, typer.Option("--gaps", help="List what of the documents the encoder's window did not reach.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -30,8 +34,15 @@ def status(
             for each in (file_records(library) if files or rejected else [])
             if files or each["state"] != "indexed"
         ]
+        missed = library.gaps() if gaps else []
     if json:
-        print_json({**record, "advice": told} | ({"files": listed} if files or rejected else {}))
+        listing = ({"files": listed} if files or rejected else {}) | (
+            {"gaps": [gap_record(gap) for gap in missed]} if gaps else {}
+        )
+        print_json({**record, "advice": told, **listing})
+    elif gaps:
+        for gap in missed:
+            print(visible(f"{gap.document_id}  {gap.start}-{gap.end}  {' '.join(gap.text.split())}"))
     elif files or rejected:
         for each in listed:
             print(visible("  ".join(filter(None, (f"{each['state']:8}", each["document"], each["remark"])))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from contextlib import suppress
 from itertools import pairwise
 
@@ -10,11 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_files import MAKERS
+from valid_documents import check
 
-from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.corpora.sentences import sentence_spans
-from spanwise.corpora.trimming import is_mark
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
@@ -87,39 +85,9 @@ def read(name: str, text: str) -> Document | None:
     return None
 
 
-def check(document: Document) -> None:
-    """Everything that holds for the passages of any document."""
-    text, passages = document.text, split(document, words=8, overlap=3)
-    assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
-    assert all(a.start < b.start and a.end < b.end for a, b in pairwise(passages))
-    reached = 0
-    for passage in passages:
-        assert not text[reached : passage.start].strip()
-        assert passage.line == 1 + text.count("\n", 0, passage.start)
-        assert not parts_character(text, passage.start)
-        assert not parts_character(text, passage.end)
-        reached = passage.end
-    assert not text[reached:].strip()
-    assert split(document, words=8, overlap=3) == passages
-
-
-def parts_character(text: str, place: int) -> bool:
-    """True when a cut at this place takes a combining mark from its character."""
-    inside = 0 < place < len(text)
-    return (
-        inside
-        and is_mark(text[place])
-        and not unicodedata.category(text[place - 1]).startswith(("C", "Zl", "Zp"))
-    )
-
-
 def check_format(name: str, text: str) -> None:
     document = read(name, text)
     if document:
-        text.encode()
-        assert all(0 <= heading.start < len(document.text) for heading in document.headings)
-        assert all(a.start < b.start for a, b in pairwise(document.labels))
-        assert all(0 <= label.start < len(document.text) for label in document.labels)
         check(document)
 
 

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_models import tiny_encoder
 
 from spanwise.errors import ModelRejected
@@ -37,10 +39,19 @@ def test_b11_meaning_beats_words(base):
     assert query @ near > query @ far + 0.2
 
 
-def test_texts_beyond_the_positions_are_counted(tmp_path):
+def test_covered_is_where_the_window_ends(tmp_path):
     encoder = TextEncoder.load(str(tiny_encoder(tmp_path)))
-    encoder.encode(["word " * 600, "short"])
-    assert encoder.truncated == 1
+    fits = encoder.max_length - 2  # without [CLS] and [SEP]
+    texts = ["a " * (fits + 9), "short", "", "a " * fits]
+    assert encoder.covered(texts).tolist() == [2 * fits - 1, 5, 0, 2 * fits]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=4))
+def test_what_lies_beyond_the_covered_part_changes_nothing(base, texts):
+    long = [text + " word" * 600 for text in texts]
+    cut = [text[:count] for text, count in zip(long, base.covered(long).tolist(), strict=True)]
+    assert base._token_ids(long) == base._token_ids(cut)
+    assert base.covered(cut).tolist() == [len(text) for text in cut]
 
 
 def test_equals_sentence_transformers_on_the_base(base):

@@ -88,6 +88,10 @@ def test_unclosed_runs_are_read_in_time(unit: str) -> None:
     text(unit * 5000 + "end")
 
 
+def test_preformatted_text_inside_preformatted_text_ends_with_the_outer_one() -> None:
+    assert text("<pre>a<ol>b<pre>c</pre>d</ol>e</pre><ol><li>f</ol>") == "abcde\n\n1. f"
+
+
 def test_deep_nesting_is_read_to_its_bottom() -> None:
     assert text("<div>" * 4000 + "bottom") == "bottom"
 

@@ -43,7 +43,7 @@ def test_c5_tokens_lie_in_the_text_in_order(text: str) -> None:
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)
 
 
-@given(st.text(alphabet=st.characters(max_codepoint=0x0FFF, exclude_characters="¼½¾ŉ"), max_size=60))
+@given(st.text(alphabet=st.characters(max_codepoint=0x0DFF, exclude_characters="¼½¾ŉ"), max_size=60))
 def test_c5_tokens_do_not_overlap(text: str) -> None:
     tokens = ENGLISH.tokens(text)
     assert all(a.end <= b.start for a, b in pairwise(tokens))

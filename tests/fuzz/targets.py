@@ -1,0 +1,139 @@
+"""What is fuzzed: each own parser, fed with bytes, may return something valid or refuse it by name."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from made_files import MAKERS
+from valid_documents import check
+
+from spanwise.corpora.decoding import decode
+from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.squad import read_squad
+from spanwise.errors import DataMalformed, DocumentRejected
+
+TEXTS = (
+    "# One\n\nA word. Dr. No said so! \n\n- item\n- item two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "e\u0301 日本語。ไทย ﷺ \U0001f468\u200d\U0001f469\n```\ncode\n```\n> quoted &amp; <b>bold</b>\n",
+    "title: x\r\n\r\nSteps:\r\n1. one\r\n2. two\u2028three\ffour\ttab \0 end",
+)
+# In an archive the bytes are those of the part that our own code reads; a flipped bit of a deflated
+# stream would only ever test the checksum. The first part whose name ends so is replaced.
+PARTS = {
+    ".docx": "word/document.xml",
+    ".odt": "content.xml",
+    ".ods": "content.xml",
+    ".odp": "content.xml",
+    ".epub": ".xhtml",
+    ".pptx": "slides/slide1.xml",
+    ".xlsx": "worksheets/sheet1.xml",
+}
+LIBRARIES = frozenset((".pdf", ".xls", ".rtf", ".eml"))  # read by others, who raise what they like
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One parser: `run` raises for a fault of ours, `seeds` are inputs that it takes."""
+
+    run: Callable[[bytes], None]
+    seeds: tuple[bytes, ...]
+
+
+def targets() -> Mapping[str, Target]:
+    """All targets by name: one a format of `made_files`, and the parsers that read no document."""
+    squad = json.dumps(SQUAD).encode()
+    return {
+        **{name.rpartition(".")[2]: _reader(name) for name in MAKERS},
+        "decoding": Target(_decode, tuple(t.encode(e) for t in TEXTS for e in ("utf-8", "utf-16"))),
+        "squad": Target(_squad, (squad,)),
+    }
+
+
+def _reader(name: str) -> Target:
+    made = [MAKERS[name](text) for text in TEXTS]
+    suffix = Path(name).suffix
+    if suffix not in PARTS:
+        return Target(lambda data: _parse(data, name, suffix in LIBRARIES), tuple(made))
+    parts = [_part(archive, PARTS[suffix]) for archive in made]
+    return Target(
+        lambda data: _parse(_with_part(made[0], parts[0][0], data), name, True),
+        tuple(data for _, data in parts),
+    )
+
+
+def _parse(data: bytes, name: str, by_library: bool) -> None:
+    """Read and check; where our code alone reads, what `parse` catches as a last resort is our fault too."""
+    try:
+        document = parse(data, name)
+    except DocumentRejected as error:
+        if not by_library and not isinstance(error.__cause__, DocumentRejected | ValueError | None):
+            raise error.__cause__ from error
+        return
+    if not isinstance(document, Skipped):
+        check(document)
+
+
+def _decode(data: bytes) -> None:
+    try:
+        text, encoding = decode(data)
+    except DocumentRejected:
+        return
+    assert encoding != "utf-8" or text == data.decode("utf-8-sig")
+    text.encode()
+
+
+def _squad(data: bytes) -> None:
+    with NamedTemporaryFile(suffix=".json") as file:
+        Path(file.name).write_bytes(data)
+        try:
+            dataset = read_squad(Path(file.name))
+        except DataMalformed:
+            return
+    for paragraph in (p for article in dataset.articles for p in article.paragraphs):
+        for answer in (a for question in paragraph.questions for a in question.answers):
+            assert paragraph.context[answer.start : answer.start + len(answer.text)] == answer.text
+
+
+def _part(archive: bytes, ending: str) -> tuple[str, bytes]:
+    """The first member of an archive whose name ends so, and its bytes."""
+    with zipfile.ZipFile(BytesIO(archive)) as file:
+        name = next(name for name in sorted(file.namelist()) if name.endswith(ending))
+        return name, file.read(name)
+
+
+def _with_part(archive: bytes, part: str, data: bytes) -> bytes:
+    """The archive with one member replaced."""
+    made = BytesIO()
+    with zipfile.ZipFile(BytesIO(archive)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, data if name == part else old.read(name))
+    return made.getvalue()
+
+
+SQUAD = {
+    "version": "1.1",
+    "data": [
+        {
+            "title": "Mill",
+            "paragraphs": [
+                {
+                    "context": "The mill stands by the river.",
+                    "qas": [
+                        {
+                            "id": "1",
+                            "question": "Where is the mill?",
+                            "answers": [{"text": "by the river", "answer_start": 16}],
+                            "is_impossible": False,
+                        }
+                    ],
+                }
+            ],
+        }
+    ],
+}

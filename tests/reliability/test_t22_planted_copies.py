@@ -1,0 +1,68 @@
+"""T22: how much of the top ten five planted copies of a passage take, stuffed with the question's words.
+
+Each copy is a passage of the corpus that answers nothing of the question, edited by a word of its own, with
+the question in front and behind: five rivals for the best places. Grouped, they may have one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+import pytest
+
+import spanwise
+from spanwise.pipelines.library import Library
+from spanwise.pipelines.question_files import read_questions
+
+SAMPLE = Path(spanwise.__file__).parents[1] / "corpora" / "sample"
+N_COPIES, N_QUESTIONS, K = 5, 20, 10
+RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
+EDITS = ("north", "south", "east", "west", "middle")
+BODY = (
+    "The ropewalk on the {} quay was let to a maker of nets, who kept his yarn in the loft above it and "
+    "paid a rent of two barrels of tar at Michaelmas. His daughter sold twine from the window."
+)
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[str]:
+    return [question.question for question in read_questions(SAMPLE / "questions.json")][:N_QUESTIONS]
+
+
+@pytest.fixture(scope="module")
+def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    root = tmp_path_factory.mktemp("poisoned")
+    for file in sorted((SAMPLE / "docs").rglob("*.*")):
+        (root / file.name).write_bytes(file.read_bytes())
+    for number, question in enumerate(questions):
+        for copy, edit in enumerate(EDITS):
+            stuffed = f"{question} {BODY.format(edit)} {question}"
+            (root / f"planted-{number:02}-{copy}.txt").write_text(stuffed)
+    with spanwise.open(root) as library:
+        library.sync()
+        yield library
+
+
+def places(library: Library, questions: list[str], retriever: str, group: bool) -> list[int]:
+    """For each question how many of its ten places its own planted copies take."""
+    found = library.search_many(questions, K, retriever, group)
+    return [
+        sum(hit.passage.document_id.startswith(f"planted-{number:02}") for hit in hits)
+        for number, hits in enumerate(found)
+    ]
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("retriever", RETRIEVERS)
+def test_t22_planted_copies_take_one_place(
+    retriever: str, poisoned: Library, questions: list[str], record: Callable[[str, str, str], None]
+) -> None:
+    with_groups, without = (places(poisoned, questions, retriever, group) for group in (True, False))
+    assert max(with_groups) <= 1
+    assert mean(without) > 1  # the attack works where nothing stops it
+    share = np.array([mean(without), mean(with_groups)]) / K
+    figure = f"top ten taken by {N_COPIES} planted copies, {retriever}"
+    record("T22", figure, f"{share[0]:.0%} ungrouped, {share[1]:.0%} grouped")

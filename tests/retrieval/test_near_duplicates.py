@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.index.analysis import Analyzer
+from spanwise.retrieval.near_duplicates import DEEPEST, TO_READ, GroupingRetriever, Nearness
+from spanwise.types import Hit, Passage
+
+MILL = "the mill by the weir was built by ada rook for the guild of the millers of the town"
+TRAM = "the tram runs every ten minutes from the harbour to the market and back again"
+
+
+class Ranked:
+    """A retriever that ranks the texts in their order; it remembers how deep it was asked."""
+
+    name = "ranked"
+
+    def __init__(self, *texts: str) -> None:
+        self.hits = [
+            Hit(Passage(n, f"{n:03}", 0, len(text), text), 1 / n, n, {"ranked": 1 / n})
+            for n, text in enumerate(texts, start=1)
+        ]
+        self.depths: list[int] = []
+
+    def search(self, questions, k):
+        self.depths.append(k)
+        return [self.hits[:k] for _ in questions]
+
+
+def grouped(*texts: str, question: str = "where?", k: int = 10, nearness: Nearness | None = None):
+    [hits] = GroupingRetriever(Ranked(*texts), Analyzer(), nearness).search([question], k)
+    return {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
+
+
+def test_a_copy_is_folded_into_the_better_hit() -> None:
+    assert grouped(MILL, TRAM, MILL) == {1: [3], 2: []}
+
+
+def test_case_accents_spelling_and_line_ends_make_no_difference() -> None:
+    assert grouped("Café del mar by the sea", "CAFE\u0301 DEL\nMAR, by the sea!") == {1: [2]}
+
+
+def test_a_shorter_copy_is_folded_and_a_longer_version_stays() -> None:
+    assert grouped(f"{MILL} {TRAM}", MILL) == {1: [2]}
+    assert grouped(MILL, f"{MILL} {TRAM}") == {1: [], 2: []}
+
+
+def test_an_edited_version_is_folded() -> None:
+    assert grouped(MILL, MILL.replace("guild", "union")) == {1: [2]}
+
+
+def test_a_version_with_the_word_that_was_asked_for_stays() -> None:
+    assert grouped(MILL, MILL.replace("guild", "union"), question="which union?") == {1: [], 2: []}
+
+
+def test_other_figures_stay_apart_where_they_are_read() -> None:
+    texts = [f"{MILL} {TRAM} in {year} it was opened again to visitors" for year in (1811, 1920)]
+    assert grouped(*texts) == {1: [2]}
+    assert grouped(*texts, nearness=replace(TO_READ, share=0.7)) == {1: [], 2: []}
+
+
+def test_overlapping_passages_of_a_document_are_no_repetition() -> None:
+    retriever = Ranked(MILL, MILL)
+    first, second = retriever.hits
+    retriever.hits = [first, replace(second, passage=replace(first.passage, id=2, start=9, end=99))]
+    [hits] = GroupingRetriever(retriever, Analyzer()).search(["where?"], 2)
+    assert [hit.duplicates for hit in hits] == [(), ()]
+
+
+def test_chinese_copies_are_folded() -> None:
+    assert grouped("他每天去大学图书馆看书", "他每天去大学图书馆看书。", "明天下雨") == {1: [2], 3: []}
+
+
+def test_the_list_is_filled_up_from_further_down() -> None:
+    retriever = Ranked(*[MILL] * 30, TRAM)
+    [hits] = GroupingRetriever(retriever, Analyzer()).search(["where?"], 2)
+    assert [hit.passage.id for hit in hits] == [1, 31]
+    assert retriever.depths == [20, 40]
+
+
+def test_a_corpus_of_one_text_is_not_read_to_its_end() -> None:
+    retriever = Ranked(*[MILL] * 5000)
+    [hits] = GroupingRetriever(retriever, Analyzer()).search(["where?"], 10)
+    assert len(hits) == 1
+    assert DEEPEST <= max(retriever.depths) < 2 * DEEPEST
+
+
+def test_scores_stay_and_ranks_count_anew() -> None:
+    [hits] = GroupingRetriever(Ranked(MILL, MILL, TRAM), Analyzer()).search(["where?"], 2)
+    assert [(hit.rank, hit.score, hit.scores) for hit in hits] == [
+        (1, 1.0, {"ranked": 1.0}),
+        (2, 1 / 3, {"ranked": 1 / 3}),
+    ]
+
+
+@given(
+    st.lists(st.sampled_from([MILL, TRAM, MILL[:40], MILL + TRAM, "x", "?!", "…"]), min_size=1, max_size=12)
+)
+def test_every_hit_is_kept_or_folded_once_and_smaller_lists_are_beginnings(texts) -> None:
+    whole = grouped(*texts, k=12)
+    assert sorted([*whole, *(n for folded in whole.values() for n in folded)]) == [*range(1, len(texts) + 1)]
+    assert list(grouped(*texts, k=2)) == list(whole)[:2]
+    assert all(hit < n for hit, folded in whole.items() for n in folded)
+
+
+@pytest.mark.parametrize("share", [0, -1, 1.1, float("nan")])
+def test_a_share_that_means_nothing_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="share must be"):
+        Nearness(share)
+
+
+@pytest.mark.parametrize(("question", "k"), [(" ", 1), ("where?", 0)])
+def test_what_no_retriever_takes_is_refused(question: str, k: int) -> None:
+    with pytest.raises(ValueError, match=r"must be|is empty"):
+        grouped(MILL, question=question, k=k)

@@ -1,0 +1,53 @@
+"""What holds for every document that a reader returns, and for its passages."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import pairwise
+
+from spanwise.corpora.passages import split
+from spanwise.corpora.trimming import is_mark
+from spanwise.types import Document
+
+MOST_MARKS = 30  # UAX #15, stream-safe text
+
+
+def check(document: Document, words: int = 8, overlap: int = 3) -> None:
+    """Its structure lies in its text; its passages quote it exactly, in order, and leave out nothing."""
+    check_structure(document)
+    text, passages = document.text, split(document, words, overlap)
+    assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
+    assert all(a.start < b.start and a.end < b.end for a, b in pairwise(passages))
+    reached = 0
+    for passage in passages:
+        assert not text[reached : passage.start].strip()
+        assert passage.line == 1 + text.count("\n", 0, passage.start)
+        assert not parts_character(text, passage.start)
+        assert not parts_character(text, passage.end)
+        reached = passage.end
+    assert not text[reached:].strip()
+    assert split(document, words, overlap) == passages
+
+
+def check_structure(document: Document) -> None:
+    """The text can be encoded; headings, labels and pages start inside it, labels and pages in order."""
+    document.text.encode()
+    length = len(document.text)
+    assert document.text.strip()
+    assert all(0 <= heading.start < length and heading.level >= 1 for heading in document.headings)
+    assert all(0 <= label.start < length for label in document.labels)
+    assert all(a.start < b.start for a, b in pairwise(document.labels))
+    assert all(0 <= start <= length for start in document.page_starts)
+    assert list(document.page_starts) == sorted(document.page_starts)
+
+
+def parts_character(text: str, place: int) -> bool:
+    """True when a cut at this place takes a combining mark from its character.
+
+    No character of real text has more than MOST_MARKS; a longer row has to be cut somewhere.
+    """
+    if not 0 < place < len(text) or not is_mark(text[place]):
+        return False
+    before = text[max(0, place - MOST_MARKS) : place]
+    base = before.rstrip("".join(filter(is_mark, before)))
+    return bool(base) and not unicodedata.category(base[-1]).startswith(("C", "Zl", "Zp"))
