@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from spanwise.types import Document
 
 FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
-ASCIIDOC_FENCE = re.compile(r"((?:-{4,}|\.{4,}|[|,:!]={3,})(?=\s*\Z)|`{3,})")
+ASCIIDOC_FENCE = re.compile(r"^((?:-{4,}|\.{4,}|[|,:!]={3,})(?=\s*\Z)|`{3,})")
 LITERAL = re.compile(r"(?:.*::|\.\. (?:code|code-block|sourcecode|parsed-literal|math)::.*)\s*\Z")
 BORDER = re.compile(r"={2,}(?: +={2,})+\s*\Z")
 ENVIRONMENT = re.compile(
