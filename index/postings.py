@@ -20,7 +20,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -106,7 +106,7 @@ def columns_of(
         "passage_ids": passage_ids,
         "lengths": lengths,
         "terms": np.frombuffer(b"".join(vocabulary), np.uint8),
-        "term_ends": _running_total(np.array([len(term) for term in vocabulary], np.int64)),
+        "term_ends": _running_total(np.fromiter(map(len, vocabulary), np.int64)),
         "starts": starts,
         "rows": rows,
         "counts": counts,
@@ -116,7 +116,7 @@ def columns_of(
 
 def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     """The counts in 16 bits each if all of them fit, else in 32."""
-    return counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32)
+    return counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32, copy=False)
 
 
 def _running_total(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -124,11 +124,8 @@ def _running_total(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def _sums(starts: NDArray[np.uint64], rows: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.uint32]:
-    ends = starts.tolist()
-    return np.array(
-        [_sum(rows[start:end], counts[start:end]) for start, end in pairwise(ends)],
-        np.uint32,
-    )
+    ends = pairwise(map(int, starts))
+    return np.fromiter((_sum(rows[start:end], counts[start:end]) for start, end in ends), np.uint32)
 
 
 def _sum(rows: NDArray[Any], counts: NDArray[Any]) -> int:
@@ -165,10 +162,17 @@ class PostingsSegment:
         """The pairs of term i are `starts[i]` to `starts[i + 1]`."""
         return np.asarray(self._columns["starts"].astype(np.int64))
 
-    def vocabulary(self) -> list[bytes]:
+    @property
+    def counts_dtype(self) -> np.dtype[Any]:
+        """What its counts are stored in."""
+        return self._columns["counts"].dtype
+
+    def terms(self) -> Iterator[bytes]:
         """All terms, in the order of their bytes."""
-        terms = bytes(self._columns["terms"].data)
-        return [terms[start:end] for start, end in pairwise(self._columns["term_ends"].tolist())]
+        terms, start = self._columns["terms"], 0
+        for end in self._columns["term_ends"][1:]:
+            yield terms[start : int(end)].tobytes()
+            start = int(end)
 
     def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
         """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` alone."""
@@ -194,7 +198,7 @@ class PostingsSegment:
         self._segment.check("rows", "counts")
         df = np.diff(self.starts)
         return Pairs(
-            vocabulary=self.vocabulary(),
+            vocabulary=list(self.terms()),
             terms=np.repeat(np.arange(len(df)), df),
             rows=self._columns["rows"].astype(np.int64),
             counts=self._columns["counts"].astype(np.int64),

@@ -1,13 +1,15 @@
 """One segment of postings from several, with memory for the result and one block of pairs.
 
 The terms of a segment are sorted, so that its pairs of neighbouring terms stand together: the merge goes
-through the common dictionary in ranges of about a million pairs, and sorts one range at a time.
+through the common dictionary in ranges of about a hundred thousand pairs, and sorts one range at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+import heapq
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import compress, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from .postings import PostingsSegment, columns_of, narrow
 
-_BLOCK = 2**20  # pairs
+_BLOCK = 2**17  # pairs; each takes about 60 bytes while a block is sorted
 
 
 def merge_postings(
@@ -28,36 +30,51 @@ def merge_postings(
     order = order[np.isin(ids[order], deleted, invert=True)]
     new_row = np.full(len(ids), -1, np.int64)  # -1 for the dead
     new_row[order] = np.arange(len(order))
-    vocabulary = sorted(set().union(*(segment.vocabulary() for segment in segments)))
-    numbers = {term: number for number, term in enumerate(vocabulary)}
+    vocabulary, numbers = _numbered(segments)
     ends = np.cumsum([len(segment.passage_ids) for segment in segments])[:-1]
-    parts = zip(segments, np.split(new_row, ends), strict=True)
-    sources = [_Source(segment, numbers, rows) for segment, rows in parts]
-    df, rows, counts = np.zeros(len(vocabulary), np.int64), [], []
+    parts = zip(segments, numbers, np.split(new_row, ends), strict=True)
+    sources = [_Source(*part) for part in parts]
+    df = np.zeros(len(vocabulary), np.int64)
+    most = sum(int(source.df.sum()) for source in sources)
+    rows, done = np.empty(most, np.uint32), 0
+    counts = np.empty(most, max(segment.counts_dtype for segment in segments))
     for first, last in _ranges(sources, len(vocabulary)):
         found = zip(*(source.live_pairs(first, last) for source in sources), strict=True)
         terms, new, times = (np.concatenate(column) for column in found)
         block = np.lexsort((new, terms))
-        rows.append(new[block].astype(np.uint32))
-        counts.append(narrow(times[block]))
+        rows[done : done + len(block)] = new[block]
+        counts[done : done + len(block)] = times[block]
+        done += len(block)
         df[first:last] = np.bincount(terms - first, minlength=last - first)
     return columns_of(
-        vocabulary=[vocabulary[number] for number in np.flatnonzero(df).tolist()],
+        vocabulary=list(compress(vocabulary, df > 0)),
         df=df[df > 0],
-        rows=np.concatenate([np.empty(0, np.uint32), *rows]),
-        counts=np.concatenate([np.empty(0, np.uint16), *counts]),
+        rows=rows[:done],
+        counts=narrow(counts[:done]),
         passage_ids=ids[order],
         lengths=lengths[order],
     )
+
+
+def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[NDArray[np.int64]]]:
+    """The common dictionary, sorted, and for each segment the places of its terms there."""
+    vocabulary: list[bytes] = []
+    numbers = [array("q") for _ in segments]
+    tagged = [zip(segment.terms(), repeat(place)) for place, segment in enumerate(segments)]
+    for term, place in heapq.merge(*tagged):
+        if not vocabulary or vocabulary[-1] != term:
+            vocabulary.append(term)
+        numbers[place].append(len(vocabulary) - 1)
+    return vocabulary, [np.frombuffer(places, np.int64) for places in numbers]
 
 
 class _Source:
     """A segment in terms of the merged one: `numbers` of its terms there, ascending, and its rows there."""
 
     def __init__(
-        self, segment: PostingsSegment, numbers: Mapping[bytes, int], new_row: NDArray[np.int64]
+        self, segment: PostingsSegment, numbers: NDArray[np.int64], new_row: NDArray[np.int64]
     ) -> None:
-        self.numbers = np.array([numbers[term] for term in segment.vocabulary()], np.int64)
+        self.numbers = numbers
         self._segment = segment
         self._new_row = new_row
 

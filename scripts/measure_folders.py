@@ -25,8 +25,9 @@ import spanwise
 from spanwise.types import SyncReport
 
 KIB_PER_MIB = 1024  # ru_maxrss counts KiB on Linux
-N_EDITS, N_DELETES, N_RENAMES = 10, 5, 3
-NEW_SENTENCE = "\n\nThe keeper of Tarn Lock {number} was Otilie Grabowski of barge {number}.\n"
+N_EDITS, N_DELETES, N_RENAMES = 10, 5, 3  # one edit a keeper
+KEEPERS = "Abelin Borvath Cersky Dunmoor Eskelin Farrimon Grabow Hestvik Iwerne Jolbran".split()
+NEW_SENTENCE = "\n\nThe keeper of the lock was {keeper}.\n"
 
 
 def unpack(data: Path, into: Path, *names: str) -> None:
@@ -91,7 +92,7 @@ def measure_changes(data: Path, folder: Path) -> dict[str, Any]:
         to_encode = library.missing_vectors()
         _, second_s = timed_sync(library, vectors=True)
         second_s += words_only.seconds
-        n_found = sum(is_found(library, number) for number in range(N_EDITS))
+        n_found = sum(is_found(library, keeper) for keeper in KEEPERS)
     return {
         "first": figures(first, first_s),
         "second": figures(words_only, second_s),
@@ -106,17 +107,17 @@ def change(files: list[Path], seed: int = 0) -> None:
     chosen = random.Random(seed).sample(files, N_EDITS + N_DELETES + N_RENAMES)
     for number, file in enumerate(chosen[:N_EDITS]):
         with file.open("a", encoding="utf-8") as opened:
-            opened.write(NEW_SENTENCE.format(number=number))
+            opened.write(NEW_SENTENCE.format(keeper=KEEPERS[number]))
     for file in chosen[N_EDITS : N_EDITS + N_DELETES]:
         file.unlink()
     for file in chosen[N_EDITS + N_DELETES :]:
         file.rename(file.with_name(f"renamed-{file.name}"))
 
 
-def is_found(library: spanwise.Library, number: int) -> bool:
+def is_found(library: spanwise.Library, keeper: str) -> bool:
     """True when the first hit for the new sentence of an edited file holds it."""
-    [hit] = library.search(f"who was the keeper of Tarn Lock {number}, barge {number}?", 1, "bm25")
-    return f"Tarn Lock {number} was" in hit.passage.text
+    [hit] = library.search(f"was {keeper} the keeper of the lock?", 1)
+    return keeper in hit.passage.text
 
 
 def timed_sync(library: spanwise.Library, vectors: bool) -> tuple[SyncReport, float]:

@@ -54,7 +54,6 @@ def peak_of(folder: Path, number: int, limit: int) -> tuple[int, int]:
 
 
 @pytest.mark.stress
-@pytest.mark.xfail(reason="a merge of postings holds all their pairs in memory", raises=AssertionError)
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_memory_grows_by_the_index_alone(
     tmp_path: Path, record: Callable[[str, str, str], None], nightly: bool
