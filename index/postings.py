@@ -106,7 +106,7 @@ def columns_of(
         "passage_ids": passage_ids,
         "lengths": lengths,
         "terms": np.frombuffer(b"".join(vocabulary), np.uint8),
-        "term_ends": _running_total(np.fromiter(map(len, vocabulary), np.int64)),
+        "term_ends": _running_total(np.fromiter(map(len, vocabulary), np.int64, len(vocabulary))),
         "starts": starts,
         "rows": rows,
         "counts": counts,
@@ -125,7 +125,9 @@ def _running_total(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 def _sums(starts: NDArray[np.uint64], rows: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.uint32]:
     ends = pairwise(map(int, starts))
-    return np.fromiter((_sum(rows[start:end], counts[start:end]) for start, end in ends), np.uint32)
+    return np.fromiter(
+        (_sum(rows[start:end], counts[start:end]) for start, end in ends), np.uint32, len(starts) - 1
+    )
 
 
 def _sum(rows: NDArray[Any], counts: NDArray[Any]) -> int:
@@ -155,7 +157,9 @@ class PostingsSegment:
     def open_whole(cls, segment: Segment) -> PostingsSegment:
         """The segment for reading all of it, after every byte has been compared with its digest."""
         segment.check("rows", "counts")
-        return cls.open(segment)
+        opened = cls.open(segment)
+        opened.release()
+        return opened
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:

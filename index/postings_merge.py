@@ -1,7 +1,7 @@
 """One segment of postings from several, with memory for the result and one block of pairs.
 
 The terms of a segment are sorted, so that its pairs of neighbouring terms stand together: the merge goes
-through the common dictionary in ranges of about a hundred thousand pairs, and sorts one range at a time.
+through the common dictionary in ranges of some ten thousand pairs, and sorts one range at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .postings import PostingsSegment, columns_of, narrow
 
-_BLOCK = 2**17  # pairs; each takes about 60 bytes while a block is sorted
+_BLOCK = 2**16  # pairs; each takes about 60 bytes while a block is sorted
 
 
 def merge_postings(

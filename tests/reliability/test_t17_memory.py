@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-FEW, TIMES, GROWTH = 100, 100, 1.1
+FEW, TIMES, GROWTH = 200, 100, 1.1
 SYNC = """
 import json, pathlib, re, resource, sys
 import spanwise
@@ -58,7 +58,7 @@ def peak_of(folder: Path, number: int, limit: int) -> tuple[int, int]:
 def test_memory_grows_by_the_index_alone(
     tmp_path: Path, record: Callable[[str, str, str], None], nightly: bool
 ) -> None:
-    few = FEW * (10 if nightly else 1)
+    few = FEW * (5 if nightly else 1)
     small, _ = peak_of(tmp_path / "few", few, 0)
     large, index_size = peak_of(tmp_path / "many", few * TIMES, 2**30)
     figures = f"{small / 1e6:.0f} MB, {large / 1e6:.0f} MB (index {index_size / 1e6:.0f} MB)"
