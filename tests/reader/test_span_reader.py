@@ -6,10 +6,12 @@ import math
 from itertools import pairwise
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
+from spanwise.models.batching import Batcher
 from spanwise.reader.builtin import load_reader
 from spanwise.reader.span_reader import SpanReader
 from spanwise.types import Passage, Span
@@ -48,6 +50,27 @@ def test_r16_a_batch_reads_as_one_by_one(reader, monkeypatch):
         assert [s.null_score for s in spans] == pytest.approx(
             [s.null_score for s in alone], abs=1e-5, nan_ok=True
         )
+
+
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("fits", [1, 2, 7, 64])
+def test_out_of_memory_changes_no_score_and_no_order(reader, monkeypatch, fits):
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    passages = [[passage("The mill stands by the weir. " * (n % 7) + f"Row {n}.") for n in range(90)]]
+    [expected] = reader.read(["Where is the mill?"], passages)
+    forward = reader._forward
+
+    def limited(pairs, batch):
+        if len(batch) > fits:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return forward(pairs, batch)
+
+    monkeypatch.setattr(reader, "_forward", limited)
+    monkeypatch.setattr(reader, "batcher", Batcher(4096))
+    [found] = reader.read(["Where is the mill?"], passages)
+    assert [[s.span for s in spans] for spans in found] == [[s.span for s in spans] for spans in expected]
+    scores = [[s.score for spans in read for s in spans] for read in (found, expected)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
 def test_r14_a_long_passage_is_read_to_its_end(reader):
