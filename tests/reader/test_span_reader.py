@@ -13,7 +13,8 @@ from tiny_models import tiny_span_model
 
 from spanwise.models.batching import Batcher
 from spanwise.reader.builtin import load_reader
-from spanwise.reader.span_reader import SpanReader
+from spanwise.reader.span_reader import SpanReader, cut
+from spanwise.reader.windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, tokenize
 from spanwise.types import Passage, Span
 
 
@@ -77,6 +78,17 @@ def test_r14_a_long_passage_is_read_to_its_end(reader):
     text = "word " * 900
     [[spans]] = reader.read(["what?"], [[passage(text)]], n_best=10_000)
     assert max(s.span.end for s in spans) == len(text.rstrip())
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 200), st.integers(0, 80), st.text(max_size=40), st.integers(0, 99))
+def test_every_token_of_a_passage_is_in_a_window_with_any_question(reader, asked, above, text, times):
+    asked, above, text = tokenize(reader.tokenizer, ["why " * asked, "head. " * above, text * times])
+    question, context = cut(asked, MAX_QUESTION_TOKENS), cut(above, MAX_CONTEXT_TOKENS)
+    [found] = reader.logits([Input(question, context, text)])
+    seen = {i for of in found for i in range(of.window.first, of.window.last)}
+    assert seen == set(range(len(text.ids)))
+    assert all(len(of.start) == len(of.end) == of.window.last - of.window.first for of in found)
 
 
 def test_n_best_is_sorted_and_distinct(reader):
