@@ -124,10 +124,10 @@ def _bounded(text: str, start: int, end: int, budget: int) -> list[Span]:
     step = max(1, (end - start) * budget // total)
     spans = []
     while end - start > step:
-        place = cut_before(text, start, start + step)
+        place = min(cut_before(text, start, start + step), end)
         spans.append((start, place))
         start = place
-    return [*spans, (start, end)]
+    return [*spans, (start, end)] if start < end else spans
 
 
 def join_small(spans: Sequence[Span], weights: Sequence[int], budget: int) -> list[Span]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 ZERO_WIDTH_JOINER = "\u200d"
+MOST_MARKS = 30  # on one character: UAX #15, stream-safe text
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -40,15 +41,28 @@ def is_mark(character: str) -> bool:
 
 
 def cut_before(text: str, start: int, cut: int) -> int:
-    """The last place in `(start, cut]` that parts no character from its marks; `cut` when there is none.
+    """The last place in `(start, cut]` that parts no character from its marks.
+
+    Without one, the first place behind `cut`; at the latest `MOST_MARKS` behind it, for a row of marks that
+    no real text has.
 
     >>> cut_before("abe\\u0301d", 0, 3)
     2
     """
     place = cut
-    while place > start and place < len(text) and _belong_together(text[place - 1], text[place]):
+    while place > start and _is_inside(text, place):
         place -= 1
-    return place if place > start else cut
+    if place > start:
+        return place
+    place = cut
+    while place < cut + MOST_MARKS and _is_inside(text, place):
+        place += 1
+    return place
+
+
+def _is_inside(text: str, place: int) -> bool:
+    """True when a cut here would part a character from its marks."""
+    return 0 < place < len(text) and _belong_together(text[place - 1], text[place])
 
 
 def _belong_together(left: str, right: str) -> bool:

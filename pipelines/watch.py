@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from spanwise.errors import SpanwiseError
@@ -35,13 +36,14 @@ class Watch:
         failed: Callable[[str], None],
     ) -> None:
         self.library, self.sync, self.heard, self.failed = library, sync, heard, failed
+        self._folders = [root.folder for root in library.roots]
         self._next_sync = 0.0
         self._message = ""
 
     def run(self, delay_s: float) -> None:
         """Goes on until it is interrupted; a quiet period is `delay_s` without a change."""
         while True:
-            watched = _states(self.library)
+            watched = self._states()
             if None in watched.values():
                 self._attempt()
                 time.sleep(TICK_S)
@@ -50,7 +52,7 @@ class Watch:
             for changed in _quiet_periods(list(watched), self.library.store.path.resolve(), delay_s):
                 if changed or time.monotonic() >= self._next_sync:
                     self._attempt()
-                if _states(self.library) != watched:
+                if self._states() != watched:
                     break
 
     def _attempt(self) -> None:
@@ -66,10 +68,14 @@ class Watch:
             self._message = ""
             self.heard(report)
 
+    def _states(self) -> dict[Path, tuple[int, int] | None]:
+        """What the system holds each folder for, None when it is missing: one made anew must be watched anew.
 
-def _states(library: Library) -> dict[Path, tuple[int, int] | None]:
-    """What the system holds each folder for, None when it is missing: one made anew must be watched anew."""
-    return {root.folder: _state(root.folder) for root in library.roots}
+        An index that went away with its folder cannot name its folders; those named last are waited for.
+        """
+        with suppress(SpanwiseError):
+            self._folders = [root.folder for root in self.library.roots]
+        return {folder: _state(folder) for folder in self._folders}
 
 
 def _state(folder: Path) -> tuple[int, int] | None:

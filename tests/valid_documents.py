@@ -6,10 +6,8 @@ import unicodedata
 from itertools import pairwise
 
 from spanwise.corpora.passages import split
-from spanwise.corpora.trimming import is_mark
+from spanwise.corpora.trimming import MOST_MARKS, is_mark
 from spanwise.types import Document
-
-MOST_MARKS = 30  # UAX #15, stream-safe text
 
 
 def check(document: Document, words: int = 8, overlap: int = 3) -> None:

@@ -44,7 +44,8 @@ LINES = frozenset(
         "br",
     )
 )
-ARRANGING = ["table", "pre", "section", "article", "form", *HEADINGS]  # not found in a table of data
+# Not found in a table of data.
+ARRANGING = frozenset(("table", "pre", "section", "article", "form", *HEADINGS))
 HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
 SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space stays
 
@@ -54,7 +55,7 @@ def write_page(page: Tag) -> TextBuilder:
     from bs4 import Tag
     from bs4.element import PreformattedString
 
-    writer = PageWriter()
+    writer = PageWriter(arranging_tables(page))
     # What is still to be done, last first; a tuple holds an element to leave.
     todo: list[PageElement | tuple[Tag]] = [page]
     while todo:
@@ -83,16 +84,32 @@ def is_hidden(element: Tag) -> bool:
     )
 
 
-def arranges_page(table: Tag) -> bool:
-    """True for a table that holds blocks of text rather than data."""
-    return table.get("role") in ("presentation", "none") or table.find(ARRANGING) is not None
+def arranging_tables(page: Tag) -> frozenset[int]:
+    """The `id()` of each table that holds blocks of text rather than data, found in one pass."""
+    from bs4 import Tag
+
+    found: set[int] = set()
+    todo: list[tuple[PageElement, Tag | None]] = [(page, None)]  # with the nearest table around it
+    while todo:
+        element, table = todo.pop()
+        if not isinstance(element, Tag):
+            continue
+        if table is not None and element.name in ARRANGING:
+            found.add(id(table))
+        if element.name == "table":
+            table = element
+            if element.get("role") in ("presentation", "none"):
+                found.add(id(element))
+        todo.extend((child, table) for child in element.contents)
+    return frozenset(found)
 
 
 class PageWriter:
     """Enters and leaves elements in document order and writes their words into `builder`."""
 
-    def __init__(self) -> None:
+    def __init__(self, arranging: frozenset[int]) -> None:
         self.builder = TextBuilder()
+        self._arranging = arranging
         self._space = False  # a space is owed before the next words
         self._mark = ""  # a list mark or cell bars, owed before the next words
         self._first_cell = True
@@ -170,7 +187,7 @@ class PageWriter:
         if name == "pre":
             self._pre, self._outer_pre = [], element
         elif name == "table":
-            self._tables.append(not arranges_page(element))
+            self._tables.append(id(element) not in self._arranging)
         elif name == "tr":
             self._first_cell = True
         elif name in LISTS:

@@ -32,4 +32,5 @@ def test_joined_emoji_stay_joined() -> None:
 
 
 def test_marks_without_end_are_cut_anyway() -> None:
-    assert cut_before("\u0301" * 9, 0, 4) == 4
+    assert cut_before("\u0301" * 99, 0, 4) == 34
+    assert cut_before("a" + "\u0301" * 9 + "b", 0, 4) == 10

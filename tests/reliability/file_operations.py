@@ -97,8 +97,9 @@ class _HeardFile:
         self._file, self._path, self._hear = file, path, hear
 
     def writelines(self, parts: Any) -> None:
-        self._hear(Operation("write", self._path, b"".join(parts), self._file.tell(), site=_site()))
-        self._file.writelines(parts)
+        data = b"".join(parts)
+        self._hear(Operation("write", self._path, data, self._file.tell(), site=_site()))
+        self._file.write(data)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
