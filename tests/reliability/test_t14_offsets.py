@@ -84,11 +84,14 @@ def survivors(document: Document, name: str, texts: list[str]) -> Iterator[str]:
 def test_t14_texts_come_back_exactly(
     name: str, nightly: bool, record: Callable[[str, str, str], None]
 ) -> None:
-    chance = random.Random(random.SystemRandom().randrange(2**32) if nightly else 14)
+    seed = random.SystemRandom().randrange(2**32) if nightly else 14
+    print(f"{seed=}")  # shown when the test fails
+    chance = random.Random(seed)
     n_texts = N_NIGHTLY if nightly and name in SOURCE else N_TEXTS
     lost: list[str] = []
     for _ in range(n_texts // A_FILE):
         texts = [one_line(name, any_text(chance, [" "])) or "blank" for _ in range(A_FILE)]
+        texts[0] = texts[0].lstrip("\ufeff") or "blank"  # there it is a byte order mark
         document = made(name, texts)
         check(document, words=20, overlap=5)
         kept = set(survivors(document, name, texts))
