@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from spanwise.errors import OutOfMemory
 
 Result = TypeVar("Result")
+Lengths = Sequence[int] | NDArray[np.int64]
+MULTIPLE = 8  # what lengths are padded to
 
 
 def padded(length: int, multiple: int) -> int:
@@ -22,9 +24,7 @@ def padded(length: int, multiple: int) -> int:
     return -(-length // multiple) * multiple
 
 
-def token_budget_batches(
-    lengths: Sequence[int] | NDArray[np.int64], budget: int, multiple: int = 8
-) -> list[NDArray[np.int64]]:
+def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> list[NDArray[np.int64]]:
     """Index arrays, longest items first, each with at most `budget` tokens after padding.
 
     An item longer than the budget is a batch of its own. Ties keep the order given.
@@ -32,35 +32,61 @@ def token_budget_batches(
     >>> [batch.tolist() for batch in token_budget_batches([3, 9, 4], budget=16, multiple=1)]
     [[1], [2, 0]]
     """
-    if budget < 1:
-        raise ValueError(f"budget is {budget}, expected at least 1 token")
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    left = _longest_first(lengths)
     batches: list[NDArray[np.int64]] = []
-    at = 0
-    while at < len(order):
-        widest = padded(max(1, int(lengths[order[at]])), multiple)
-        size = max(1, budget // widest)
-        batches.append(order[at : at + size])
-        at += size
+    while len(left):
+        batches.append(_first_batch(left, lengths, budget, multiple))
+        left = left[len(batches[-1]) :]
     return batches
 
 
-def run_halving(
-    batch: NDArray[np.int64], compute: Callable[[NDArray[np.int64]], Result], describe: Callable[[int], str]
-) -> list[tuple[NDArray[np.int64], Result]]:
-    """The results of `compute` on the batch, or on its halves where the device ran out of memory.
+class Batcher:
+    """Computes items in batches of at most `budget` tokens after padding, and of fewer where memory ends.
 
-    Other errors pass through. Out of memory on a single item raises OutOfMemory with `describe(item)`.
+    When the device runs out of memory, `budget` becomes half of what it failed with, for this call and all
+    later ones: at most log2(budget / 8) batches are computed in vain in the life of a batcher.
     """
-    try:
-        return [(batch, compute(batch))]
-    except (RuntimeError, MemoryError) as error:
-        if not _is_out_of_memory(error):
-            raise
-        if len(batch) == 1:
-            raise OutOfMemory(f"{describe(int(batch[0]))} does not fit into memory alone") from error
-    middle = len(batch) // 2
-    return run_halving(batch[:middle], compute, describe) + run_halving(batch[middle:], compute, describe)
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+
+    def run(
+        self,
+        lengths: Lengths,
+        compute: Callable[[NDArray[np.int64]], Result],
+        describe: Callable[[int], str],
+    ) -> Iterator[tuple[NDArray[np.int64], Result]]:
+        """Batches as index arrays with what `compute` makes of them; every item once, longest first.
+
+        OutOfMemory, with `describe(item)`, when one item alone does not fit. Other errors pass through.
+        """
+        left = _longest_first(lengths)
+        while len(left):
+            batch = _first_batch(left, lengths, self.budget, MULTIPLE)
+            try:
+                result = compute(batch)
+            except (RuntimeError, MemoryError) as error:
+                if not _is_out_of_memory(error):
+                    raise
+                longest = int(lengths[batch[0]])
+                if len(batch) == 1:
+                    what = f"{describe(int(batch[0]))}: {longest} tokens"
+                    raise OutOfMemory(f"{what} do not fit into the device's memory alone") from error
+                self.budget = len(batch) // 2 * padded(max(1, longest), MULTIPLE)
+            else:
+                yield batch, result
+                left = left[len(batch) :]
+
+
+def _longest_first(lengths: Lengths) -> NDArray[np.int64]:
+    return np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+
+
+def _first_batch(left: NDArray[np.int64], lengths: Lengths, budget: int, multiple: int) -> NDArray[np.int64]:
+    """The items from the start of `left`, longest first, that the budget allows; at least one."""
+    if budget < 1:
+        raise ValueError(f"budget is {budget}, expected at least 1 token")
+    return left[: max(1, budget // padded(max(1, int(lengths[left[0]])), multiple))]
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

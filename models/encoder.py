@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .batching import run_halving, token_budget_batches
+from .batching import Batcher
 from .locate import WEIGHTS, file_sha256, find_model
 from .precision import autocast, pick_device
 from .pretrained import load_encoder_trunk, load_tokenizer
@@ -33,7 +33,7 @@ class TextEncoder:
         self, model: nn.Module, tokenizer: Any, pooling: str, digest: str, batch_tokens: int = 4096
     ) -> None:
         self.model, self.tokenizer, self.pooling, self.digest = model, tokenizer, pooling, digest
-        self.batch_tokens = batch_tokens
+        self.batcher = Batcher(batch_tokens)
         config: Any = model.config
         self.width: int = config.hidden_size
         self.max_length: int = config.max_position_embeddings
@@ -55,13 +55,14 @@ class TextEncoder:
         ids = self._token_ids(texts)
         out = np.zeros((len(texts), self.width), dtype=np.float32)
         done = 0
-        for batch in token_budget_batches([len(row) for row in ids], self.batch_tokens):
-            for part, vectors in run_halving(
-                batch, lambda b: self._forward([ids[i] for i in b]), lambda i: texts[i][:60]
-            ):
-                out[part] = vectors
-                done += len(part)
-                report(done)
+        for batch, vectors in self.batcher.run(
+            [len(row) for row in ids],
+            lambda batch: self._forward([ids[i] for i in batch]),
+            lambda i: repr(texts[i][:60]),
+        ):
+            out[batch] = vectors
+            done += len(batch)
+            report(done)
         return out
 
     def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:

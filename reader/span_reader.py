@@ -15,7 +15,7 @@ from torch import nn
 
 from spanwise.types import Passage, ScoredSpan, Span
 
-from ..models.batching import run_halving, token_budget_batches
+from ..models.batching import Batcher
 from ..models.precision import autocast
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .windows import (
@@ -60,7 +60,7 @@ class SpanReader:
         max_answer_tokens: int = MAX_ANSWER_TOKENS,
     ) -> None:
         self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
-        self.max_length, self.stride, self.batch_tokens = max_length, stride, batch_tokens
+        self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
         self.max_answer_tokens = max_answer_tokens
         self.special = special_tokens(tokenizer)
 
@@ -86,12 +86,13 @@ class SpanReader:
         planned = [window for i, pair in enumerate(pairs) for window in self._windows(i, pair)]
         lengths = [w.last - w.first + self._overhead(pairs[w.pair]) for w in planned]
         out: list[WindowLogits | None] = [None] * len(planned)
-        for batch in token_budget_batches(lengths, self.batch_tokens):
-            for part, results in run_halving(
-                batch, lambda b: self._forward(pairs, [planned[i] for i in b]), str
-            ):
-                for i, result in zip(part, results, strict=True):
-                    out[i] = result
+        for batch, results in self.batcher.run(
+            lengths,
+            lambda batch: self._forward(pairs, [planned[i] for i in batch]),
+            lambda i: f"passage {planned[i].pair}",
+        ):
+            for i, result in zip(batch, results, strict=True):
+                out[i] = result
         by_pair: list[list[WindowLogits]] = [[] for _ in pairs]
         for one in out:
             if one is not None:

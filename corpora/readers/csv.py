@@ -53,17 +53,24 @@ def read(data: bytes, document_id: str) -> Document:
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:
     """The offset and the source of each record, its line end included."""
-    field = _field(delimiter)
-    record = re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)")
-    for found in record.finditer(text):
+    for found in _record(delimiter).finditer(text):
         if found[0]:
             yield found.start(), found[0]
 
 
 def cells(record: str, delimiter: str) -> list[str]:
     """The values of a record, without quotes, their white space made single spaces."""
-    fields = re.findall(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n"))
+    fields = _cell(delimiter).findall(record.rstrip("\r\n"))
     return [" ".join(_unquoted(field).split()) for field in fields]
+
+
+def _record(delimiter: str) -> re.Pattern[str]:
+    field = _field(delimiter)
+    return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)")
+
+
+def _cell(delimiter: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})")
 
 
 def _field(delimiter: str) -> str:

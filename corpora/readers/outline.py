@@ -7,6 +7,7 @@ words, after a section number if there is one; a line that holds nothing else is
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -38,8 +39,13 @@ def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[H
 
 def _find(words: list[str], page: str) -> int | None:
     """Where on a page a line begins with the words, white space and case aside; None when none does."""
-    line_start = r"^[ \t]{0,40}" + NUMBER + r"\s{1,4}".join(map(re.escape, words))
-    for pattern in (line_start + r"[ \t]*$", line_start + r"\b", line_start):
-        if match := re.search(pattern, page, re.M | re.I):
+    for pattern in _line_starts(words):
+        if match := pattern.search(page):
             return match.start() + len(match[0]) - len(match[0].lstrip())
     return None
+
+
+def _line_starts(words: list[str]) -> Iterator[re.Pattern[str]]:
+    """The beginning of a line with the words, the strictest first: alone, as whole words, in any way."""
+    start = r"^[ \t]{0,40}" + NUMBER + r"\s{1,4}".join(map(re.escape, words))
+    return (re.compile(start + end, re.M | re.I) for end in (r"[ \t]*$", r"\b", ""))

@@ -24,7 +24,9 @@ MAX_LINES = 3  # at each edge
 NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,4}(?![\w,]|\.[0-9])")
 # "#" stands for the page's number: "- # -", "Page # of 12", "# | 12".
 BARE = re.compile(
-    r"[\W_]*(?:page|p|pg|seite|página|pagina)?[\W_]*#[\W_]*(?:of|von|de|di|sur)?[\W_]*[0-9]*[\W_]*", re.I
+    r"(?:[\W_]*+(?:p(?:age|g|[áa]gina)?|seite))?+(?:[^\w#]|_)*+#"
+    r"[\W_]*+(?:of|von|de|di|sur)?+[\W_]*+[0-9]*+[\W_]*+",
+    re.I,
 )
 
 Form = tuple[str, int | None]

@@ -50,14 +50,6 @@ def test_every_text_comes_back_in_order(name: str, texts: list[str]) -> None:
     check(made(name, texts), texts)
 
 
-@pytest.mark.stress
-@pytest.mark.parametrize("name", OFFICE_MAKERS)
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
-@given(texts=MANY_LINES)
-def test_thousands_of_texts_come_back_in_order(name: str, texts: list[str]) -> None:
-    check(made(name, texts), texts)
-
-
 @given(rows=st.lists(st.lists(LINES, min_size=1, max_size=5), min_size=1, max_size=5))
 def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
     document = parse(workbook({"One": [["top"]], "Two": rows}), "a.xlsx")

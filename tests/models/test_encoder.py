@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import tiny_encoder
@@ -30,6 +31,31 @@ def test_q19_a_row_does_not_depend_on_its_batch(base):
     together = base.encode(TEXTS)
     alone = np.concatenate([base.encode([text]) for text in TEXTS])
     assert np.min(np.sum(together * alone, axis=1)) > 0.9999
+
+
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("fits", [1, 2, 7, 64])
+def test_out_of_memory_changes_no_vector(tmp_path, monkeypatch, fits):
+    encoder = TextEncoder.load(str(tiny_encoder(tmp_path)), device="cpu")
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    texts = [f"mill {'weir ' * (n % 13)}{n}" for n in range(200)]
+    expected = encoder.encode(texts)
+    monkeypatch.setattr(encoder, "_forward", short_of_memory(encoder._forward, fits))
+    reports: list[int] = []
+    assert np.allclose(encoder.encode(texts, reports.append), expected, atol=1e-5)
+    assert reports == sorted(set(reports))
+    assert reports[-1] == len(texts)
+
+
+def short_of_memory(forward, fits):
+    """The same computation with memory for `fits` rows."""
+
+    def limited(rows):
+        if len(rows) > fits:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return forward(rows)
+
+    return limited
 
 
 def test_b11_meaning_beats_words(base):

@@ -80,8 +80,8 @@ def test_answers_quote_their_document(reader, name, texts):
 
 @pytest.mark.stress
 @pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
 @given(texts=TEXTS)
-def test_answers_quote_their_document_5000_times(reader, name, texts):
-    """About 5,000 strings: 400 lists of some 13."""
-    check(reader, name, texts)
+def test_answers_quote_their_document_a_thousand_times(reader, name, texts):
+    """About 1,000 strings: 80 files of some 13."""
+    check(reader, name, ["\n\n".join(texts)])

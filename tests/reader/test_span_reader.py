@@ -6,12 +6,15 @@ import math
 from itertools import pairwise
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
+from spanwise.models.batching import Batcher
 from spanwise.reader.builtin import load_reader
-from spanwise.reader.span_reader import SpanReader
+from spanwise.reader.span_reader import SpanReader, cut
+from spanwise.reader.windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, tokenize
 from spanwise.types import Passage, Span
 
 
@@ -50,10 +53,42 @@ def test_r16_a_batch_reads_as_one_by_one(reader, monkeypatch):
         )
 
 
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("fits", [1, 2, 7, 64])
+def test_out_of_memory_changes_no_score_and_no_order(reader, monkeypatch, fits):
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    passages = [[passage("The mill stands by the weir. " * (n % 7) + f"Row {n}.") for n in range(90)]]
+    [expected] = reader.read(["Where is the mill?"], passages)
+    forward = reader._forward
+
+    def limited(pairs, batch):
+        if len(batch) > fits:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return forward(pairs, batch)
+
+    monkeypatch.setattr(reader, "_forward", limited)
+    monkeypatch.setattr(reader, "batcher", Batcher(4096))
+    [found] = reader.read(["Where is the mill?"], passages)
+    assert [[s.span for s in spans] for spans in found] == [[s.span for s in spans] for spans in expected]
+    scores = [[s.score for spans in read for s in spans] for read in (found, expected)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
+
+
 def test_r14_a_long_passage_is_read_to_its_end(reader):
     text = "word " * 900
     [[spans]] = reader.read(["what?"], [[passage(text)]], n_best=10_000)
     assert max(s.span.end for s in spans) == len(text.rstrip())
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 200), st.integers(0, 80), st.text(max_size=40), st.integers(0, 99))
+def test_every_token_of_a_passage_is_in_a_window_with_any_question(reader, asked, above, text, times):
+    asked, above, text = tokenize(reader.tokenizer, ["why " * asked, "head. " * above, text * times])
+    question, context = cut(asked, MAX_QUESTION_TOKENS), cut(above, MAX_CONTEXT_TOKENS)
+    [found] = reader.logits([Input(question, context, text)])
+    seen = {i for of in found for i in range(of.window.first, of.window.last)}
+    assert seen == set(range(len(text.ids)))
+    assert all(len(of.start) == len(of.end) == of.window.last - of.window.first for of in found)
 
 
 def test_n_best_is_sorted_and_distinct(reader):

@@ -1,0 +1,184 @@
+"""T14: whatever was put into a file comes out as an exact span of its document, and in its passages.
+
+Many short texts over all planes go into each file, in turn as what is one line of words to every format, and
+as they are, with all that ends lines, opens blocks or is no character of text.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from made_files import MAKERS, NOT_IN_HELVETICA
+from made_office import NOT_IN_XML
+from valid_documents import check
+
+import spanwise
+from spanwise.corpora.passages import split
+from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.squad import GoldAnswer, read_squad
+from spanwise.pipelines.library import Library
+from spanwise.types import Document, Passage
+
+N_TEXTS, N_NIGHTLY, A_FILE, A_PAGE = 5_000, 200_000, 200, 30
+SOURCE = ("a.txt", "a.md", "a.rst", "a.adoc", "a.tex")  # what is stored is the file's own text
+PLANES = (0, 0, 0, 0, 1, 2, 3, 14, 15, 16)
+WORDS = [
+    *("word ", "The mill. ", "Dr. No said so! ", "e\u0301", "\u0301\u0327", "日本語。", "ไทย", "ﷺ"),
+    *("\uac01", "\u1100\u1161", "\u2764\ufe0f", "\U0001f468\u200d\U0001f469"),
+]
+SIGNS = '<b> &amp; " a,b \\ {x} # - | ` ~ \u200b \u202e \ufeff \xad == :: */'.split(" ")
+BREAKS = [*" \t\n\r\f\0\x1d\x85\u2028\u2029\u3000", "\r\n", "\n\n", "\n# ", "\n---\n", "```\n", "\n  * "]
+
+
+def any_text(chance: random.Random, breaks: list[str]) -> str:
+    """Up to twelve words, signs, breaks and single characters of any plane but surrogates."""
+    pools = (WORDS, SIGNS, breaks, [any_character(chance)], [any_character(chance)])
+    return "".join(chance.choice(chance.choice(pools)) for _ in range(chance.randrange(1, 13)))
+
+
+def any_character(chance: random.Random) -> str:
+    code = chance.choice(PLANES) << 16 | chance.randrange(0x10000)
+    return any_character(chance) if 0xD800 <= code < 0xE000 else chr(code)
+
+
+def one_line(name: str, text: str) -> str:
+    """What of a text every program that makes the format can write on one line."""
+    if name == "a.pdf":  # in a font of Latin letters, where a hyphen at the end of a line parts a word
+        latin = (c if ord(c) < 0x100 else chr(0x61 + ord(c) % 26) for c in text)
+        text = NOT_IN_HELVETICA.sub("", "".join(latin)).rstrip("- ")
+    if name == "a.xml":  # escaped tags are read as tags, for feeds
+        text = text.replace("<", "")
+    return " ".join(NOT_IN_XML.sub("", text).split())
+
+
+def stored(name: str, text: str) -> str:
+    """How the format spells a text in what is kept of the file."""
+    return text.replace('"', '""') if name in ("a.csv", "a.tsv") else text
+
+
+def made(name: str, texts: list[str]) -> Document:
+    """The document of a file that holds each text as a paragraph, line, slide, chapter or cell of its own."""
+    between = {"a.xlsx": "\n", "a.ods": "\t", "a.odp": "\f", "a.epub": "\f", "a.pdf": "\n"}.get(name, "\n\n")
+    pages = [texts[at : at + A_PAGE] for at in range(0, len(texts), A_PAGE)] if name == "a.pdf" else [texts]
+    document = parse(MAKERS[name]("\f".join(map(between.join, pages))), name)
+    assert not isinstance(document, Skipped)
+    return document
+
+
+def survivors(document: Document, name: str, texts: list[str]) -> Iterator[str]:
+    """The texts that the document holds, each behind the one before."""
+    place = 0
+    for text in texts:
+        found = document.text.find(stored(name, text), place)
+        if found >= 0:
+            place = found + len(stored(name, text))
+            yield text
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("name", MAKERS)
+def test_t14_texts_come_back_exactly(
+    name: str, nightly: bool, record: Callable[[str, str, str], None]
+) -> None:
+    seed = random.SystemRandom().randrange(2**32) if nightly else 14
+    print(f"{seed=}")  # shown when the test fails
+    chance = random.Random(seed)
+    n_texts = N_NIGHTLY if nightly and name in SOURCE else N_TEXTS
+    lost: list[str] = []
+    for _ in range(n_texts // A_FILE):
+        texts = [one_line(name, any_text(chance, [" "])) or "blank" for _ in range(A_FILE)]
+        texts[0] = texts[0].lstrip("\ufeff") or "blank"  # there it is a byte order mark
+        document = made(name, texts)
+        check(document, words=20, overlap=5)
+        kept = set(survivors(document, name, texts))
+        lost += [text for text in texts if text not in kept]
+    kept_all = f"{n_texts - len(lost):,} of {n_texts:,}"
+    record("T14", f"texts over all planes that come back as exact spans, {name[2:]}", kept_all)
+    assert lost == []
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("name", MAKERS)
+def test_t14_passages_of_hostile_texts_are_exact_and_complete(name: str) -> None:
+    chance = random.Random(1414)
+    for _ in range(N_TEXTS // A_FILE):
+        texts = [any_text(chance, BREAKS) for _ in range(A_FILE)]
+        document = made(name, texts)
+        check(document, words=20, overlap=5)
+        if name in SOURCE:
+            assert document.text == "\n\n".join(texts).removeprefix("\ufeff")
+
+
+def test_a_text_that_lost_a_character_is_no_survivor() -> None:
+    document = made("a.txt", ["one", "tw", "three"])
+    assert list(survivors(document, "a.txt", ["one", "two", "three"])) == ["one", "three"]
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("name", ["dev-v1.1", "dev-v2.0"])
+def test_t14_gold_answers_lie_in_one_passage(
+    name: str, data: Path, record: Callable[[str, str, str], None]
+) -> None:
+    paragraphs = [p for a in read_squad(data / "squad" / f"{name}.json.gz").articles for p in a.paragraphs]
+    n_answers, parted = 0, []
+    for paragraph in paragraphs:
+        document = parse(paragraph.context.encode(), "a.txt")
+        assert isinstance(document, Document)
+        passages = split(document)
+        answers = [answer for question in paragraph.questions for answer in question.answers]
+        n_answers += len(answers)
+        parted += [answer for answer in answers if not any(holds(passage, answer) for passage in passages)]
+    whole = f"{n_answers - len(parted):,} of {n_answers:,}"
+    record("T14", f"answers of SQuAD {name} inside one passage", whole)
+    assert parted == []
+
+
+def holds(passage: Passage, answer: GoldAnswer) -> bool:
+    place = answer.start - passage.start
+    return place >= 0 and passage.text.startswith(answer.text, place)
+
+
+COMPOSED = [
+    "Das Mühlwehr am Fluß gehört Frau Böhm-Đặng.",
+    "Ça coûte cinq œufs à l'hôtel du Château.",
+    "Người thợ xay đã bán cối xay cũ.",
+    "한국어 문장은 방앗간 이야기입니다.",
+    "ガラスのびんをパン屋がかった。",
+    "Ёлка стоит у мельницы, а йод в аптеке.",
+    "Ο μύλος ανήκει στην Ελένη Αΐδου.",
+    "\u212bngström measured 5 \u2126 at the mill.",
+]
+
+
+@pytest.fixture(scope="module")
+def accents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """The sentences, every other one decomposed, each in a file of its own."""
+    root = tmp_path_factory.mktemp("accents")
+    for number, sentence in enumerate(COMPOSED):
+        form = "NFD" if number % 2 else "NFC"
+        (root / f"{number}.txt").write_text(unicodedata.normalize(form, sentence), encoding="utf-8")
+    with spanwise.open(root) as library:
+        library.sync()
+        yield library
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("retriever", ["tfidf", "bm25", "dense", "hybrid"])
+def test_t14_spellings_of_a_query_find_the_same(
+    accents: Library, retriever: str, record: Callable[[str, str, str], None]
+) -> None:
+    words = [*COMPOSED, *(word for sentence in COMPOSED for word in sentence.split())]
+    composed, decomposed = (
+        accents.search_many([unicodedata.normalize(form, word) for word in words], 8, retriever)
+        for form in ("NFC", "NFD")
+    )
+    ids = [[[hit.passage.id for hit in hits] for hits in found] for found in (composed, decomposed)]
+    assert ids[0] == ids[1]
+    best = [hits[0].passage.document_id for hits in decomposed[: len(COMPOSED)]]
+    assert best == [f"{number}.txt" for number in range(len(COMPOSED))]
+    figure = f"queries that find the same composed and decomposed, {retriever}"
+    record("T14", figure, f"{len(words)} of {len(words)}")
