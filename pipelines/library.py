@@ -65,9 +65,8 @@ def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
         path = Path(index)
         return path if is_index(path) or not is_index(path / FOLDER_NAME) else path / FOLDER_NAME
     if len(folders) != 1:
-        raise ValueError(
-            f"{len(folders)} folders: name the place of their index (--index), and at least one folder"
-        )
+        what = f"{len(folders)} folders need a place for their index" if folders else "no folder to index"
+        raise ValueError(f"{what}: name folders, and with several of them --index DIR")
     return index_folder_of(folders[0])
 
 
