@@ -30,6 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Close the network for this process and its children, and choose the seed where one is free."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of torch that wait for a busy core wait long
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(OFFLINE), os.environ.get("PYTHONPATH")]))
     handle, os.environ[no_network.LOG] = tempfile.mkstemp(prefix="spanwise-network-")
     os.close(handle)
