@@ -43,10 +43,10 @@ lint: dev ## check style, format and types
 	MYPYPATH=.links $(BIN)/mypy -p spanwise
 
 reliability: dev ## test every promise of docs/reliability.md and write down the figures
-	$(BIN)/python -m pytest --quiet -m "not slow and not gpu" --scoreboard docs/reliability-figures.md
+	$(BIN)/python -m pytest --quiet -m "not slow and not gpu" --scoreboard=docs/reliability-figures.md tests
 
 reliability-nightly: dev ## the long form of the same, hours
-	$(BIN)/python -m pytest --quiet -m "not gpu" --nightly --scoreboard reliability-nightly.md
+	$(BIN)/python -m pytest --quiet -m "not gpu" --nightly --scoreboard=reliability-nightly.md tests
 
 fuzz: dev ## fuzz a parser: make fuzz TARGET=md SECONDS=600 (TARGET=list for their names)
 	$(INSTALL) --editable '.[fuzz]'
