@@ -115,8 +115,8 @@ def change(files: list[Path], seed: int = 0) -> None:
 
 
 def is_found(library: spanwise.Library, keeper: str) -> bool:
-    """True when the first hit for the new sentence of an edited file holds it."""
-    [hit] = library.search(f"was {keeper} the keeper of the lock?", 1)
+    """True when the first hit for the new name in an edited file is its new sentence."""
+    [hit] = library.search(keeper, 1, "bm25")
     return keeper in hit.passage.text
 
 
