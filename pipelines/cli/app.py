@@ -21,6 +21,7 @@ from . import ask, doctor, evaluate, index, search, status, train, verify
 
 ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="spanwise",
@@ -64,12 +65,14 @@ def main(arguments: list[str] | None = None) -> None:
     except ValueError as error:
         _fail(str(error), 2)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted; what was committed is kept, and the same command goes on from there", 130)
+        code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:  # a disk, a permission: no mistake of this program
         _fail(str(error), 1)
+    if code == INTERRUPTED:  # which typer, too, makes of Ctrl-C
+        _fail("interrupted; what was committed is kept, and the same command goes on from there", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 

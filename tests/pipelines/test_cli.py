@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -179,3 +181,24 @@ def test_help_status_and_lexical_search_load_no_heavy_package(run, folder):
 def test_help_gives_an_example(run, verb):
     code, out, _ = run(*verb, "-h")
     assert (code, "Example: spanwise" in out) == (0, True)
+
+
+def test_an_interrupt_is_told_and_the_next_run_goes_on(run, tmp_path):
+    for number in range(400):
+        (tmp_path / "many").mkdir(exist_ok=True)
+        (tmp_path / "many" / f"{number}.txt").write_text(f"Note {number} on the mill.\n" * 200)
+    command = [sys.executable, "-m", "spanwise", "index", str(tmp_path / "many"), "--lexical-only"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(tmp_path / "many" / ".spanwise" / "write.lock")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.count("\n")) == (130, 1)
+    assert "interrupted; what was committed is kept" in said
+    code, out, _ = run("index", tmp_path / "many", "--lexical-only", "--json")
+    assert (code, json.loads(out)["found"]) == (0, 400)
+
+
+def wait_for(path):
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
