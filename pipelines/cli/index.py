@@ -120,9 +120,10 @@ def _stay(
             line = json_line(sync_record(report)) if json else f"{datetime.now():%H:%M:%S} {changes(report)}"
             print(line, flush=True)
 
+    watch = Watch(library, sync, tell, lambda text: say(visible(text)))
     say("watching; Ctrl-C ends it")
     try:
-        Watch(library, sync, tell, lambda text: say(visible(text))).run(delay_s)
+        watch.run(delay_s)
     except KeyboardInterrupt:
         say("no longer watching; what was committed is kept")
 

@@ -42,9 +42,13 @@ class Child:
             self.lines.put(line)
 
     def line_with(self, text: str) -> str:
-        while text not in (line := self.lines.get(timeout=WAIT_S)):
-            pass
-        return line
+        seen: list[str] = []
+        while not seen or text not in seen[-1]:
+            try:
+                seen.append(self.lines.get(timeout=WAIT_S))
+            except queue.Empty:
+                pytest.fail(f"no line with {text!r} in {WAIT_S} s, only {seen}")
+        return seen[-1]
 
     def stop(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
@@ -107,6 +111,35 @@ def test_a_folder_that_goes_is_told_and_waited_for(child: Child, folder: Path, t
     (folder / "new.txt").write_text("A ferry.\n")
     child.line_with("1 added, 0 updated, 0 deleted, 3 unchanged")
     assert child.stop(signal.SIGINT) == 0
+
+
+def test_a_folder_that_goes_just_before_it_is_watched_is_waited_for(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes after `run` found it there: the system has nothing to watch then."""
+    told: list[str] = []
+
+    def failed(message: str) -> None:
+        told.append(message)
+        (tmp_path / "away").rename(folder)
+
+    def heard(report: SyncReport) -> None:
+        raise KeyboardInterrupt
+
+    with spanwise.open(folder, tmp_path / "index") as library:
+        watch = Watch(library, lambda: library.sync(vectors=False), heard, failed)
+        states = watch._states
+
+        def goes() -> object:
+            found = states()
+            if not told and folder.exists():
+                folder.rename(tmp_path / "away")
+            return found
+
+        monkeypatch.setattr(watch, "_states", goes)
+        with pytest.raises(KeyboardInterrupt):
+            watch.run(delay_s=0.1)
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(
