@@ -13,6 +13,8 @@ import pytest
 import scoreboard
 from hypothesis import settings
 
+from spanwise.pipelines.parsing import process
+
 OFFLINE = Path(__file__).parent / "offline"
 
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, print_blob=True)
@@ -46,6 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure() -> None:
     """Remove the record of refused attempts."""
     Path(os.environ.pop(no_network.LOG)).unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parsers_record_too() -> Generator[None, None, None]:
+    """Let the processes that read files know where a refused attempt is recorded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "KEPT", process.KEPT | {no_network.LOG})
+        yield
 
 
 def pytest_report_header(config: pytest.Config) -> str:

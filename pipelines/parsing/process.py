@@ -30,7 +30,7 @@ START = (
 # What a child gets of the environment; the rest, passwords and keys among it, is not its business.
 KEPT = frozenset(
     "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH TESSDATA_PREFIX "
-    "PYTHONHOME PYTHONPATH PYTHONHASHSEED PYTHONUTF8 SPANWISE_TEST_NETWORK_LOG".split()
+    "PYTHONHOME PYTHONPATH PYTHONHASHSEED PYTHONUTF8".split()
 )
 # Libraries set address space aside for every core, and that counts as memory.
 LEAN = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
