@@ -23,7 +23,7 @@ from ..eval.threshold import HeldBack, Threshold, choose_threshold
 from ..reader.evidence import FEATURES, Calibration, Features
 from .ask import N_BEST, Asker
 from .candidates import Candidate
-from .evaluate_squad import GoldQuestion
+from .evaluation.squad import GoldQuestion
 from .paragraph_index import contexts_of, paragraph_library
 from .progress import Report, silent
 from .sync import sync_vectors

@@ -22,7 +22,7 @@ from ..reader.builtin import DELTA
 from ..reader.examples import ReaderExample, unanswerable
 from ..reader.span_reader import SpanReader
 from ..reader.training import ReaderRecipe, fine_tune
-from .evaluate_squad import GoldQuestion, predict
+from .evaluation.squad import GoldQuestion, predict
 from .validation_split import split_articles
 
 ABSENT_SHARE = 0.33

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from spanwise.types import Answer, AnswerSpan
 
-from ..eval.abstention import Verdict, judge
-from ..eval.question_set import FolderQuestion
-from .library import DEFAULT_RETRIEVER, Library
-from .progress import Report, silent
+from ...eval.abstention import Verdict, judge
+from ...eval.question_set import FolderQuestion
+from ..library import DEFAULT_RETRIEVER, Library
+from ..progress import Report, silent
 
 QUESTIONS_AT_ONCE = 8
 TOP = 3

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 from spanwise.types import Answer, Hit, Passage, ScoredSpan
 
-from ..corpora.squad import SquadDataset
-from ..eval.recall import mean_recall_at_k
-from ..eval.reciprocal_rank import mean_reciprocal_rank
-from ..eval.squad import score_v2
-from ..reader.protocol import Reader
-from .ask import Asker
-from .evaluate_squad import GoldQuestion, gold_questions
-from .library import Library
-from .paragraph_index import document_id_of
-from .progress import Report, silent
+from ...corpora.squad import SquadDataset
+from ...eval.recall import mean_recall_at_k
+from ...eval.reciprocal_rank import mean_reciprocal_rank
+from ...eval.squad import score_v2
+from ...reader.protocol import Reader
+from ..ask import Asker
+from ..library import Library
+from ..paragraph_index import document_id_of
+from ..progress import Report, silent
+from .squad import GoldQuestion, gold_questions
 
 CUTOFFS = (1, 5, 20)
 PASSAGES_PER_CUTOFF = 3

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from spanwise.types import Passage
 
-from ..corpora.squad import SquadDataset
-from ..eval.squad import score_v1, score_v2
-from ..reader.protocol import Reader
-from .candidates import margin
-from .progress import Report, silent
+from ...corpora.squad import SquadDataset
+from ...eval.squad import score_v1, score_v2
+from ...reader.protocol import Reader
+from ..candidates import margin
+from ..progress import Report, silent
 
 QUESTIONS_AT_ONCE = 256
 

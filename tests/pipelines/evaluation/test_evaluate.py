@@ -9,7 +9,7 @@ import pytest
 from spanwise.corpora.squad import read_squad
 from spanwise.pipelines.calibration import Observed, fit
 from spanwise.pipelines.cli import main
-from spanwise.pipelines.evaluate_squad import evaluate_squad, gold_questions
+from spanwise.pipelines.evaluation.squad import evaluate_squad, gold_questions
 from spanwise.pipelines.validation_split import is_validation, split_articles
 from spanwise.reader.evidence import Features
 from spanwise.types import ScoredSpan, Span

@@ -1,0 +1,5 @@
+"""`spanwise eval`: one module a verb."""
+
+from .app import app
+
+__all__ = ["app"]

@@ -1,0 +1,16 @@
+"""`spanwise eval`: its verbs, each with an example."""
+
+from __future__ import annotations
+
+import typer
+
+from . import folder, open_domain, squad
+
+app = typer.Typer(
+    help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
+)
+app.command(epilog="Example: spanwise eval squad --data dev-v1.1.json.gz --json")(squad.squad)
+app.command(
+    "open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever bm25 --retriever hybrid"
+)(open_domain.open_domain)
+app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")(folder.folder)
