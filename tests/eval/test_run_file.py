@@ -113,11 +113,12 @@ def test_equal_runs_give_equal_bytes_when_gzipped(tmp_path: Path) -> None:
     assert read_run(tmp_path / "a.gz") == RUN
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
     path = written(tmp_path, TREC)
     with pytest.raises(ValueError, match="an id is empty"):
         write_run(path, {"q": {"": 1.0}})
     assert read_run(path) == RUN
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_numbers_of_numpy_are_written_as_numbers() -> None:
