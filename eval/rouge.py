@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from .ngrams import ngrams
+from .porter import porter_stem
 
 _WORD = re.compile(r"[a-z0-9]+")
 Tokens = Sequence[str]
@@ -28,16 +29,19 @@ class Rouge:
     f1: float
 
 
-def rouge_tokens(text: str) -> list[str]:
-    """The words that ROUGE compares, in order.
+def rouge_tokens(text: str, stem: bool = False) -> list[str]:
+    """The words that ROUGE compares, in order; with `stem` the stems of those of four letters and more.
 
     >>> rouge_tokens("The mill's  café, 1811")
     ['the', 'mill', 's', 'caf', '1811']
+    >>> rouge_tokens("the mills", stem=True)
+    ['the', 'mill']
     """
-    return _WORD.findall(text.lower())
+    words: list[str] = _WORD.findall(text.lower())
+    return [porter_stem(word) if len(word) > 3 else word for word in words] if stem else words
 
 
-def rouge(references: Sequence[str], candidate: str) -> dict[str, Rouge]:
+def rouge(references: Sequence[str], candidate: str, stem: bool = False) -> dict[str, Rouge]:
     """`rouge1`, `rouge2`, `rougeL` and `rougeLsum`, each against the reference with the best F1 in it.
 
     Of references that are equally good the first counts, which matters for precision and recall.
@@ -48,8 +52,8 @@ def rouge(references: Sequence[str], candidate: str) -> dict[str, Rouge]:
     """
     if not references:
         raise ValueError("no references; expected at least one")
-    words, lines = rouge_tokens(candidate), _lines(candidate)
-    found = [_against(reference, words, lines) for reference in references]
+    given = _Cut(candidate, stem)
+    found = [_compared(_Cut(reference, stem), given) for reference in references]
     return {name: max((one[name] for one in found), key=lambda score: score.f1) for name in found[0]}
 
 
@@ -94,18 +98,21 @@ def rouge_lsum(reference: Sequence[Tokens], candidate: Sequence[Tokens]) -> Roug
     return _rouge((shared & given).total(), sum(map(len, reference)), given.total())
 
 
-def _against(reference: str, words: Tokens, lines: Sequence[Tokens]) -> dict[str, Rouge]:
-    expected = rouge_tokens(reference)
+class _Cut:
+    """A text as its words, and as those of its lines, which stand for sentences."""
+
+    def __init__(self, text: str, stem: bool) -> None:
+        self.lines = [rouge_tokens(line, stem) for line in text.split("\n")]
+        self.words = list(chain.from_iterable(self.lines))
+
+
+def _compared(expected: _Cut, given: _Cut) -> dict[str, Rouge]:
     return {
-        "rouge1": rouge_n(expected, words, 1),
-        "rouge2": rouge_n(expected, words, 2),
-        "rougeL": rouge_l(expected, words),
-        "rougeLsum": rouge_lsum(_lines(reference), lines),
+        "rouge1": rouge_n(expected.words, given.words, 1),
+        "rouge2": rouge_n(expected.words, given.words, 2),
+        "rougeL": rouge_l(expected.words, given.words),
+        "rougeLsum": rouge_lsum(expected.lines, given.lines),
     }
-
-
-def _lines(text: str) -> list[list[str]]:
-    return [rouge_tokens(line) for line in text.split("\n")]
 
 
 def _rouge(same: int, expected: int, given: int) -> Rouge:
