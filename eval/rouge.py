@@ -8,8 +8,8 @@ Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries".
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -76,8 +76,8 @@ def rouge_l(reference: Tokens, candidate: Tokens) -> Rouge:
     >>> rouge_l("police killed the gunman".split(), "the gunman killed police".split()).f1
     0.5
     """
-    rows = _lcs_rows(reference, candidate)
-    return _rouge(rows[-1].bit_count(), len(reference), len(candidate))
+    [last] = deque(_lcs_rows(reference, candidate), maxlen=1)
+    return _rouge(last.bit_count(), len(reference), len(candidate))
 
 
 def rouge_lsum(reference: Sequence[Tokens], candidate: Sequence[Tokens]) -> Rouge:
@@ -90,6 +90,8 @@ def rouge_lsum(reference: Sequence[Tokens], candidate: Sequence[Tokens]) -> Roug
     >>> rouge_lsum([["a", "b", "c"]], [["a", "b"], ["a", "c"]]).recall
     1.0
     """
+    if len(reference) == len(candidate) == 1:
+        return rouge_l(reference[0], candidate[0])
     shared: Counter[str] = Counter()
     for sentence in reference:
         places = set[int]().union(*(_lcs_places(sentence, other) for other in candidate))
@@ -102,7 +104,7 @@ class _Cut:
     """A text as its words, and as those of its lines, which stand for sentences."""
 
     def __init__(self, text: str, stem: bool) -> None:
-        self.lines = [rouge_tokens(line, stem) for line in text.split("\n")]
+        self.lines = [words for line in text.split("\n") if (words := rouge_tokens(line, stem))]
         self.words = list(chain.from_iterable(self.lines))
 
 
@@ -122,8 +124,8 @@ def _rouge(same: int, expected: int, given: int) -> Rouge:
     return Rouge(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def _lcs_rows(reference: Tokens, candidate: Tokens) -> list[int]:
-    """The table of the longest common subsequence, one integer for each prefix of the reference.
+def _lcs_rows(reference: Tokens, candidate: Tokens) -> Iterator[int]:
+    """The table of the longest common subsequence, an integer for each prefix of the reference, from none.
 
     Bit j of row i is set where the subsequence of the first i words and the first j + 1 of the candidate is
     longer by one than with the first j; so the length is the number of bits. Words of a machine at a time.
@@ -133,12 +135,12 @@ def _lcs_rows(reference: Tokens, candidate: Tokens) -> list[int]:
     for j, token in enumerate(candidate):
         places[token] |= 1 << j
     everywhere = (1 << len(candidate)) - 1
-    rows = [0]
+    level = everywhere
+    yield 0
     for token in reference:
-        level = ~rows[-1] & everywhere
         matched = level & places.get(token, 0)
-        rows.append(~((level + matched) | (level - matched)) & everywhere)
-    return rows
+        level = ((level + matched) | (level - matched)) & everywhere
+        yield level ^ everywhere
 
 
 def _lcs_places(reference: Tokens, candidate: Tokens) -> set[int]:
@@ -147,7 +149,7 @@ def _lcs_places(reference: Tokens, candidate: Tokens) -> set[int]:
     Where two words differ the way goes to the longer of the two subsequences without one of them; of equal
     ones, to that without the reference's word.
     """
-    rows = _lcs_rows(reference, candidate)
+    rows = list(_lcs_rows(reference, candidate))
     places: set[int] = set()
     i, j = len(reference), len(candidate)
     while i and j:

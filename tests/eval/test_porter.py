@@ -56,5 +56,5 @@ def test_equal_to_nltk_on_made_words() -> None:
 def test_equal_to_rouge_score_on_the_words_of_squad(data: Path) -> None:
     peer = PorterStemmer()
     articles = read_squad(data / "squad" / "dev-v1.1.json.gz").articles
-    for text in (paragraph.context for article in articles[::8] for paragraph in article.paragraphs):
+    for text in (paragraph.context for article in articles[:4] for paragraph in article.paragraphs):
         assert rouge_tokens(text, stem=True) == tokenize(text, peer)
