@@ -94,6 +94,16 @@ def test_a_threshold_declines_in_figures_and_records(evaluate: Any, tmp_path: Pa
     assert (figures["best_exact"], figures["best_exact_thresh"]) == (100, 0.6)
 
 
+def test_small_thresholds_are_not_rounded_away(run: Any, tmp_path: Path) -> None:
+    paths = {"--data": small_squad("2.0"), "--predictions": {**ANSWERS, **ABSENT}}
+    paths["--na-probs"] = {qid: p * 1e-5 for qid, p in NA.items()}
+    arguments = [part for o, value in paths.items() for part in (o, written(tmp_path / f"{o}.json", value))]
+    _, out, _ = run("eval", "squad", *arguments)
+    assert {"exact                83.33", "total                6", "best_exact_thresh    6e-06"} <= {
+        *out.splitlines()
+    }
+
+
 def test_records_name_the_file_and_point_at_the_answer(evaluate: Any, tmp_path: Path) -> None:
     evaluate("1.1", {"q0": "Ada Rook", "q1": "nowhere"}, None, "--out", "kept")
     first, nowhere, unanswered = ResultFolder.open(tmp_path / "kept").records("bert")
