@@ -19,6 +19,7 @@ from spanwise.eval.squad import best_over_golds, exact_match, f1_v1, f1_v2, scor
         pytest.param("1887-1889", "1887–1889", 0, 0, id="E5"),
         pytest.param("twenty five", "twenty-five", 0, 0, id="E6"),
         pytest.param("Hawaii", "", 0, 0, id="E7-empty-against-Hawaii"),
+        pytest.param("", "Hawaii", 0, 0, id="E7-Hawaii-against-empty"),
     ],
 )
 def test_golden_pairs_agree_in_both_versions(gold: str, prediction: str, exact: float, f1: float) -> None:

@@ -25,4 +25,6 @@ def print_figures(figures: dict[str, Any], json: bool) -> None:
         print_json(figures)
         return
     for name, value in figures.items():
-        print(f"{name:20} {value:.2f}" if isinstance(value, float) else f"{name:20} {value}")
+        small = isinstance(value, float) and 0 < abs(value) < 0.01  # a threshold, not a percentage
+        shown = f"{value:.3g}" if small else f"{value:.2f}" if isinstance(value, float) else value
+        print(f"{name:20} {shown}")
