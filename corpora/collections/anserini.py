@@ -17,7 +17,7 @@ from spanwise.errors import DataMalformed
 from .collection import Collection, CollectionDocument, QrelsReader, query_at, unique
 from .json_records import json_lines
 from .packed import tab_pairs
-from .splits import choose
+from .splits import choose, named
 
 FORM = "Anserini (*.jsonl with id and contents, topics*.tsv, qrels*.txt)"
 
@@ -29,7 +29,7 @@ def is_anserini(folder: Path) -> bool:
 
 def read_anserini(folder: Path, split: str | None, read_qrels: QrelsReader) -> Collection:
     """The collection with the topics and judgements of a split."""
-    splits, asked = _splits(folder, "qrels", ".txt"), _splits(folder, "topics", ".tsv")
+    splits, asked = _by_split(folder, "qrels", ".txt"), _by_split(folder, "topics", ".tsv")
     name = choose(folder, splits, split)
     if name not in asked:
         raise DataMalformed(f"{folder}: expected topics*.{name}.tsv, found only {', '.join(sorted(asked))}")
@@ -42,14 +42,9 @@ def _documents_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
 
 
-def _splits(folder: Path, stem: str, ending: str) -> dict[str, Path]:
-    """The files `stem.….SPLIT.ending` by the part before the ending."""
-    found = {}
-    for path in sorted(folder.glob(f"{stem}*{ending}*")):
-        name = path.name.removesuffix(".gz")
-        if name.endswith(ending):
-            found[name.removesuffix(ending).rsplit(".", 1)[-1]] = path
-    return found
+def _by_split(folder: Path, stem: str, ending: str) -> dict[str, Path]:
+    """The files `stem.NAME.SPLIT.ending` by their last part."""
+    return {name.rsplit(".", 1)[-1]: path for name, path in named(folder, stem, ending).items()}
 
 
 def _documents(path: Path) -> Iterator[tuple[str, CollectionDocument]]:

@@ -23,7 +23,7 @@ from .collection import (
 )
 from .json_records import json_lines
 from .packed import plain_or_gzipped
-from .splits import choose
+from .splits import choose, named
 
 FORM = "BEIR (corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv)"
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
@@ -36,8 +36,7 @@ def is_beir(folder: Path) -> bool:
 
 def read_beir(folder: Path, split: str | None, read_qrels: QrelsReader) -> Collection:
     """The collection with the judgements of a split; the queries are those of all splits."""
-    files = sorted((folder / QRELS).glob("*.tsv*"))
-    splits = {path.name.removesuffix(".gz").removesuffix(".tsv"): path for path in files}
+    splits = named(folder / QRELS, "", ".tsv")
     qrels = read_qrels(splits[choose(folder, splits, split)])
     corpus, queries = (plain_or_gzipped(folder / name) or folder / name for name in (CORPUS, QUERIES))
     return Collection.of(folder, unique(_documents(corpus)), unique(_queries(queries)), qrels)

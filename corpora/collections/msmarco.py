@@ -15,7 +15,7 @@ from spanwise.errors import DataMalformed
 
 from .collection import Collection, CollectionDocument, QrelsReader, query_at, unique
 from .packed import plain_or_gzipped, tab_pairs
-from .splits import choose
+from .splits import choose, named
 
 FORM = "MS MARCO (collection.tsv, queries[.SPLIT].tsv, qrels[.SPLIT].tsv)"
 DOCUMENTS, QUERIES, QRELS, ENDING = "collection.tsv", "queries", "qrels", ".tsv"
@@ -28,9 +28,9 @@ def is_msmarco(folder: Path) -> bool:
 
 def read_msmarco(folder: Path, split: str | None, read_qrels: QrelsReader) -> Collection:
     """The collection with the queries and judgements of a split; passages have no titles."""
-    splits = _splits(folder, QRELS)
+    splits = named(folder, QRELS, ENDING)
     name = choose(folder, splits, split)
-    tables = _splits(folder, QUERIES)
+    tables = named(folder, QUERIES, ENDING)
     queries = tables.get(name) or tables.get("")
     if queries is None:
         raise DataMalformed(f"{folder}: expected {QUERIES}.{name}{ENDING} or {QUERIES}{ENDING}")
@@ -38,13 +38,3 @@ def read_msmarco(folder: Path, split: str | None, read_qrels: QrelsReader) -> Co
     documents = ((place, CollectionDocument(pid, "", text)) for place, pid, text in tab_pairs(passages))
     asked = (query_at(*row) for row in tab_pairs(queries))
     return Collection.of(folder, unique(documents), unique(asked), read_qrels(splits[name]))
-
-
-def _splits(folder: Path, stem: str) -> dict[str, Path]:
-    """The files `stem.SPLIT.tsv[.gz]` by split, `stem.tsv` under the empty string."""
-    found = {}
-    for path in sorted(folder.glob(f"{stem}*{ENDING}*")):
-        name = path.name.removesuffix(".gz").removesuffix(ENDING).removeprefix(stem)
-        if name == "" or name.startswith("."):
-            found[name[1:]] = path
-    return found

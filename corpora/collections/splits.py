@@ -21,6 +21,16 @@ def choose(folder: Path, found: Mapping[str, Path], split: str | None) -> str:
     return name
 
 
+def named(folder: Path, stem: str, ending: str) -> dict[str, Path]:
+    """The files `stem.SPLIT.ending`, plain or gzipped, by split; `stem.ending` is that of the empty name."""
+    found = {}
+    for path in sorted(folder.glob(f"{stem}*{ending}*")):
+        name = path.name.removesuffix(".gz")
+        if name.endswith(ending):
+            found[name.removeprefix(stem).removesuffix(ending).removeprefix(".")] = path
+    return found
+
+
 def refuse(folder: Path, split: str | None) -> None:
     """`ValueError` when a split is asked of a collection that has only one set of queries."""
     if split is not None:

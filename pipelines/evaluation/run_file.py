@@ -1,4 +1,4 @@
-"""A run that is there already, of whatever system, scored against judgements."""
+"""Runs that are there already, of whatever system, scored against judgements."""
 
 from __future__ import annotations
 
@@ -12,45 +12,48 @@ from ...eval.ranking.measures import Measure
 from ...eval.run_file import read_run
 from ...eval.trec_run import trec_id
 from .result_folder import ResultFolder
-from .retrieval import digest, mean_scores, relevant
+from .retrieval import Figures, digest, mean_scores, relevant
+
+
+def read_runs(paths: Sequence[Path]) -> dict[str, Run]:
+    """The runs by the names of their files, without ending; `ValueError` when two have the same name."""
+    names = [Path(path.name.removesuffix(".gz")).stem for path in paths]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two runs have the same name: {', '.join(map(str, paths))}")
+    return {name: read_run(path) for name, path in zip(names, paths, strict=True)}
+
+
+def run_settings(runs: Mapping[str, Run], qrels: Qrels, measures: Sequence[Measure]) -> dict[str, Any]:
+    """What must be the same for results to be gone on with."""
+    return {
+        "runs": {name: digest(run) for name, run in runs.items()},
+        "judgements": digest(qrels),
+        "measures": [measure.name for measure in measures],
+    }
 
 
 def evaluate_runs(
-    paths: Sequence[Path],
+    runs: Mapping[str, Run],
     qrels: Qrels,
     measures: Sequence[Measure],
     results: ResultFolder,
-    questions: Mapping[str, str] | None = None,
-) -> dict[str, dict[str, float]]:
-    """The mean of each measure over the judged queries for each run, by the name of its file.
+    questions: Mapping[str, str],
+) -> Figures:
+    """The mean of each measure over the judged queries for each run; `results` keeps a record of each query.
 
-    A query that a run lacks counts as 0. `questions` are the texts of the queries, for those who read the
-    records. `ValueError` when two files have the same name.
+    A query that a run lacks counts as 0. `questions` are the texts of the queries, as far as they are known.
     """
-    if len({system_of(path) for path in paths}) < len(paths):
-        raise ValueError(f"two runs have the same name: {', '.join(map(str, paths))}")
-    for path in paths:
-        name, run = system_of(path), read_run(path)
-        scores = evaluate(as_written(qrels, run), run, measures).per_query.values()
+    for name, run in runs.items():
         done = results.done(name)
+        scores = evaluate(as_written(qrels, run), run, measures).per_query.values()
         results.add(
-            QuestionRecord(name, query, (questions or {}).get(query, ""), values, documents=relevant(judged))
+            QuestionRecord(name, query, questions.get(query, ""), values, documents=relevant(judged))
             for (query, judged), values in zip(qrels.items(), scores, strict=True)
             if query not in done
         )
     figures = mean_scores(results.records(), len(qrels))
     results.finish(figures)
-    return {system_of(path): figures[system_of(path)] for path in paths}
-
-
-def run_settings(qrels: Qrels, measures: Sequence[Measure]) -> dict[str, Any]:
-    """What must be the same for results to be gone on with."""
-    return {"judgements": digest(qrels), "measures": [measure.name for measure in measures]}
-
-
-def system_of(path: Path) -> str:
-    """The name of a run: that of its file, without its endings."""
-    return path.name.removesuffix(".gz").removesuffix(".trec").removesuffix(".txt").removesuffix(".tsv")
+    return figures
 
 
 def as_written(qrels: Qrels, run: Run) -> Qrels:

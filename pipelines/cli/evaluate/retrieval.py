@@ -108,6 +108,10 @@ def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out:
         progress() as report,
         test.library(index or results.path / "index", names, report) as library,
     ):
+        if beyond := {gap.document_id for gap in library.gaps()}:
+            say(
+                f"dense vectors stand for the beginning of {len(beyond):,} documents, which exceed the window"
+            )
         return test.run(library, names, results, report)
 
 
@@ -121,7 +125,7 @@ def _score(
 ) -> Figures:
     """The figures of runs; the collection is only needed for its judgements and the words of its queries."""
     from ....eval.qrels import read_qrels
-    from ...evaluation.run_file import evaluate_runs, run_settings
+    from ...evaluation.run_file import evaluate_runs, read_runs, run_settings
 
     judged: Qrels
     if data is None and qrels is not None:
@@ -129,8 +133,9 @@ def _score(
     else:
         collection = _collection(data, split, qrels)
         judged, questions = collection.qrels, {query.id: query.text for query in collection.queries}
-    with _results(out, run_settings(judged, measures)) as results:
-        return evaluate_runs(runs, judged, measures, results, questions)
+    given = read_runs(runs)
+    with _results(out, run_settings(given, judged, measures)) as results:
+        return evaluate_runs(given, judged, measures, results, questions)
 
 
 @contextmanager

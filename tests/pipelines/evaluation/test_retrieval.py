@@ -111,7 +111,7 @@ def test_a_scored_run_leaves_records(toy: Path, tmp_path: Path, run) -> None:
     code, printed, _ = run(
         "eval", "retrieval", "--run", tmp_path / "other.run", "--data", toy, "--out", out, "--json"
     )
-    assert (code, json.loads(printed)["other.run"]["RR"]) == (0, 0.25)
+    assert (code, json.loads(printed)["other"]["RR"]) == (0, 0.25)
     records = list(ResultFolder.open(out).records())
     assert [(each.question, each.scores["RR"]) for each in records] == [
         ("who built the mill", 0.5),
