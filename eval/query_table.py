@@ -56,13 +56,16 @@ def read_table(
 def write_table(path: Path, lines: Iterable[str]) -> None:
     """Write the lines, which have their ends, as UTF-8; the file is replaced only when all is written."""
     part = path.with_name(f"{path.name}.part")
-    with part.open("wb") as file:
-        if path.suffix == ".gz":  # without name and time, so that equal lines give equal bytes
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                packed.writelines(line.encode() for line in lines)
-        else:
-            file.writelines(line.encode() for line in lines)
-    part.replace(path)
+    try:
+        with part.open("wb") as file:
+            if path.suffix == ".gz":  # without name and time, so that equal lines give equal bytes
+                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                    packed.writelines(line.encode() for line in lines)
+            else:
+                file.writelines(line.encode() for line in lines)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def integer(name: str, field: bytes) -> int:

@@ -1,4 +1,8 @@
-"""Recall at k: how much of what is relevant stands among the first k."""
+"""Recall at k: how much of what is relevant stands among the first k.
+
+Of plain lists of ids, where all that is relevant is equally so; `ranking.recall` is the measure of scored
+runs and graded judgements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Reciprocal rank and its mean: how early the first relevant id stands."""
+"""Reciprocal rank and its mean: how early the first relevant id stands.
+
+Of plain lists of ids, where all that is relevant is equally so; `ranking.reciprocal_rank` is the measure of
+scored runs and graded judgements.
+"""
 
 from __future__ import annotations
 
