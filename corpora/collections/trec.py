@@ -119,8 +119,11 @@ def _contents(content: str, tag: str) -> list[str]:
 def _without(content: str, tags: tuple[str, ...]) -> str:
     """The content without the elements of these names."""
     for tag in tags:
-        for opening, closing in reversed(_pairs(content, tag)):
-            content = content[: opening.start()] + content[closing.end() :]
+        kept, at = [], 0
+        for opening, closing in _pairs(content, tag):
+            kept.append(content[at : opening.start()])
+            at = closing.end()
+        content = "".join([*kept, content[at:]])
     return content
 
 
