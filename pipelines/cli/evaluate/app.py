@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import folder, generation, open_domain, squad
+from . import folder, generation, open_domain, retrieval, squad
 
 app = typer.Typer(
     help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
@@ -15,3 +15,4 @@ app.command(
 )(open_domain.open_domain)
 app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")(folder.folder)
 app.command(epilog="Example: spanwise eval generation --data texts.jsonl --json")(generation.generation)
+app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")(retrieval.retrieval)
