@@ -1,0 +1,106 @@
+"""Comparing systems on the questions that were asked of both, whatever their results came as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from spanwise.errors import DataMalformed
+
+from ...eval.comparison import TWO_SIDED, Change, Comparison, Method, compare, shared_measures
+from ...eval.pairing import Pair, Scored, pair
+
+NAMED = 5
+"""How many questions a line of talk names."""
+
+
+def compare_systems(
+    pairs: Sequence[tuple[Scored, Scored]], measures: Sequence[str] = (), method: Method = TWO_SIDED
+) -> list[Comparison]:
+    """Each (baseline, system) by each measure, or by every measure that both have; in that order.
+
+    Only questions that both were asked, and that are the same question on both sides, are compared: `told`
+    says what is left out. Holm's correction is over all pairs and measures.
+    ValueError: a measure is named that a pair does not share. DataMalformed: a pair shares none at all.
+    """
+    tests = []
+    for baseline, system in pairs:
+        one = pair(baseline, system)
+        tests += [(one, name) for name in _measures(one, measures)]
+    return compare(tests, method)
+
+
+def told(comparisons: Iterable[Comparison]) -> list[str]:
+    """What was left out of the comparisons, a line each: questions and measures of one side only."""
+    lines = []
+    for one, _ in groupby(comparisons, key=lambda comparison: comparison.pair):
+        before, after = one.baseline.system, one.system.system
+        for ids, what in (
+            (one.changed, f"changed between {before} and {after}"),
+            (one.only_baseline, f"asked of {before} only"),
+            (one.only_system, f"asked of {after} only"),
+        ):
+            if ids:
+                lines.append(f"{_questions(ids)} {what}, left out: {_some(ids)}")
+        for side, other in ((one.baseline, one.system), (one.system, one.baseline)):
+            if lacking := [name for name in side.scores if name not in other.scores]:
+                lines.append(f"measures of {side.system} only, left out: {_some(lacking)}")
+    return lines
+
+
+def pair_records(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """The comparisons as JSON values, by pair, then by measure, with every question named."""
+    return [
+        {
+            "baseline": one.baseline.system,
+            "system": one.system.system,
+            "questions": len(one.common),
+            "changed": list(one.changed),
+            "only_baseline": list(one.only_baseline),
+            "only_system": list(one.only_system),
+            "measures": {comparison.measure: _record(comparison) for comparison in group},
+        }
+        for one, group in groupby(comparisons, key=lambda comparison: comparison.pair)
+    ]
+
+
+def _record(one: Comparison) -> Mapping[str, Any]:
+    return {
+        "questions": one.questions,
+        "baseline_mean": one.baseline_mean,
+        "system_mean": one.system_mean,
+        "difference": one.difference,
+        "interval": None if one.interval is None else list(one.interval),
+        "p": one.p,
+        "p_holm": one.p_holm,
+        **{name: [_named(c) for c in getattr(one, name)] for name in ("wins", "losses", "ties")},
+    }
+
+
+def _named(change: Change) -> dict[str, Any]:
+    return {
+        "id": change.id,
+        "question": change.question,
+        "baseline": change.baseline,
+        "system": change.system,
+        "difference": change.difference,
+    }
+
+
+def _measures(one: Pair, wanted: Sequence[str]) -> Sequence[str]:
+    shared = shared_measures(one)
+    before, after = one.baseline.system, one.system.system
+    if not shared:
+        raise DataMalformed(f"{before} and {after} share no question with a score of the same measure")
+    if lacking := [name for name in wanted if name not in shared]:
+        raise ValueError(f"{before} and {after} do not share {lacking[0]!r}; expected {', '.join(shared)}")
+    return wanted or shared
+
+
+def _questions(ids: Sequence[str]) -> str:
+    return "1 question" if len(ids) == 1 else f"{len(ids):,} questions"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
