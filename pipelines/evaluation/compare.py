@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +12,7 @@ from spanwise.errors import DataMalformed
 
 from ...eval.comparison import TWO_SIDED, Change, Comparison, Method, compare, shared_measures
 from ...eval.pairing import Pair, Scored, pair
+from .scored_records import Source
 
 NAMED = 5
 """How many questions a line of talk names."""
@@ -29,6 +32,25 @@ def compare_systems(
         one = pair(baseline, system)
         tests += [(one, name) for name in _measures(one, measures)]
     return compare(tests, method)
+
+
+def chosen(sources: Sequence[Source], names: Sequence[str] = ()) -> list[Scored]:
+    """The systems to compare, the baseline first: those named of each source, or all there are.
+
+    Systems of one name in two places are told apart by their place. ValueError: fewer than two systems, or
+    several in one of many places and no names.
+    """
+    if not names and len(sources) > 1 and (many := next((s for s in sources if len(s.systems) > 1), None)):
+        held = ", ".join(one.system for one in many.systems)
+        raise ValueError(f"{many.path} holds several systems ({held}): pick with --system")
+    found = [(source, one) for source in sources for one in source.named(names)]
+    if len(found) < 2:
+        raise ValueError(f"{sources[0].path} holds {found[0][1].system} alone; expected two systems to compare")
+    counts = Counter(one.system for _, one in found)
+    return [
+        replace(one, system=f"{source.path}:{one.system}") if counts[one.system] > 1 else one
+        for source, one in found
+    ]
 
 
 def told(comparisons: Iterable[Comparison]) -> list[str]:

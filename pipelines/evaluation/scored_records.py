@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,13 +21,13 @@ class Source:
     systems: tuple[Scored, ...]
     notes: tuple[str, ...] = ()
 
-    def named(self, names: Iterable[str]) -> tuple[Scored, ...]:
+    def named(self, names: Sequence[str]) -> tuple[Scored, ...]:
         """Those of the names that are here, in the order of the names; all when no name is given.
 
         ValueError when none of them is here.
         """
         by_name = {one.system: one for one in self.systems}
-        found = tuple(by_name[name] for name in (list(names) or by_name) if name in by_name)
+        found = tuple(by_name[name] for name in (names or by_name) if name in by_name)
         if not found:
             raise ValueError(f"{self.path} holds {', '.join(by_name)}; expected {' or '.join(names)}")
         return found
