@@ -6,6 +6,7 @@ They are read plain or gzipped, whatever their names, and written gzipped where 
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ from spanwise.errors import DataMalformed
 T = TypeVar("T")
 Row = tuple[str, str, T]  # the ids of the query and the document, and the value
 
+MAX_INTEGER = 2**31 - 1
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _GZIP_MAGIC, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 
 
@@ -29,6 +33,7 @@ def read_table(
     there before; also a file that cannot be read or holds nothing.
     """
     table: dict[str, dict[str, T]] = {}
+    names: dict[str, str] = {}  # one string for a document, however many queries have it
     parse: Callable[[bytes], Row[T] | None] | None = None
     for number, line in _numbered_lines(path):
         try:
@@ -40,7 +45,7 @@ def read_table(
             values = table.setdefault(query, {})
             if document in values:
                 raise ValueError(f"document {document!r} is there twice for query {query!r}")
-            values[document] = value
+            values[names.setdefault(document, document)] = value
         except ValueError as error:
             raise DataMalformed(f"{path}, line {number}: {error}") from error
     if not table:
@@ -58,6 +63,14 @@ def write_table(path: Path, lines: Iterable[str]) -> None:
         else:
             file.writelines(line.encode() for line in lines)
     part.replace(path)
+
+
+def integer(name: str, field: bytes) -> int:
+    """The integer in a field, of 32 bits at most; ValueError names it and shows what is there instead."""
+    text = field.decode()
+    if not _INTEGER.fullmatch(text) or abs(int(text)) > MAX_INTEGER:
+        raise ValueError(f"the {name} is {text!r}; expected an integer")
+    return int(text)
 
 
 def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:

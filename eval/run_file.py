@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
+
+from .msmarco_run import msmarco_lines, msmarco_row
+from .query_table import Row, read_table, write_table
+from .ranking.evaluate import Run
+from .ranking.order import trec_order
+from .trec_run import run_lines, trec_row
 
 
 def read_run(path: Path) -> dict[str, dict[str, float]]:
@@ -15,17 +21,31 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
     other columns, a score that is not a number, a rank below 1, a document found twice for a query; also a
     file that cannot be read or holds no lines.
     """
-    raise NotImplementedError
+    return read_table(path, _parser)
 
 
-def write_run(
-    path: Path,
-    run: Mapping[str, Mapping[str, float]],
-    tag: str = "spanwise",
-    form: Literal["trec", "msmarco"] = "trec",
-) -> None:
+def write_run(path: Path, run: Run, tag: str = "spanwise", form: Literal["trec", "msmarco"] = "trec") -> None:
     """Write the documents of each query, best first in the order of trec_eval; gzipped where named `.gz`.
 
     White space in ids is percent-encoded by `trec_id`. `tag` names the system, in TREC's format alone.
+    ValueError: an empty id or a score that is not a number.
     """
-    raise NotImplementedError
+    write_table(path, _msmarco(run) if form == "msmarco" else _trec(run, tag))
+
+
+def _parser(first: bytes) -> Callable[[bytes], Row[float]]:
+    columns = len(first.split())
+    parsers = {6: trec_row, 3: msmarco_row}
+    if columns not in parsers:
+        raise ValueError(f"{columns} columns; expected the six of a TREC run or the three of an MS MARCO run")
+    return parsers[columns]
+
+
+def _trec(run: Run, tag: str) -> Iterator[str]:
+    for query, scores in run.items():
+        yield from run_lines(query, ((document, scores[document]) for document in trec_order(scores)), tag)
+
+
+def _msmarco(run: Run) -> Iterator[str]:
+    for query, scores in run.items():
+        yield from msmarco_lines(query, trec_order(scores))

@@ -33,16 +33,17 @@ def evaluate(qrels: Qrels, run: Run, measures: Sequence[Measure]) -> RankingScor
     >>> evaluate(qrels, run, parse_measures("RR P@1")).mean
     {'RR': 0.25, 'P@1': 0.0}
     """
-    if not measures or not qrels:
-        raise ValueError(f"{len(measures)} measures for {len(qrels)} judged queries; expected at least one of each")
-    per_query = {query: _scores(query, judged, run.get(query, {}), measures) for query, judged in qrels.items()}
-    mean = {name: fmean(scores[name] for scores in per_query.values()) for name in (m.name for m in measures)}
+    if not measures:
+        raise ValueError("no measures; expected at least one")
+    if not qrels:
+        raise ValueError("no judged queries; their mean is undefined")
+    per_query = {query: _scores(query, judged, run, measures) for query, judged in qrels.items()}
+    mean = {m.name: fmean(scores[m.name] for scores in per_query.values()) for m in measures}
     return RankingScores(per_query, mean)
 
 
-def _scores(
-    query: str, judged: Mapping[str, int], scores: Mapping[str, float], measures: Sequence[Measure]
-) -> dict[str, float]:
+def _scores(query: str, judged: Mapping[str, int], run: Run, measures: Sequence[Measure]) -> dict[str, float]:
+    scores = run.get(query, {})
     try:
         found = {order: judge(order(scores), judged) for order in {measure.order for measure in measures}}
     except ValueError as error:

@@ -12,8 +12,8 @@ def judged(found: JudgedRanking, k: int | None = None) -> float:
     Source: MacAvaney et al. 2022, "Streamlining Evaluation with ir-measures", `Judged`.
 
     >>> from .judged_ranking import judge
-    >>> judged(judge(["a", "x", "b", "y"], {"a": 1, "b": 0}), k=3)
-    0.6666666666666666
+    >>> judged(judge(["a", "x", "b", "y"], {"a": 1, "b": 0}), k=4)
+    0.5
     """
     ranks, _ = found.first(k)
     looked_at = found.n_ranked if k is None else min(k, found.n_ranked)

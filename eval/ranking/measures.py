@@ -7,7 +7,7 @@ knows: `judged_only`, other gains and discounts, and the measures that are not i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -27,10 +27,10 @@ Order = Callable[[Mapping[str, float]], list[str]]
 _SPELLING = re.compile(r"([A-Za-z]+)(?:\(rel=([0-9]{1,9})\))?(?:@([0-9]{1,9}))?")
 
 
-class Cutoff(Enum):
-    """Whether a measure looks at the first k documents only."""
+class _Cutoff(Enum):
+    """Whether a measure is told to look at the first k documents alone, and how that is written."""
 
-    NEVER, OPTIONAL, ALWAYS = range(3)
+    NEVER, OPTIONAL, ALWAYS = "", "[@k]", "@k"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ class _Formula:
     """A function of a judged ranking and of what of `k` and `rel` it takes."""
 
     function: Callable[..., float]
-    cutoff: Cutoff
+    cutoff: _Cutoff
     takes_rel: bool = True
 
 
 _FORMULAS = {
-    "AP": _Formula(average_precision, Cutoff.OPTIONAL),
-    "Bpref": _Formula(bpref, Cutoff.NEVER),
-    "Judged": _Formula(judged, Cutoff.OPTIONAL, takes_rel=False),
-    "nDCG": _Formula(ndcg, Cutoff.OPTIONAL, takes_rel=False),
-    "P": _Formula(precision, Cutoff.ALWAYS),
-    "R": _Formula(recall, Cutoff.ALWAYS),
-    "RR": _Formula(reciprocal_rank, Cutoff.OPTIONAL),
-    "Success": _Formula(success, Cutoff.ALWAYS),
+    "AP": _Formula(average_precision, _Cutoff.OPTIONAL),
+    "Bpref": _Formula(bpref, _Cutoff.NEVER),
+    "Judged": _Formula(judged, _Cutoff.OPTIONAL, takes_rel=False),
+    "nDCG": _Formula(ndcg, _Cutoff.OPTIONAL, takes_rel=False),
+    "P": _Formula(precision, _Cutoff.ALWAYS),
+    "R": _Formula(recall, _Cutoff.ALWAYS),
+    "RR": _Formula(reciprocal_rank, _Cutoff.OPTIONAL),
+    "Success": _Formula(success, _Cutoff.ALWAYS),
 }
 _ALIASES = {"map": "AP", "mrr": "RR", "precision": "P", "recall": "R"}
 _NAMES = _ALIASES | {name.lower(): name for name in _FORMULAS}
@@ -72,9 +72,9 @@ class Measure:
         if self.kind not in _FORMULAS:
             raise ValueError(f"there is no measure {self.kind!r}; expected one of {available_measures()}")
         formula = _FORMULAS[self.kind]
-        if self.k is None and formula.cutoff is Cutoff.ALWAYS:
+        if self.k is None and formula.cutoff is _Cutoff.ALWAYS:
             raise ValueError(f"{self.kind} has no cutoff; expected one, such as {self.kind}@10")
-        if self.k is not None and formula.cutoff is Cutoff.NEVER:
+        if self.k is not None and formula.cutoff is _Cutoff.NEVER:
             raise ValueError(f"{self.kind} takes no cutoff; found @{self.k}")
         if self.k is not None and self.k < 1:
             raise ValueError(f"the cutoff of {self.kind} is {self.k}; expected at least 1")
@@ -101,7 +101,7 @@ class Measure:
     def __call__(self, found: JudgedRanking) -> float:
         """Its value for one query, 0..1."""
         formula = _FORMULAS[self.kind]
-        cutoff = {} if formula.cutoff is Cutoff.NEVER else {"k": self.k}
+        cutoff = {} if formula.cutoff is _Cutoff.NEVER else {"k": self.k}
         return formula.function(found, **cutoff, **({"rel": self.rel} if formula.takes_rel else {}))
 
 
@@ -132,18 +132,13 @@ def parse_measures(text: str) -> list[Measure]:
 
 
 def available_measures() -> str:
-    """The forms of name that there are, for people.
+    """All measures with what they take, for people; optional parts stand in brackets.
 
     >>> available_measures()
-    'AP, AP@k, Bpref, Judged, Judged@k, nDCG, nDCG@k, P@k, RR, RR@k, R@k, Success@k, and AP(rel=n) and the like'
+    'AP[(rel=n)][@k], Bpref[(rel=n)], Judged[@k], nDCG[@k], P[(rel=n)]@k, R[(rel=n)]@k, RR[(rel=n)][@k], \
+Success[(rel=n)]@k'
     """
-    return ", ".join(form for name in _FORMULAS for form in _forms(name))
-
-
-def _forms(name: str) -> Iterator[str]:
-    formula = _FORMULAS[name]
-    rel = "(rel=n)" if formula.takes_rel else ""
-    if formula.cutoff is not Cutoff.ALWAYS:
-        yield name
-    if formula.cutoff is not Cutoff.NEVER:
-        yield f"{name}@k"
+    return ", ".join(
+        f"{name}{'[(rel=n)]' if formula.takes_rel else ''}{formula.cutoff.value}"
+        for name, formula in _FORMULAS.items()
+    )

@@ -17,8 +17,8 @@ def ndcg(found: JudgedRanking, k: int | None = None) -> float:
     the discount log2(1 + r) from the first rank on as in trec_eval `ndcg` and `ndcg_cut`.
 
     >>> from .judged_ranking import judge
-    >>> ndcg(judge(["x", "a"], {"a": 3}))  # (3 / log2 3) / (3 / log2 2)
-    0.6309297535714575
+    >>> round(ndcg(judge(["x", "a"], {"a": 3})), 6)  # (3 / log2 3) / (3 / log2 2)
+    0.63093
     """
     ranks, levels = found.first(k)
     best = found.judgements if k is None else found.judgements[:k]
