@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...eval.comparison import LOSS, Comparison, Method
 from ...eval.pairing import Scored
-from .compare import compare_systems
+from .compare import compare_systems, pair_records
 from .scored_records import Source
 
 ALPHA = 0.05
@@ -71,6 +72,16 @@ def loss_line(one: Comparison, shown: int = 3) -> str:
         f"from {one.baseline_mean:.4f} to {one.system_mean:.4f} over {one.questions} questions "
         f"(p = {one.p_holm:.2g}, corrected); worst: {worst}"
     )
+
+
+def gate_record(found: Gate) -> dict[str, Any]:
+    """The gate as JSON values: did it pass, what was lost, and every comparison with its questions."""
+    losses = [
+        {"system": one.pair.system.system, "measure": one.measure, "message": loss_line(one)}
+        for one in found.losses
+    ]
+    pairs = pair_records(found.comparisons)
+    return {"passed": not losses, "alpha": found.alpha, "losses": losses, "pairs": pairs}
 
 
 def _pairs(baseline: Source, results: Source, systems: Sequence[str]) -> list[tuple[Scored, Scored]]:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from spanwise.errors import DataMalformed
 
-from ...corpora.squad import SquadDataset
+from ...corpora.collections import Collection
+from ...corpora.squad import SquadDataset, read_squad
 from ...eval.pairing import Asked, Scored
 from ...eval.predictions import read_predictions
+from ...eval.qrels import read_qrels
 from ...eval.ranking.evaluate import Qrels, evaluate
 from ...eval.ranking.measures import parse_measure
 from ...eval.run_file import read_run
@@ -38,6 +40,19 @@ class Truth:
     queries: Mapping[str, str] = field(default_factory=dict)
 
 
+def read_truth(data: Path | None, qrels: Path | None, questions: object = None) -> Truth:
+    """What the SQuAD-format file and the judgements say, which for a test collection are its own.
+
+    DataMalformed where a file cannot be read.
+    """
+    dataset, judgements = read_squad(data) if data else None, read_qrels(qrels) if qrels else None
+    if not isinstance(questions, Collection):
+        return Truth(dataset, judgements)
+    queries = {query.id: query.text for query in questions.judged}
+    own = {qid: questions.qrels[qid] for qid in queries}
+    return Truth(dataset, judgements or own, queries)
+
+
 def read_sources(paths: Iterable[Path], truth: Truth, measures: Sequence[str] = ()) -> list[Source]:
     """What the paths hold, in order; `measures` are those that runs are scored by.
 
@@ -45,10 +60,11 @@ def read_sources(paths: Iterable[Path], truth: Truth, measures: Sequence[str] = 
     RUN_MEASURES. ValueError: nothing at a path, or nothing that its file could be scored by. DataMalformed:
     a file that cannot be read.
     """
-    sources = {path: None if _is_run(path) else _read(path, truth) for path in dict.fromkeys(paths)}
-    beside = [name for source in sources.values() if source for one in source.systems for name in one.scores]
+    paths = list(paths)
+    read = [None if _is_run(path) else _read(path, truth) for path in paths]
+    beside = [name for source in read if source for one in source.systems for name in one.scores]
     names = measures or list(dict.fromkeys(filter(_is_ranking, beside))) or RUN_MEASURES
-    return [source or from_run(path, truth, names) for path, source in sources.items()]
+    return [source or from_run(path, truth, names) for path, source in zip(paths, read, strict=True)]
 
 
 def from_predictions(path: Path, truth: Truth) -> Source:

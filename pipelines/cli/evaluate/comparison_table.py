@@ -1,0 +1,59 @@
+"""Comparisons for people: a table for each pair of systems, then the questions that were won and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from textwrap import shorten
+
+from ....eval.comparison import Change, Comparison
+from ..terminal import console, visible
+
+WIDTH = 90  # of a question
+
+
+def print_comparisons(comparisons: Iterable[Comparison], show: int) -> None:
+    """Prints the figures of each pair, then of each measure at most `show` wins, losses and ties."""
+    for one, group in groupby(comparisons, key=lambda comparison: comparison.pair):
+        print(visible(f"{one.system.system} against {one.baseline.system} (baseline)"))
+        found = list(group)
+        _print_table(found)
+        for comparison in found:
+            _print_changes(comparison, show)
+
+
+def _print_table(comparisons: Sequence[Comparison]) -> None:
+    from rich.table import Table
+
+    table = Table("measure", box=None)
+    names = "questions,baseline,system,difference,interval,p,p (Holm),wins,losses,ties"
+    for name in names.split(","):
+        table.add_column(name, justify="right")
+    for one in comparisons:
+        interval = "" if one.interval is None else "{:+.4f} to {:+.4f}".format(*one.interval)
+        means = (f"{one.baseline_mean:.4f}", f"{one.system_mean:.4f}", f"{one.difference:+.4f}", interval)
+        counts = (str(len(changes)) for changes in (one.wins, one.losses, one.ties))
+        p_values = (f"{one.p:.4f}", f"{one.p_holm:.4f}")
+        table.add_row(visible(one.measure), str(one.questions), *means, *p_values, *counts)
+    console().print(table)
+
+
+def _print_changes(one: Comparison, show: int) -> None:
+    if not show:
+        return
+    for what, changes in (("losses", one.losses), ("wins", one.wins)):
+        if changes:
+            print(visible(f"{one.measure}, {_count(what, changes, show)}:"))
+        for change in changes[:show]:
+            print(f"  {change.difference:+.3f}  {visible(_named(change))}")
+    if one.ties:
+        ids = ", ".join(change.id for change in one.ties[:show])
+        print(visible(f"{one.measure}, {_count('ties', one.ties, show)}: {ids}"))
+
+
+def _count(what: str, changes: Sequence[Change], show: int) -> str:
+    return f"{len(changes)} {what}" + (f", of which {show}" if len(changes) > show else "")
+
+
+def _named(change: Change) -> str:
+    return f"{change.id}  {shorten(change.question, WIDTH, placeholder=' …')}".rstrip()
