@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,11 +83,10 @@ def read_squad(path: Path) -> SquadDataset:
 
 def _load(path: Path) -> object:
     try:
-        data = _unpacked(path)
-        return json.loads(data)
+        return json.loads(_unpacked(path), object_pairs_hook=_without_duplicates)
     except (OSError, EOFError, zlib.error) as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
-    except ValueError as error:  # no JSON, or no UTF-8
+    except ValueError as error:  # no JSON, no UTF-8, or a key given twice
         raise DataMalformed(f"{path}: not JSON: {error}") from error
     except RecursionError as error:
         raise DataMalformed(f"{path}: not SQuAD: its JSON is nested too deeply") from error
@@ -100,6 +100,15 @@ def _unpacked(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise DataMalformed(f"{path}: more than {MAX_BYTES:,} bytes of JSON, the limit")
     return data
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs as a dict; a key given twice is an error, where plain JSON would keep the last value."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"an object has the key {twice!r:.60} twice")
+    return result
 
 
 class _Parser:
@@ -182,7 +191,7 @@ class _Parser:
     def value(self, owner: dict[str, Any], key: str, kind: type[Kind]) -> Kind:
         """The value of a key, checked; True is no whole number here."""
         if key not in owner:
-            raise self.error(f"expected the key {key!r}, found only {sorted(owner)}")
+            raise self.error(f"expected the key {key!r}, found only {sorted(owner)!s:.200}")
         value = owner[key]
         if type(value) is not kind:
             raise self.error(f"expected {key!r} to be {NAMES[kind]}, found {_kind(value)}")

@@ -72,6 +72,24 @@ def unanswered(golds: Golds, predictions: Predictions) -> list[str]:
     return [qid for qid in golds if qid not in predictions]
 
 
+def question_scores_v1(golds: Golds, predictions: Predictions) -> tuple[dict[str, float], dict[str, float]]:
+    """Exact match and F1 of every question by id, both 0..1, in the order of the golds; unanswered ones 0.
+
+    ValueError: no questions, or a question without golds.
+    """
+    if not golds:
+        raise ValueError("no questions to score; expected at least one")
+    without = [qid for qid, answers in golds.items() if not answers]
+    if without:
+        raise ValueError(f"question {without[0]!r} has no gold answer; score_v1 needs one, use score_v2")
+    exact, f1 = dict.fromkeys(golds, 0.0), dict.fromkeys(golds, 0.0)
+    for qid, answers in golds.items():
+        if qid in predictions:
+            exact[qid] = best_over_golds(exact_match, answers, predictions[qid])
+            f1[qid] = best_over_golds(f1_v1, answers, predictions[qid])
+    return exact, f1
+
+
 def score_v1(golds: Golds, predictions: Predictions) -> dict[str, float]:
     """`exact_match` and `f1` in percent over all questions of the golds; unanswered ones score 0.
 
@@ -81,15 +99,11 @@ def score_v1(golds: Golds, predictions: Predictions) -> dict[str, float]:
     >>> score_v1({"q1": ["Hawaii"], "q2": ["1887"]}, {"q1": "in Hawaii"})
     {'exact_match': 0.0, 'f1': 33.33333333333333}
     """
-    if not golds:
-        raise ValueError("no questions to score; expected at least one")
-    without = [qid for qid, answers in golds.items() if not answers]
-    if without:
-        raise ValueError(f"question {without[0]!r} has no gold answer; score_v1 needs one, use score_v2")
-    answered = [(golds[qid], predictions[qid]) for qid in golds if qid in predictions]
-    exact = sum(best_over_golds(exact_match, answers, text) for answers, text in answered)
-    f1 = sum(best_over_golds(f1_v1, answers, text) for answers, text in answered)
-    return {"exact_match": 100.0 * exact / len(golds), "f1": 100.0 * f1 / len(golds)}
+    exact, f1 = question_scores_v1(golds, predictions)
+    return {
+        "exact_match": 100.0 * sum(exact.values()) / len(golds),
+        "f1": 100.0 * sum(f1.values()) / len(golds),
+    }
 
 
 def question_scores_v2(golds: Golds, predictions: Predictions) -> tuple[dict[str, float], dict[str, float]]:

@@ -128,6 +128,7 @@ def test_other_json_is_refused(tmp_path: Path, top: object) -> None:
         (b"", "not JSON"),
         (b"{", "not JSON"),
         (b"\xff\xfe\xfd", "not JSON"),
+        (b'{"data": [], "data": [3]}', "'data' twice"),
         (b"[" * 200_000, "nested too deeply"),
         (gzip.compress(b"{}" * 999)[:-9], "cannot be read"),
         (b"\x1f\x8bnonsense", "cannot be read"),

@@ -37,8 +37,11 @@ def test_reads_answers_in_the_order_of_the_file(tmp_path: Path, pack: type[bytes
         ("", "not a JSON object"),
         (b"\xff\xfe\x00", "not a JSON object"),
         ("[" * 100_000, "not a JSON object"),
-        (b"\x1f\x8b damaged", "cannot be read|damaged gzip"),
-        (gzip.compress(b'{"q1": "Hawaii"}')[:-9], "damaged gzip"),
+        ('{"q1": "\\ud800"}', "half of a surrogate pair in the answer to 'q1'"),
+        ('{"q\\udc00": "Hawaii"}', "half of a surrogate pair in the id"),
+        (b"\x1f\x8b damaged", "cannot be read"),
+        (gzip.compress(b'{"q1": "Hawaii"}')[:-9], "cannot be read"),
+        (gzip.compress(b'{"q1": "Hawaii"}') + b"more", "cannot be read"),
     ],
 )
 def test_malformed_file_is_refused_by_name(tmp_path: Path, content: bytes | str, message: str) -> None:
@@ -60,6 +63,22 @@ def test_reads_integer_probabilities_as_floats(tmp_path: Path) -> None:
 def test_probability_that_is_not_a_finite_number_is_refused(tmp_path: Path, value: str) -> None:
     with pytest.raises(DataMalformed, match="expected a finite number"):
         read_na_probabilities(file(tmp_path, f'{{"q1": {value}}}'))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
+def test_other_encodings_of_json_are_understood(tmp_path: Path, encoding: str) -> None:
+    assert read_predictions(file(tmp_path, '{"q1": "Zürich"}'.encode(encoding))) == {"q1": "Zürich"}
+
+
+def test_more_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.eval.predictions.MAX_BYTES", 10)
+    with pytest.raises(DataMalformed, match="more than 10 bytes"):
+        read_predictions(file(tmp_path, gzip.compress(b'{"q1": "Hawaii"}')))
+
+
+def test_a_missing_probability_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataMalformed, match=r"no no-answer probability for 'q2' \(1 of 2 missing\)"):
+        read_na_probabilities(file(tmp_path, '{"q1": 0.5}'), required_ids=["q1", "q2"])
 
 
 @given(content=st.binary(max_size=60))

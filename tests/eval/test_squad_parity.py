@@ -14,9 +14,17 @@ import pytest
 from spanwise.eval.predictions import read_na_probabilities, read_predictions
 from spanwise.eval.squad import score_v1, score_v2, unanswered
 from spanwise.eval.squad_na_probability import score_v2_with_na
+from spanwise.pipelines.cli import main
 
 DATA = Path(os.environ.get("SPANWISE_DATA", "/nonexistent"))
 OFFICIAL = DATA / "squad-official"
+# SCORES.json holds what the script prints without --out-image-dir; these are what it adds with it.
+PRECISION_RECALL = {
+    "v2.0-bert-single": (37.02879675231181, 43.22684583216344, 61.905078677893535),
+    "v2.0-bidaf-selfattention-elmo": (25.381476709931217, 28.97929944677961, 57.316218187622404),
+    "v2.0-nlnet-single": (32.649188778585, 38.32322039710455, 61.0443855524328),
+}
+V1 = ("bert-ensemble", "logistic-regression", "match-lstm-ensemble", "r-net-ensemble", "slqa-ensemble")
 pytestmark = pytest.mark.skipif(
     not OFFICIAL.is_dir(), reason="SPANWISE_DATA does not name a folder with squad-official"
 )
@@ -38,10 +46,7 @@ def published(name: str) -> dict[str, Any]:
     return dict(json.loads((OFFICIAL / "SCORES.json").read_text())[name])
 
 
-@pytest.mark.parametrize(
-    "name", [f"v1.1-{team}" for team in ("bert-ensemble", "logistic-regression", "slqa-ensemble")]
-    + ["v1.1-match-lstm-ensemble", "v1.1-r-net-ensemble"],
-)  # fmt: skip
+@pytest.mark.parametrize("name", [f"v1.1-{team}" for team in V1])
 def test_v1_equals_the_official_script(name: str) -> None:
     predictions = read_predictions(OFFICIAL / f"{name}.json.gz")
     expected = published(name)
@@ -49,10 +54,39 @@ def test_v1_equals_the_official_script(name: str) -> None:
     assert score_v1(golds("v1.1"), predictions) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["v2.0-bert-single", "v2.0-bidaf-selfattention-elmo", "v2.0-nlnet-single"])
+@pytest.mark.parametrize("name", PRECISION_RECALL)
 def test_v2_equals_the_official_script(name: str) -> None:
     predictions = read_predictions(OFFICIAL / f"{name}.json.gz", required_ids=golds("v2.0"))
     assert score_v2(golds("v2.0"), predictions) == pytest.approx(published(name), abs=1e-9)
     na_probabilities = read_na_probabilities(OFFICIAL / f"{name}.na_prob.json.gz", required_ids=golds("v2.0"))
     result = score_v2_with_na(golds("v2.0"), predictions, na_probabilities)
-    assert result == pytest.approx(published(f"{name}+na_prob"), abs=1e-9)
+    assert result == pytest.approx(with_na_probabilities(name), abs=1e-9)
+
+
+def with_na_probabilities(name: str) -> dict[str, float]:
+    averages = zip(("pr_exact_ap", "pr_f1_ap", "pr_oracle_ap"), PRECISION_RECALL[name], strict=True)
+    return {**published(f"{name}+na_prob"), **dict(averages)}
+
+
+@pytest.mark.parametrize(
+    "name", json.loads((OFFICIAL / "SCORES.json").read_text()) if OFFICIAL.is_dir() else []
+)
+def test_the_command_line_prints_every_published_figure(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stem, _, extra = name.partition("+")
+    arguments = [
+        "--data",
+        DATA / "squad" / f"dev-{name[:4]}.json.gz",
+        "--predictions",
+        OFFICIAL / f"{stem}.json.gz",
+    ]
+    if extra:
+        arguments += ["--na-probs", OFFICIAL / f"{stem}.na_prob.json.gz"]
+    with pytest.raises(SystemExit) as stopped:
+        main(["eval", "squad", *map(str, arguments), "--json"])
+    expected = with_na_probabilities(stem) if extra else published(name)
+    missing = expected.pop("_unanswered_warnings", 0)
+    out, err = capsys.readouterr()
+    assert (stopped.value.code, json.loads(out)) == (0, pytest.approx(expected, abs=1e-9))
+    assert err.startswith(f"{missing} of 10,570 questions have no prediction") if missing else not err

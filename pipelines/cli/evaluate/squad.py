@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -11,6 +11,11 @@ import typer
 from ..arguments import JsonOption
 from ..terminal import progress, say
 from .options import DataOption, LimitOption, ReaderOption, SeedOption, print_figures
+
+THRESHOLD = (
+    "Decline a question whose no-answer probability is above it (SQuAD 2.0). Without it: 0.5 for a reader,"
+    " where its null answer wins; 1 for a predictions file, as the official script has it."
+)
 
 
 def squad(
@@ -21,29 +26,36 @@ def squad(
     predictions: Annotated[
         Path | None, typer.Option(help="Score this predictions file instead of running a reader.")
     ] = None,
+    na_probs: Annotated[
+        Path | None, typer.Option(help="The no-answer probabilities of the predictions (SQuAD 2.0).")
+    ] = None,
+    na_prob_thresh: Annotated[float | None, typer.Option(help=THRESHOLD, show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the records; the same command goes on where it stopped.")
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the predictions there, as the official script reads them.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Score answers on the gold paragraphs as the official SQuAD scripts do."""
-    from ....corpora.squad import read_squad
-    from ....eval.predictions import read_predictions
-    from ...evaluation.squad import evaluate_squad, gold_questions, score
+    from ...evaluation.squad import open_task
+    from ...evaluation.squad_predictions import evaluate_predictions
+    from ...evaluation.squad_reader import PREDICTIONS, evaluate_squad
 
-    dataset = read_squad(data)
+    if predictions is None and na_probs is not None:
+        raise ValueError("--na-probs belongs to --predictions; a reader gives probabilities of its own")
+    if predictions is not None and save is not None:
+        raise ValueError("--save is for the predictions of a reader; expected no --predictions beside it")
+    task = open_task(data, limit, seed, na_prob_thresh, tell=say)
     if predictions is not None:
-        questions = gold_questions(dataset, limit, seed)
-        given = read_predictions(predictions)
-        missing = sum(question.id not in given for question in questions)
-        if missing:
-            say(f"{missing} of {len(questions)} questions have no prediction in {predictions}")
-        figures = score(dataset.version, questions, given)
-    else:
-        from ....reader.builtin import load_reader
+        print_figures(evaluate_predictions(task, predictions, na_probs, out, tell=say), json)
+        return
+    from ....reader.builtin import load_reader
 
-        with progress() as report:
-            figures, given = evaluate_squad(dataset, load_reader(reader), limit, seed, report)
-    if save is not None:
-        save.write_text(jsonlib.dumps(given, ensure_ascii=False), encoding="utf-8")
+    with TemporaryDirectory() as temporary, progress() as report:
+        kept = Path(temporary) / "results" if out is None else out
+        figures = evaluate_squad(task, load_reader(reader), kept, reader, report)
+        if save is not None:
+            save.write_bytes((kept / PREDICTIONS).read_bytes())
     print_figures(figures, json)

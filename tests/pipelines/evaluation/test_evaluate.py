@@ -1,4 +1,4 @@
-"""Evaluation end to end on a small SQuAD-format file, with a scripted reader where figures matter."""
+"""Evaluation end to end on a small SQuAD-format file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from spanwise.corpora.squad import read_squad
 from spanwise.pipelines.calibration import Observed, fit
 from spanwise.pipelines.cli import main
-from spanwise.pipelines.evaluation.squad import evaluate_squad, gold_questions
+from spanwise.pipelines.evaluation.squad import gold_questions
 from spanwise.pipelines.validation_split import is_validation, split_articles
 from spanwise.reader.evidence import Features
-from spanwise.types import ScoredSpan, Span
 
 CONTEXTS = {
     "The mill was built in 1811 by Ada Rook.": ("Who built the mill?", "Ada Rook"),
@@ -38,56 +37,10 @@ def squad_file(folder, absent=False):
     return path
 
 
-class Oracle:
-    """A reader that knows the answers, and that "sold" has none."""
-
-    digest = "oracle"
-
-    def read(self, questions, passages, n_best=5):
-        return [[[self._span(q, p)] for p in group] for q, group in zip(questions, passages, strict=True)]
-
-    def _span(self, question, passage):
-        words = CONTEXTS[passage.text][1]
-        at = passage.text.index(words)
-        score = -5.0 if "sold" in question else 5.0
-        return ScoredSpan(Span(passage.document_id, at, at + len(words), words), passage, score, 0.0)
-
-
-def test_v1_prints_the_official_keys(tmp_path):
-    figures, predictions = evaluate_squad(read_squad(squad_file(tmp_path)), Oracle())
-    assert figures == {"exact_match": 100.0, "f1": 100.0}
-    assert predictions == {"q0": "Ada Rook", "q1": "Ute Falk", "q2": "Otto Brandt"}
-
-
-def test_v2_declines_where_the_null_score_wins(tmp_path):
-    figures, predictions = evaluate_squad(read_squad(squad_file(tmp_path, absent=True)), Oracle())
-    assert (figures["exact"], figures["f1"], figures["total"]) == (100.0, 100.0, 6)
-    assert predictions["n0"] == ""
-
-
 def test_a_limit_draws_the_same_questions_for_a_seed(tmp_path):
     dataset = read_squad(squad_file(tmp_path))
     assert gold_questions(dataset, 2, seed=1) == gold_questions(dataset, 2, seed=1)
     assert len(gold_questions(dataset, 2)) == 2
-
-
-def test_eval_squad_scores_a_predictions_file(tmp_path, capsys):
-    predictions = tmp_path / "predictions.json"
-    predictions.write_text(json.dumps({"q0": "Ada Rook", "q1": "Rook", "q2": ""}))
-    with pytest.raises(SystemExit) as stopped:
-        main(
-            [
-                "eval",
-                "squad",
-                "--data",
-                str(squad_file(tmp_path)),
-                "--predictions",
-                str(predictions),
-                "--json",
-            ]
-        )
-    assert stopped.value.code == 0
-    assert json.loads(capsys.readouterr().out)["exact_match"] == pytest.approx(100 / 3)
 
 
 def test_eval_open_puts_retrievers_side_by_side(tmp_path, capsys, reader_folder):
