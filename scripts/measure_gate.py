@@ -4,10 +4,10 @@
     python scripts/measure_gate.py loss      the power, on published systems of which one is worse
 
 Scores are those of the published SQuAD predictions in `$SPANWISE_DATA/squad-official`, question by question.
-Null changes: "swapped", where each question's two scores change sides by a coin, so that neither system is
-better; and "drawn", where questions are drawn from differences that were moved to a mean of 0, so that they
-may be skewed. A loss: the worse of two systems in place of the better, on questions drawn with replacement.
-Prints a Markdown table; the interval of a share is Wilson's, 95 %.
+Null changes: "swapped", where the two scores of close systems change sides by a coin for each question; and
+"mixed", where baseline and system both answer each question as some published system does, drawn at random,
+so that many more scores differ. Neither side is better. A loss: the worse of two systems in place of the
+better. Questions are drawn with replacement. Prints a Markdown table; the interval of a share is Wilson's.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanwise.corpora.squad import read_squad
 from spanwise.eval.comparison import Method
@@ -28,103 +29,109 @@ from spanwise.pipelines.evaluation.gate import ALPHA, gate
 from spanwise.pipelines.evaluation.scored_files import Truth, from_predictions
 from spanwise.pipelines.evaluation.scored_records import Source
 
-Table = dict[str, np.ndarray]  # by measure: (n, 2) scores of the baseline and the system, NaN where none
+Table = dict[str, NDArray[np.float64]]  # by measure: (questions, systems), NaN where there is no score
+Draw = Callable[[Table, NDArray[np.intp], np.random.Generator], Table]
 SIZES = (30, 100, 1000)
 CLOSE = ("v1.1-r-net-ensemble", "v1.1-slqa-ensemble")
-CLOSE_V2 = ("v2.0-nlnet-single", "v2.0-bert-single")
-FALLS = (CLOSE, ("v1.1-bert-ensemble", CLOSE[0]), (CLOSE[0], "v1.1-match-lstm-ensemble"))
+BEST, FAR = "v1.1-bert-ensemble", "v1.1-match-lstm-ensemble"
+V1 = (*CLOSE, BEST, FAR, "v1.1-logistic-regression")
+V2 = ("v2.0-nlnet-single", "v2.0-bert-single", "v2.0-bidaf-selfattention-elmo")
 
 
-def scores(data: Path, pair: tuple[str, str]) -> Table:
-    """Exact match and F1 of each question for two published systems."""
-    dataset = read_squad(data / "squad" / f"dev-{pair[0][:4]}.json.gz")
-    files = [data / "squad-official" / f"{name}.json.gz" for name in pair]
+def scores(data: Path, names: Sequence[str]) -> Table:
+    """Exact match and F1 of each question for each published system.
+
+    In version 2.0 exact match is split as the questions of a folder are judged: `right` for those that have
+    an answer, `declined` for the others.
+    """
+    dataset = read_squad(data / "squad" / f"dev-{names[0][:4]}.json.gz")
+    files = [data / "squad-official" / f"{name}.json.gz" for name in names]
     sides = [from_predictions(file, Truth(dataset)).systems[0] for file in files]
     ids = sorted(sides[0].questions)
-    table = {
-        name: np.array([[side.scores[name][qid] for side in sides] for qid in ids]) for name in ("exact", "f1")
-    }
-    absent = np.array([not sides[0].questions[qid].golds for qid in ids])[:, np.newaxis]
-    if absent.any():  # as a folder's questions are scored: the answerable and the others by their own measure
-        table["right"] = np.where(absent, np.nan, table["exact"])
-        table["declined"] = np.where(absent, table["exact"], np.nan)
-    return table
+    exact, f1 = (
+        np.array([[side.scores[name].get(qid, np.nan) for side in sides] for qid in ids])
+        for name in ("exact", "f1")
+    )
+    if dataset.version == "1.1":
+        return {"exact": exact, "f1": f1}
+    absent = np.array([[not sides[0].questions[qid].golds] for qid in ids])
+    return {"right": np.where(absent, np.nan, exact), "declined": np.where(absent, exact, np.nan)}
 
 
-def fails(drawn: Mapping[str, np.ndarray], method: Method) -> bool:
-    """Whether the gate fails on these scores, the baseline in the first column."""
-    n = len(next(iter(drawn.values())))
-    sides = []
-    for column, name in enumerate(("baseline", "system")):
+def as_they_are(table: Table, rows: NDArray[np.intp], _: np.random.Generator) -> Table:
+    """The first two systems."""
+    return {name: values[rows, :2] for name, values in table.items()}
+
+
+def swapped(table: Table, rows: NDArray[np.intp], generator: np.random.Generator) -> Table:
+    """The first two systems, on sides that a coin decides for each question, for all measures alike."""
+    sides = np.array([[0, 1], [1, 0]])[generator.integers(2, size=len(rows))]
+    return {name: values[rows[:, np.newaxis], sides] for name, values in table.items()}
+
+
+def mixed(table: Table, rows: NDArray[np.intp], generator: np.random.Generator) -> Table:
+    """Two systems, drawn for each question from all of them."""
+    n_systems = next(iter(table.values())).shape[1]
+    sides = generator.integers(n_systems, size=(len(rows), 2))
+    return {name: values[rows[:, np.newaxis], sides] for name, values in table.items()}
+
+
+def fails(table: Table, method: Method) -> bool:
+    """Whether the gate fails on these scores, (n, 2) by measure, the baseline in the first column."""
+    sources = []
+    for column, place in enumerate(("baseline", "system")):
         values = {
-            measure: {str(i): float(pair[column]) for i, pair in enumerate(pairs) if pair[column] == pair[column]}
-            for measure, pairs in drawn.items()
+            name: {str(i): float(v) for i, v in enumerate(pairs[:, column]) if not np.isnan(v)}
+            for name, pairs in table.items()
         }
-        sides.append(Source(Path(name), (Scored("it", values, {str(i): Asked() for i in range(n)}),)))
-    return bool(gate(sides[0], sides[1], method=method).losses)
+        asked = {str(i): Asked() for i in range(len(next(iter(table.values()))))}
+        sources.append(Source(Path(place), (Scored("it", values, asked),)))
+    return bool(gate(sources[0], sources[1], method=method).losses)
 
 
-def swapped(table: Table, n: int, generator: np.random.Generator) -> Table:
-    """n questions, each with its two scores on sides decided by a coin, for all measures alike."""
-    rows = generator.choice(len(next(iter(table.values()))), n, replace=False)
-    coins = generator.random(n) < 0.5
-    return {
-        name: np.where(coins[:, np.newaxis], pairs[rows, ::-1], pairs[rows]) for name, pairs in table.items()
-    }
+def share_of_failures(table: Table, draw: Draw, n: int, options: argparse.Namespace) -> str:
+    """How many of the repetitions fail, in percent, with the interval."""
+    generator = np.random.default_rng([options.seed, n])
+    n_questions = len(next(iter(table.values())))
+    method = Method("less", options.permutations)
+    failed = sum(
+        fails(draw(table, generator.integers(n_questions, size=n), generator), method)
+        for _ in range(options.repetitions)
+    )
+    low, high = wilson_interval(failed / options.repetitions, options.repetitions)
+    return f"{100 * failed / options.repetitions:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def drawn(table: Table, n: int, generator: np.random.Generator, centred: bool = True) -> Table:
-    """n questions drawn with replacement; `centred` moves the system's mean to the baseline's before."""
-    rows = generator.integers(len(next(iter(table.values()))), size=n)
-    gaps = {name: np.nanmean(pairs[:, 0] - pairs[:, 1]) * centred for name, pairs in table.items()}
-    return {name: pairs[rows] + [0, gaps[name]] for name, pairs in table.items()}
-
-
-def share(outcomes: Iterable[bool]) -> str:
-    """The share that are true, in percent, with its interval."""
-    values = list(outcomes)
-    low, high = wilson_interval(sum(values) / len(values), len(values))
-    return f"{100 * sum(values) / len(values):.1f} ({100 * low:.1f} to {100 * high:.1f})"
-
-
-def print_row(*cells: object) -> None:
+def print_row(cells: Iterable[object]) -> None:
     """One row of a Markdown table."""
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-def null(data: Path, repetitions: int, method: Method, seed: int) -> None:
+def print_head(words: Sequence[str], numbers: Sequence[str]) -> None:
+    """The head of a Markdown table."""
+    print_row([*words, *numbers])
+    print_row(["---"] * len(words) + ["---:"] * len(numbers))
+
+
+def null(data: Path, options: argparse.Namespace) -> None:
     """The table of false alarms."""
-    v1, v2 = scores(data, CLOSE), scores(data, CLOSE_V2)
-    tables = [{name: v1[name] for name in names} for names in (("exact",), ("f1",), ("exact", "f1"))]
-    tables.append({name: v2[name] for name in ("right", "declined")})
-    print_row("measures", "questions", "swapped: gates that fail, %", "drawn: gates that fail, %")
-    print_row("---", "---:", "---:", "---:")
+    v1, v2 = scores(data, V1), scores(data, V2)
+    tables = [{"exact": v1["exact"]}, {"f1": v1["f1"]}, v1, v2]
+    print_head(["measures"], ["questions", "swapped: fail, %", "mixed: fail, %"])
     for table in tables:
         for n in SIZES:
-            generator = np.random.default_rng([seed, n])
-            cells = [
-                share(fails(make(table, n, generator), method) for _ in range(repetitions))
-                for make in (swapped, drawn)
-            ]
-            print_row(" and ".join(table), n, *cells)
+            cells = (share_of_failures(table, draw, n, options) for draw in (swapped, mixed))
+            print_row([" and ".join(table), n, *cells])
 
 
-def loss(data: Path, repetitions: int, method: Method, seed: int) -> None:
+def loss(data: Path, options: argparse.Namespace) -> None:
     """The table of real losses."""
-    print_row("baseline", "system", "loss in exact, F1", *(f"{n} questions: gates that fail, %" for n in SIZES))
-    print_row("---", "---", "---:", *("---:" for _ in SIZES))
-    for better, worse in FALLS:
+    print_head(["baseline", "system"], ["loss in exact, f1", *(f"{n} questions: fail, %" for n in SIZES)])
+    for better, worse in (CLOSE, (BEST, CLOSE[0]), (CLOSE[0], FAR)):
         table = scores(data, (better, worse))
-        falls = ", ".join(f"{np.mean(pairs[:, 0] - pairs[:, 1]):.3f}" for pairs in table.values())
-        cells = []
-        for n in SIZES:
-            generator = np.random.default_rng([seed, n])
-            cells.append(
-                share(
-                    fails(drawn(table, n, generator, centred=False), method) for _ in range(repetitions)
-                )
-            )
-        print_row(better, worse, falls, *cells)
+        lost = ", ".join(f"{np.mean(values[:, 0] - values[:, 1]):.3f}" for values in table.values())
+        cells = (share_of_failures(table, as_they_are, n, options) for n in SIZES)
+        print_row([better, worse, lost, *cells])
 
 
 def main() -> None:
@@ -136,13 +143,12 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--permutations", type=int, default=1999)
     parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     if "SPANWISE_DATA" not in os.environ:
         sys.exit("SPANWISE_DATA is not set: it names the folder of data sets")
-    measure = null if arguments.what == "null" else loss
-    method = Method("less", arguments.permutations)
-    print(f"alpha {ALPHA}, {arguments.repetitions} repetitions, {arguments.permutations} permutations\n")
-    measure(Path(os.environ["SPANWISE_DATA"]), arguments.repetitions, method, arguments.seed)
+    print(f"alpha {ALPHA}, {options.repetitions} repetitions, {options.permutations} permutations\n")
+    measure = null if options.what == "null" else loss
+    measure(Path(os.environ["SPANWISE_DATA"]), options)
 
 
 if __name__ == "__main__":

@@ -37,20 +37,30 @@ def compare_systems(
 def chosen(sources: Sequence[Source], names: Sequence[str] = ()) -> list[Scored]:
     """The systems to compare, the baseline first: those named of each source, or all there are.
 
-    Systems of one name in two places are told apart by their place. ValueError: fewer than two systems, or
-    several in one of many places and no names.
+    Systems of one name in two places are told apart by their place. ValueError: fewer than two systems, a
+    name that is nowhere, or several systems in one of many places and no names.
     """
+    require_known(sources, names)
     if not names and len(sources) > 1 and (many := next((s for s in sources if len(s.systems) > 1), None)):
         held = ", ".join(one.system for one in many.systems)
         raise ValueError(f"{many.path} holds several systems ({held}): pick with --system")
     found = [(source, one) for source in sources for one in source.named(names)]
     if len(found) < 2:
-        raise ValueError(f"{sources[0].path} holds {found[0][1].system} alone; expected two systems to compare")
+        raise ValueError(
+            f"{sources[0].path} holds {found[0][1].system} alone; expected two systems to compare"
+        )
     counts = Counter(one.system for _, one in found)
     return [
         replace(one, system=f"{source.path}:{one.system}") if counts[one.system] > 1 else one
         for source, one in found
     ]
+
+
+def require_known(sources: Sequence[Source], names: Iterable[str]) -> None:
+    """ValueError when a name is that of no system of the sources."""
+    known = list(dict.fromkeys(one.system for source in sources for one in source.systems))
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"there is no system {unknown[0]!r}; expected {', '.join(known)}")
 
 
 def told(comparisons: Iterable[Comparison]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...eval.comparison import LOSS, Comparison, Method
 from ...eval.pairing import Scored
-from .compare import compare_systems, pair_records
+from .compare import compare_systems, pair_records, require_known
 from .scored_records import Source
 
 ALPHA = 0.05
@@ -47,6 +47,7 @@ def gate(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}; expected above 0 and below 1")
+    require_known((baseline, results), systems)
     pairs = _pairs(baseline, results, systems)
     return Gate(tuple(compare_systems(pairs, measures, replace(method, alternative="less"))), alpha)
 

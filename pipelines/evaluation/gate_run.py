@@ -1,4 +1,4 @@
-"""A gate's questions, and how the present system answers them."""
+"""A gate's questions, and how the present system answers those about a folder."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...corpora.collections import Collection
+from ...corpora.collections import Collection, read_collection
+from ...eval.qrels import read_qrels
 from ...eval.question_set import FolderQuestion
-from ...eval.ranking.measures import parse_measure
 from ..library import DEFAULT_RETRIEVER, Library
 from ..progress import Report, silent
 from ..question_files import read_questions
 from .folder import evaluate_folder, unindexed_documents
-from .result_folder import ResultFolder
-from .retrieval import collection_library, evaluate_retrieval, open_collection
-from .scored_files import RUN_MEASURES
 
 GateQuestions = tuple[FolderQuestion, ...] | Collection
 
@@ -34,7 +31,7 @@ class Present:
 
 def read_gate_questions(path: Path, split: str | None = None) -> GateQuestions:
     """The test collection in a folder, or the questions of a file about a folder."""
-    return open_collection(path, split) if path.is_dir() else read_questions(path)
+    return read_collection(path, split, read_qrels) if path.is_dir() else read_questions(path)
 
 
 def question_ids(questions: GateQuestions) -> frozenset[str]:
@@ -58,23 +55,6 @@ def answer_questions(
         f"{name} is not in the index: {count} questions that name it cannot be answered right"
         for name, count in unindexed_documents(library, questions).items()
     ]
-
-
-def rank_documents_of(
-    collection: Collection,
-    out: Path,
-    retriever: str,
-    measures: Sequence[str] = (),
-    index: Path | None = None,
-    report: Report = silent,
-) -> None:
-    """Keeps in the result folder `out` how the judged queries are ranked; the index is `index` or out/index."""
-    names = list(measures or RUN_MEASURES)
-    settings = {"collection": collection.name, "retriever": retriever, "measures": names}
-    with ResultFolder.start(out, "gate", settings) as results:
-        with collection_library(collection, index or out / "index", [retriever], report=report) as library:
-            parsed = [parse_measure(name) for name in names]
-            evaluate_retrieval(library, collection, [retriever], parsed, results, report=report)
 
 
 def missing_baseline(baseline: Path, questions: Path | None, folder: Path | None) -> str:

@@ -35,11 +35,9 @@ class Source:
 
 def from_results(folder: Path) -> Source:
     """The systems of a result folder; DataMalformed: it is none, or what `from_records` refuses."""
-    results = ResultFolder.open(folder)
-    source = from_records(folder / RECORDS, results.records())
-    if (folder / METRICS).exists():
-        return source
-    return replace(source, notes=(f"{folder} is of an evaluation that has not come to its end",))
+    source = from_records(folder / RECORDS, ResultFolder.open(folder).records())
+    unfinished = (f"{folder} is of an evaluation that has not come to its end",)
+    return replace(source, path=folder, notes=() if (folder / METRICS).exists() else unfinished)
 
 
 def from_records_file(path: Path) -> Source:

@@ -15,4 +15,4 @@ app.command(
 )(open_domain.open_domain)
 app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")(folder.folder)
 app.command(epilog="Example: spanwise eval compare runs/bm25 runs/hybrid --show 5")(compare.compare)
-app.command(epilog="Example: spanwise eval gate questions.jsonl --folder notes --baseline runs/kept")(gate.gate)
+app.command(epilog="Example: spanwise eval gate asked.jsonl --folder notes --baseline runs/kept")(gate.gate)

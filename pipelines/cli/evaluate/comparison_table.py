@@ -41,18 +41,19 @@ def _print_table(comparisons: Sequence[Comparison]) -> None:
 def _print_changes(one: Comparison, show: int) -> None:
     if not show:
         return
-    for what, changes in (("losses", one.losses), ("wins", one.wins)):
+    for what, changes in (("loss", one.losses), ("win", one.wins)):
         if changes:
             print(visible(f"{one.measure}, {_count(what, changes, show)}:"))
         for change in changes[:show]:
             print(f"  {change.difference:+.3f}  {visible(_named(change))}")
     if one.ties:
         ids = ", ".join(change.id for change in one.ties[:show])
-        print(visible(f"{one.measure}, {_count('ties', one.ties, show)}: {ids}"))
+        print(visible(f"{one.measure}, {_count('tie', one.ties, show)}: {ids}"))
 
 
 def _count(what: str, changes: Sequence[Change], show: int) -> str:
-    return f"{len(changes)} {what}" + (f", of which {show}" if len(changes) > show else "")
+    many = {"loss": "losses"}.get(what, f"{what}s") if len(changes) > 1 else what
+    return f"{len(changes):,} {many}" + (f", the first {show}" if len(changes) > show else "")
 
 
 def _named(change: Change) -> str:

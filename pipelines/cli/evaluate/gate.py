@@ -116,10 +116,12 @@ def _ask(
 ) -> list[str]:
     """The present system's answers, in `out`; the folder is synced first when it is named."""
     from ....corpora.collections import Collection
-    from ...evaluation.gate_run import answer_questions, rank_documents_of
+    from ...evaluation.gate_run import answer_questions
 
     with progress() as report:
         if isinstance(asked, Collection):
+            from ...evaluation.gate_collection import rank_documents_of
+
             rank_documents_of(asked, out, present.retriever, measures, index, report)
             return []
         with library_of(folder, index) as library:
