@@ -15,7 +15,7 @@ from pathlib import Path
 from spanwise.errors import DataMalformed
 
 from .collection import Collection, CollectionDocument, QrelsReader, query_at, unique
-from .json_lines import json_lines
+from .json_records import json_lines
 from .packed import tab_pairs
 from .splits import choose
 
@@ -52,6 +52,6 @@ def _splits(folder: Path, stem: str, ending: str) -> dict[str, Path]:
     return found
 
 
-def _documents(path: Path) -> Iterator[tuple[Path, int, CollectionDocument]]:
+def _documents(path: Path) -> Iterator[tuple[str, CollectionDocument]]:
     for record in json_lines(path):
-        yield path, record.line, CollectionDocument(record.name("id"), "", record.text("contents"))
+        yield record.place, CollectionDocument(record.name("id"), "", record.text("contents"))

@@ -12,14 +12,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .collection import Collection, CollectionDocument, Qrels, QrelsReader, Query, query_at, unique
-from .json_lines import json_lines
+from .collection import (
+    Collection,
+    CollectionDocument,
+    QrelsReader,
+    QrelsWriter,
+    Query,
+    query_at,
+    unique,
+)
+from .json_records import json_lines
 from .packed import plain_or_gzipped
 from .splits import choose
 
 FORM = "BEIR (corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv)"
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
-HEADER = "query-id\tcorpus-id\tscore\n"
 
 
 def is_beir(folder: Path) -> bool:
@@ -36,26 +43,25 @@ def read_beir(folder: Path, split: str | None, read_qrels: QrelsReader) -> Colle
     return Collection.of(folder, unique(_documents(corpus)), unique(_queries(queries)), qrels)
 
 
-def write_beir(collection: Collection, folder: Path, split: str = "test") -> None:
-    """Write a collection as a BEIR folder; `ValueError` when one is there or an id does not fit in."""
+def write_beir(collection: Collection, folder: Path, split: str, write_qrels: QrelsWriter) -> None:
+    """Write a collection as a BEIR folder; `ValueError` when one is there already."""
     if is_beir(folder):
         raise ValueError(f"{folder} holds a BEIR collection already: name another folder")
-    lines = list(_qrels_lines(collection.qrels))
     (folder / QRELS).mkdir(parents=True, exist_ok=True)
     _write(folder / CORPUS, map(_document_line, collection.documents))
     _write(folder / QUERIES, map(_query_line, collection.queries))
-    _write(folder / QRELS / f"{split}.tsv", [HEADER, *lines])
+    write_qrels(folder / QRELS / f"{split}.tsv", collection.qrels)
 
 
-def _documents(path: Path) -> Iterator[tuple[Path, int, CollectionDocument]]:
+def _documents(path: Path) -> Iterator[tuple[str, CollectionDocument]]:
     for record in json_lines(path):
         name, title, text = record.name("_id"), record.text("title", default=""), record.text("text")
-        yield path, record.line, CollectionDocument(name, title, text)
+        yield record.place, CollectionDocument(name, title, text)
 
 
-def _queries(path: Path) -> Iterator[tuple[Path, int, Query]]:
+def _queries(path: Path) -> Iterator[tuple[str, Query]]:
     for record in json_lines(path):
-        yield query_at(path, record.line, record.name("_id"), record.text("text"))
+        yield query_at(record.place, record.name("_id"), record.text("text"))
 
 
 def _document_line(document: CollectionDocument) -> str:
@@ -64,14 +70,6 @@ def _document_line(document: CollectionDocument) -> str:
 
 def _query_line(query: Query) -> str:
     return _json({"_id": query.id, "text": query.text})
-
-
-def _qrels_lines(qrels: Qrels) -> Iterator[str]:
-    for query, judged in qrels.items():
-        for document, grade in judged.items():
-            if len(f"{query} {document}".split()) != 2:
-                raise ValueError(f"ids with white space have no place in judgements: {query!r}, {document!r}")
-            yield f"{query}\t{document}\t{grade}\n"
 
 
 def _json(record: dict[str, Any]) -> str:

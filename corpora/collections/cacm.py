@@ -32,6 +32,6 @@ def read_cacm(folder: Path) -> Collection:
     return Collection.of(folder, documents, queries, qrels, repeated_note(records))
 
 
-def _queries(path: Path) -> Iterator[tuple[Path, int, Query]]:
+def _queries(path: Path) -> Iterator[tuple[str, Query]]:
     for record in smart_records(path):
-        yield query_at(path, record.line, str(record.number), record.fields.get(".W", ""))
+        yield query_at(record.place, str(record.number), record.fields.get(".W", ""))

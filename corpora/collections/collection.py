@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,16 @@ from typing import Protocol, TypeVar
 
 from spanwise.errors import DataMalformed
 
+from .packed import malformed
+
+_NUMBER = re.compile(r"\s*([0-9]{1,18})\s*")
+
 Qrels = Mapping[str, Mapping[str, int]]
 """The grade of each judged document by query id and document id; above 0 is relevant."""
 QrelsReader = Callable[[Path], Qrels]
 """Reads judgements in the TREC format or that of BEIR. It is handed in: those files belong to `eval`."""
+QrelsWriter = Callable[[Path, Qrels], None]
+"""Writes judgements in the format of BEIR; handed in as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +95,30 @@ class Identified(Protocol):
 Item = TypeVar("Item", bound=Identified)
 
 
-def unique(items: Iterable[tuple[Path, int, Item]]) -> Iterator[Item]:
-    """The items, given with file and line; `DataMalformed` at an id that is empty or there already."""
+def unique(items: Iterable[tuple[str, Item]]) -> Iterator[Item]:
+    """The items, given with their places; `DataMalformed` at an id that is empty or there already."""
     seen: set[str] = set()
-    for path, line, item in items:
+    for place, item in items:
         if not item.id.strip():
-            raise DataMalformed(f"{path}, line {line}: the id is empty")
+            raise malformed(place, "the id is empty")
         if item.id in seen:
-            raise DataMalformed(f"{path}, line {line}: the id {item.id!r:.80} is given twice")
+            raise malformed(place, f"the id {item.id!r:.80} is given twice")
         seen.add(item.id)
         yield item
 
 
-def query_at(path: Path, line: int, name: str, text: str) -> tuple[Path, int, Query]:
-    """A query with file and line; `DataMalformed` when there is nothing to search for in it."""
+def number_id(text: str) -> str | None:
+    """An id that is a number, without leading zeros; None for anything else.
+
+    >>> number_id(" 007")
+    '7'
+    """
+    found = _NUMBER.fullmatch(text)
+    return str(int(found[1])) if found else None
+
+
+def query_at(place: str, name: str, text: str) -> tuple[str, Query]:
+    """A query with its place; `DataMalformed` when there is nothing to search for in it."""
     if not text.strip():
-        raise DataMalformed(f"{path}, line {line}: the query {name!r:.80} is empty")
-    return path, line, Query(name, text.strip())
+        raise malformed(place, f"the query {name!r:.80} is empty")
+    return place, Query(name, text.strip())

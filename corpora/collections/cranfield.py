@@ -40,6 +40,6 @@ def read_cranfield(folder: Path) -> Collection:
     return Collection.of(folder, documents, queries, qrels, notes)
 
 
-def _queries(path: Path) -> Iterator[tuple[Path, int, Query]]:
+def _queries(path: Path) -> Iterator[tuple[str, Query]]:
     for place, record in enumerate(smart_records(path), start=1):
-        yield query_at(path, record.line, str(place), record.fields.get(".W", ""))
+        yield query_at(record.place, str(place), record.fields.get(".W", ""))

@@ -35,7 +35,7 @@ def read_msmarco(folder: Path, split: str | None, read_qrels: QrelsReader) -> Co
     if queries is None:
         raise DataMalformed(f"{folder}: expected {QUERIES}.{name}{ENDING} or {QUERIES}{ENDING}")
     passages = plain_or_gzipped(folder / DOCUMENTS) or folder / DOCUMENTS
-    documents = ((path, at, CollectionDocument(pid, "", text)) for path, at, pid, text in tab_pairs(passages))
+    documents = ((place, CollectionDocument(pid, "", text)) for place, pid, text in tab_pairs(passages))
     asked = (query_at(*row) for row in tab_pairs(queries))
     return Collection.of(folder, unique(documents), unique(asked), read_qrels(splits[name]))
 

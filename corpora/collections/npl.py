@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from .collection import Collection, CollectionDocument, Qrels, query_at, unique
-from .packed import malformed, whole_text
+from .collection import Collection, CollectionDocument, Qrels, number_id, query_at, unique
+from .packed import malformed, place, whole_text
 
 FORM = "NPL (doc-text, query-text, rlv-ass)"
 DOCUMENTS, QUERIES, QRELS = "doc-text", "query-text", "rlv-ass"
@@ -26,36 +26,41 @@ def is_npl(folder: Path) -> bool:
 def read_npl(folder: Path) -> Collection:
     """The collection; its documents have no titles of their own."""
     texts, asked = _blocks(folder / DOCUMENTS), _blocks(folder / QUERIES)
-    documents = ((folder / DOCUMENTS, line, CollectionDocument(name, "", text)) for line, name, text in texts)
-    queries = (query_at(folder / QUERIES, line, name, text) for line, name, text in asked)
+    documents = ((where, CollectionDocument(name, "", text)) for where, name, text in texts)
+    queries = (query_at(where, name, text) for where, name, text in asked)
     return Collection.of(folder, unique(documents), unique(queries), _qrels(folder / QRELS))
 
 
 def _qrels(path: Path) -> Qrels:
     qrels: dict[str, dict[str, int]] = {}
-    for line, name, text in _blocks(path):
-        documents = text.split()
-        if not all(document.isdecimal() for document in documents):
-            raise malformed(path, line, f"expected numbers of documents, found {text!r:.60}")
+    for where, name, text in _blocks(path):
         if name in qrels:
-            raise malformed(path, line, f"query {name} is judged twice")
-        qrels[name] = {str(int(document)): 1 for document in documents}
+            raise malformed(where, f"query {name} is judged twice")
+        qrels[name] = {}
+        for word in text.split():
+            document = number_id(word)
+            if document is None or document in qrels[name]:
+                raise malformed(where, f"expected numbers of documents, each once, found {word!r:.60}")
+            qrels[name][document] = 1
     return qrels
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Each block as (its line, number, text)."""
+def _blocks(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Each block as (place, number, text)."""
     began, lines = 0, list[str]()
     for at, line in enumerate(whole_text(path).split("\n"), start=1):
-        if line.strip() != "/":
-            if line.strip() and not lines:
-                began = at
-            if line.strip():
-                lines.append(line)
-            continue
-        if not lines or not lines[0].strip().isdecimal():
-            raise malformed(path, began or at, f"expected a number, found {(lines or ['/'])[0]!r:.60}")
-        yield began, str(int(lines[0])), "\n".join(lines[1:])
-        lines = []
+        if line.strip() == "/":
+            yield _block(place(path, began or at), lines)
+            lines = []
+        elif line.strip():
+            began = began if lines else at
+            lines.append(line)
     if lines:
-        raise malformed(path, began, "the last block has no line with '/' at its end")
+        raise malformed(place(path, began), "the last block has no line with '/' at its end")
+
+
+def _block(where: str, lines: list[str]) -> tuple[str, str, str]:
+    number = number_id(lines[0]) if lines else None
+    if number is None:
+        raise malformed(where, f"expected a number, found {(lines or ['/'])[0]!r:.60}")
+    return where, number, "\n".join(lines[1:])

@@ -1,4 +1,4 @@
-"""The lines of text files, plain or gzipped, with their numbers; what is no text is refused by its line."""
+"""The lines of text files, plain or gzipped, each with its place: "FILE, line N", as errors name it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def plain_or_gzipped(path: Path) -> Path | None:
     return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file from 1, without their ends; blank ones are passed over.
+def placed_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines of a UTF-8 file with their places, without their ends; blank ones are passed over.
 
     Read one by one, so that a large file need not fit into memory. `DataMalformed` names the line.
     """
@@ -37,42 +37,57 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             while data := file.readline(MAX_LINE + 1):
                 number += 1
                 if len(data) > MAX_LINE:
-                    raise malformed(path, number, f"longer than {MAX_LINE:,} bytes, the limit")
+                    raise malformed(place(path, number), f"longer than {MAX_LINE:,} bytes, the limit")
                 line = data.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if line.strip():
-                    yield number, line
+                    yield place(path, number), line
     except UnicodeDecodeError as error:
-        raise malformed(path, number, f"no UTF-8: {error.reason}") from error
+        raise malformed(place(path, number), f"no UTF-8: {error.reason}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise DataMalformed(f"{path}: cannot be read after line {number}: {error}") from error
 
 
-def tab_pairs(path: Path) -> Iterator[tuple[Path, int, str, str]]:
-    """The lines of a table of two columns: file, line, id, text; further tabs belong to the text."""
-    for number, line in numbered_lines(path):
+def tab_pairs(path: Path) -> Iterator[tuple[str, str, str]]:
+    """The lines of a table of two columns as (place, id, text); further tabs belong to the text."""
+    for where, line in placed_lines(path):
         name, tab, text = line.partition("\t")
         if not tab:
-            raise malformed(path, number, f"expected id, tab, text, found {line!r:.60}")
-        yield path, number, name, text
+            raise malformed(where, f"expected id, tab, text, found {line!r:.60}")
+        yield where, name, text
 
 
 def whole_text(path: Path) -> str:
     """A file as one text with "\\n" at line ends, in UTF-8 or, as old files are, in another encoding."""
     try:
-        with _opened(path) as file:
-            data = file.read(MAX_FILE + 1)
-        if len(data) > MAX_FILE:
-            raise DataMalformed(f"{path}: more than {MAX_FILE:,} bytes, the limit")
-        return decode(data)[0].replace("\r\n", "\n").replace("\r", "\n")
+        return decode(whole_bytes(path))[0].replace("\r\n", "\n").replace("\r", "\n")
     except DocumentRejected as error:
         raise DataMalformed(f"{path}: {error}") from error
+
+
+def whole_bytes(path: Path) -> bytes:
+    """All bytes of a file, unpacked; `DataMalformed` when it cannot be read or is over the limit."""
+    try:
+        with _opened(path) as file:
+            data = file.read(MAX_FILE + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
+    if len(data) > MAX_FILE:
+        raise DataMalformed(f"{path}: more than {MAX_FILE:,} bytes, the limit")
+    return data
 
 
-def malformed(path: Path, line: int, what: str) -> DataMalformed:
-    """The error that names the place."""
-    return DataMalformed(f"{path}, line {line}: {what}")
+def place(path: Path, line: int) -> str:
+    """How errors name a line.
+
+    >>> place(Path("queries.tsv"), 3)
+    'queries.tsv, line 3'
+    """
+    return f"{path}, line {line}"
+
+
+def malformed(place: str, what: str) -> DataMalformed:
+    """The error that says what is wrong there."""
+    return DataMalformed(f"{place}: {what}")
 
 
 def _opened(path: Path) -> BinaryIO:

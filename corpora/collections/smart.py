@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .collection import CollectionDocument, Qrels
-from .packed import malformed, numbered_lines, whole_text
+from .collection import CollectionDocument, Qrels, number_id
+from .packed import malformed, place, placed_lines, whole_text
 
-_RECORD = re.compile(r"\.I\s+(\d+)\s*")
+_RECORD = re.compile(r"\.I\s+([0-9]{1,18})\s*")
 _FIELD = re.compile(r"(\.[A-Z])\s*")
 
 
@@ -21,8 +21,7 @@ _FIELD = re.compile(r"(\.[A-Z])\s*")
 class SmartRecord:
     """One record: where it begins, its number, its fields by mark, and how many marks were none."""
 
-    path: Path
-    line: int
+    place: str
     number: int
     fields: Mapping[str, str]
     n_repeated: int
@@ -38,7 +37,7 @@ def smart_records(path: Path) -> Iterator[SmartRecord]:
     starts = [at for at, line in enumerate(lines) if line.startswith(".I")]
     for at in range(starts[0] if starts else len(lines)):
         if lines[at].strip():
-            raise malformed(path, at + 1, f"expected '.I number', found {lines[at]!r:.60}")
+            raise malformed(place(path, at + 1), f"expected '.I number', found {lines[at]!r:.60}")
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield _record(path, start + 1, lines[start:end])
 
@@ -46,7 +45,7 @@ def smart_records(path: Path) -> Iterator[SmartRecord]:
 def _record(path: Path, line: int, lines: list[str]) -> SmartRecord:
     number = _RECORD.fullmatch(lines[0])
     if number is None:
-        raise malformed(path, line, f"expected '.I number', found {lines[0]!r:.60}")
+        raise malformed(place(path, line), f"expected '.I number', found {lines[0]!r:.60}")
     fields: dict[str, list[str]] = {}
     current: list[str] | None = None
     n_repeated = 0
@@ -59,12 +58,12 @@ def _record(path: Path, line: int, lines: list[str]) -> SmartRecord:
         elif current is not None:
             current.append(text)
         elif text.strip():
-            raise malformed(path, at, f"expected a field such as '.W', found {text!r:.60}")
+            raise malformed(place(path, at), f"expected a field such as '.W', found {text!r:.60}")
     joined = {name: "\n".join(parts).strip() for name, parts in fields.items()}
-    return SmartRecord(path, line, int(number[1]), joined, n_repeated)
+    return SmartRecord(place(path, line), int(number[1]), joined, n_repeated)
 
 
-def bibliographic(record: SmartRecord) -> tuple[Path, int, CollectionDocument]:
+def bibliographic(record: SmartRecord) -> tuple[str, CollectionDocument]:
     """The document of a record with its place. Its text is the abstract, the authors and the keywords.
 
     Where it was published, when it was entered and what cites it (`.B`, `.N`, `.C`, `.X`) is left out.
@@ -72,7 +71,7 @@ def bibliographic(record: SmartRecord) -> tuple[Path, int, CollectionDocument]:
     parts = (record.fields.get(mark, "") for mark in (".W", ".A", ".K"))
     text = "\n\n".join(part for part in parts if part)
     document = CollectionDocument(str(record.number), record.fields.get(".T", ""), text)
-    return record.path, record.line, document
+    return record.place, document
 
 
 def repeated_note(records: list[SmartRecord]) -> list[str]:
@@ -88,14 +87,13 @@ def judgements(path: Path, n_columns: int, grade: Callable[[list[str]], int | No
     Numbers lose their leading zeros. `DataMalformed` for a line of another form or a pair judged twice.
     """
     qrels: dict[str, dict[str, int]] = {}
-    for number, line in numbered_lines(path):
+    for where, line in placed_lines(path):
         values = line.split()
-        fits = len(values) == n_columns and all(value.isdecimal() for value in values[:2])
-        given = grade(values) if fits else None
-        if given is None:
-            raise malformed(path, number, f"expected a judgement in {n_columns} columns, found {line!r:.60}")
-        query, document = (str(int(value)) for value in values[:2])
+        query, document = [number_id(value) for value in [*values, "", ""][:2]]
+        given = grade(values) if len(values) == n_columns else None
+        if query is None or document is None or given is None:
+            raise malformed(where, f"expected a judgement in {n_columns} columns, found {line!r:.60}")
         if document in qrels.setdefault(query, {}):
-            raise malformed(path, number, f"query {query} judges document {document} twice")
+            raise malformed(where, f"query {query} judges document {document} twice")
         qrels[query][document] = given
     return qrels

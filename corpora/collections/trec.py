@@ -18,7 +18,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from .collection import Collection, CollectionDocument, QrelsReader, Query, query_at, unique
-from .packed import malformed, plain_or_gzipped, whole_text
+from .packed import malformed, place, plain_or_gzipped, whole_text
 
 FORM = "TREC (*.trec documents, query*.trec or topics*.trec, qrels)"
 ENDINGS = (".trec", ".trec.gz", ".sgml", ".sgml.gz")
@@ -46,26 +46,26 @@ def read_trec(folder: Path, read_qrels: QrelsReader) -> Collection:
     )
 
 
-def trec_documents(path: Path) -> Iterator[tuple[Path, int, CollectionDocument]]:
-    """Each document with file and line."""
-    for line, content in _elements(path, "DOC"):
+def trec_documents(path: Path) -> Iterator[tuple[str, CollectionDocument]]:
+    """Each document with its place."""
+    for where, content in _elements(path, "DOC"):
         names = _contents(content, "docno")
         if len(names) != 1 or not names[0].strip():
-            raise malformed(path, line, f"expected one <DOCNO> in the <DOC>, found {len(names)}")
+            raise malformed(where, f"expected one <DOCNO> in the <DOC>, found {len(names)}")
         title = next((found for tag in TITLES for found in _contents(content, tag)), "")
         body = "\n".join(_contents(content, "text")) or _without(content, ("docno", *TITLES))
-        yield path, line, CollectionDocument(names[0].strip(), _plain(title), _plain(body))
+        yield where, CollectionDocument(names[0].strip(), _plain(title), _plain(body))
 
 
-def trec_topics(path: Path) -> Iterator[tuple[Path, int, Query]]:
-    """Each topic, its title the query, with file and line."""
-    for line, content in _elements(path, "top"):
+def trec_topics(path: Path) -> Iterator[tuple[str, Query]]:
+    """Each topic, its title the query, with its place."""
+    for where, content in _elements(path, "top"):
         fields = {name.lower(): text for name, text in reversed(_FIELD.findall(content))}  # the first counts
         name = _LABEL.sub("", fields.get("num", "")).strip()
         if not name:
-            raise malformed(path, line, "expected a <num> in the <top>")
+            raise malformed(where, "expected a <num> in the <top>")
         title = fields.get("title", "")
-        yield query_at(path, line, name, _plain(_LABEL.sub("", title, count=1)))
+        yield query_at(where, name, _plain(_LABEL.sub("", title, count=1)))
 
 
 def _files(folder: Path) -> tuple[list[Path], list[Path]]:
@@ -79,8 +79,8 @@ def _qrels_of(folder: Path) -> Path | None:
     return plain_or_gzipped(folder / "qrels") or plain_or_gzipped(folder / "qrels.txt")
 
 
-def _elements(path: Path, tag: str) -> Iterator[tuple[int, str]]:
-    """What each `<tag>…</tag>` holds, with its line; `DataMalformed` for tags out of order, text around."""
+def _elements(path: Path, tag: str) -> Iterator[tuple[str, str]]:
+    """What each `<tag>…</tag>` holds, with its place; `DataMalformed` for tags out of order, text around."""
     text = whole_text(path)
     at, line = 0, 1
     for opening, closing in zip_longest(*[iter(_marks(text, tag))] * 2):
@@ -88,14 +88,15 @@ def _elements(path: Path, tag: str) -> Iterator[tuple[int, str]]:
         between = text[at:start]
         line += text.count("\n", at, start)
         if opening[1] or between.strip():
-            raise malformed(path, line, f"expected <{tag}>, found {(between.strip() or opening[0])!r:.60}")
+            found = between.strip() or opening[0]
+            raise malformed(place(path, line), f"expected <{tag}>, found {found!r:.60}")
         if closing is None or not closing[1]:
-            raise malformed(path, line, f"this <{tag}> has no </{tag}>")
-        yield line, text[opening.end() : closing.start()]
+            raise malformed(place(path, line), f"this <{tag}> has no </{tag}>")
+        yield place(path, line), text[opening.end() : closing.start()]
         line += text.count("\n", start, closing.end())
         at = closing.end()
     if text[at:].strip():
-        raise malformed(path, line, f"expected <{tag}>, found {text[at:].strip()!r:.60}")
+        raise malformed(place(path, line), f"expected <{tag}>, found {text[at:].strip()!r:.60}")
 
 
 def _pairs(content: str, tag: str) -> list[tuple[re.Match[str], re.Match[str]]]:

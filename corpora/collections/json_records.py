@@ -1,8 +1,9 @@
-"""Records of JSON, checked key by key: what is wrong is said with file and line."""
+"""Objects in JSON files, one a line or all in an array, checked key by key: errors name the place."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,14 @@ from typing import Any
 
 from spanwise.errors import DataMalformed
 
-from .packed import malformed, numbered_lines
+from .packed import malformed, placed_lines, whole_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One object of a JSON lines file and where it stands."""
+    """One object of a file and where it stands."""
 
-    path: Path
-    line: int
+    place: str
     values: dict[str, Any]
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -44,9 +44,27 @@ class Record:
             raise self.error(f"expected {key!r} to be an array of strings, found {value!r:.60}")
         return tuple(self._storable(key, each) for each in value)
 
+    def number(self, key: str) -> float:
+        """A finite number, or a string that says one."""
+        value = self.values.get(key)
+        try:
+            found = math.nan if value is None or isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            found = math.nan
+        if not math.isfinite(found):
+            raise self.error(f"expected {key!r} to be a finite number, found {value!r:.60}")
+        return found
+
+    def records(self, key: str) -> list[Record]:
+        """An array of objects; none where the key is missing."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            raise self.error(f"expected {key!r} to be an array, found {value!r:.60}")
+        return [_record(f"{self.place}, {key} {at}", each) for at, each in enumerate(value)]
+
     def error(self, what: str) -> DataMalformed:
         """The error that names the place."""
-        return malformed(self.path, self.line, what)
+        return malformed(self.place, what)
 
     def _storable(self, key: str, text: str) -> str:
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
@@ -56,11 +74,27 @@ class Record:
 
 def json_lines(path: Path) -> Iterator[Record]:
     """The objects of a file, one a line; `DataMalformed` at a line that holds none."""
-    for number, line in numbered_lines(path):
+    for place, line in placed_lines(path):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise malformed(path, number, f"no JSON: {error}") from error
-        if not isinstance(value, dict):
-            raise malformed(path, number, f"expected an object, found {value!r:.60}")
-        yield Record(path, number, value)
+            raise malformed(place, f"no JSON: {error}") from error
+        yield _record(place, value)
+
+
+def json_array(path: Path) -> Iterator[Record]:
+    """The objects of a file that is one array of them, counted from 0; it is read whole."""
+    try:
+        values = json.loads(whole_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise malformed(str(path), f"no JSON: {error}") from error
+    if not isinstance(values, list):
+        raise malformed(str(path), f"expected an array, found {values!r:.60}")
+    for at, value in enumerate(values):
+        yield _record(f"{path}, item {at}", value)
+
+
+def _record(place: str, value: object) -> Record:
+    if not isinstance(value, dict):
+        raise malformed(place, f"expected an object, found {value!r:.60}")
+    return Record(place, value)

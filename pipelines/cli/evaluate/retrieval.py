@@ -1,0 +1,158 @@
+"""`spanwise eval retrieval`: retrievers, or runs that are there already, on a test collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..arguments import JsonOption
+from ..terminal import console, print_json, progress, say
+
+if TYPE_CHECKING:
+    from ....corpora.collections import Collection
+    from ....eval.ranking.evaluate import Qrels
+    from ....eval.ranking.measures import Measure
+    from ...evaluation.result_folder import ResultFolder
+    from ...evaluation.retrieval import Figures, RetrievalTest
+
+RETRIEVERS = ("tfidf", "bm25", "dense", "hybrid")
+MEASURES = "nDCG@10 R@100 RR AP P@10"
+
+
+def retrieval(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a test collection: BEIR, TREC, SMART, MS MARCO, Anserini."),
+    ] = None,
+    retriever: Annotated[
+        list[str] | None, typer.Option(help="A retriever to measure; may be given several times.")
+    ] = None,
+    measures: Annotated[str, typer.Option(help="Measures as ir_measures spells them.")] = MEASURES,
+    split: Annotated[
+        str | None, typer.Option(help="Which judgements: by default test, or the only ones there are.")
+    ] = None,
+    passages: Annotated[
+        str, typer.Option(help="whole: each document is one passage; split: cut as files are.")
+    ] = "whole",
+    depth: Annotated[int, typer.Option(min=1, help="How many documents are ranked for a query.")] = 1000,
+    model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
+    index: Annotated[
+        Path | None, typer.Option(help="Where the index is kept; by default in --out.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep settings, records, runs and figures there; stopped, it goes on from there."),
+    ] = None,
+    run: Annotated[
+        list[Path] | None, typer.Option(help="Score this TREC or MS MARCO run instead of a retriever.")
+    ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(help="Judgements instead of the collection's own, TREC or BEIR.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Only write the collection there, as a BEIR folder.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure retrievers, or given runs, on a test collection with judgements, as trec_eval does."""
+    from ....eval.ranking.measures import parse_measures
+    from ...evaluation.retrieval import RetrievalTest
+
+    wanted = parse_measures(measures)
+    if run:
+        figures = _score(run, data, split, qrels, wanted, out)
+    else:
+        collection = _collection(data, split, qrels)
+        if export is not None:
+            _export(collection, export, split)
+            return
+        test = RetrievalTest(collection, wanted, passages, depth, model)
+        figures = _measure(test, retriever or RETRIEVERS, index, out)
+    if json:
+        print_json(figures)
+    else:
+        _table(figures)
+
+
+def _collection(data: Path | None, split: str | None, qrels: Path | None) -> Collection:
+    """The collection, with other judgements where they are given; what is odd about it is said."""
+    from ....eval.qrels import read_qrels
+    from ...evaluation.retrieval import open_collection
+
+    if data is None:
+        raise ValueError("--data is missing: the folder of a test collection (or both --run and --qrels)")
+    collection = open_collection(data, split)
+    if qrels is not None:
+        collection = replace(collection, qrels=read_qrels(qrels))
+    for note in (*collection.notes, *collection.lacks):
+        say(f"{collection.name}: {note}")
+    return collection
+
+
+def _export(collection: Collection, folder: Path, split: str | None) -> None:
+    from ...evaluation.retrieval import write_collection
+
+    write_collection(collection, folder, split)
+    say(f"{folder}: {len(collection.documents):,} documents, {len(collection.queries):,} queries")
+
+
+def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out: Path | None) -> Figures:
+    with (
+        _results(out, test.settings) as results,
+        progress() as report,
+        test.library(index or results.path / "index", names, report) as library,
+    ):
+        return test.run(library, names, results, report)
+
+
+def _score(
+    runs: list[Path],
+    data: Path | None,
+    split: str | None,
+    qrels: Path | None,
+    measures: Sequence[Measure],
+    out: Path | None,
+) -> Figures:
+    """The figures of runs; the collection is only needed for its judgements and the words of its queries."""
+    from ....eval.qrels import read_qrels
+    from ...evaluation.run_file import evaluate_runs, run_settings
+
+    judged: Qrels
+    if data is None and qrels is not None:
+        judged, questions = read_qrels(qrels), {}
+    else:
+        collection = _collection(data, split, qrels)
+        judged, questions = collection.qrels, {query.id: query.text for query in collection.queries}
+    with _results(out, run_settings(judged, measures)) as results:
+        return evaluate_runs(runs, judged, measures, results, questions)
+
+
+@contextmanager
+def _results(out: Path | None, settings: dict[str, Any]) -> Iterator[ResultFolder]:
+    from ...evaluation.result_folder import ResultFolder
+
+    with (
+        TemporaryDirectory() as temporary,
+        ResultFolder.start(out or Path(temporary) / "results", "retrieval", settings) as results,
+    ):
+        yield results
+    if out is not None:
+        say(f"the records, runs and figures are in {out}")
+
+
+def _table(figures: Figures) -> None:
+    from rich.table import Table
+
+    columns = list(next(iter(figures.values())))
+    table = Table("", *columns, box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, record in figures.items():
+        table.add_row(name, *[f"{record[column]:.4f}" for column in columns])
+    console().print(table)

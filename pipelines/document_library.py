@@ -1,0 +1,98 @@
+"""A library over documents that are no files, such as those of a data set, each under its own id."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from spanwise.types import Document, Passage
+
+from ..corpora.passages import passages_at, split
+from ..corpora.trimming import trimmed
+from ..index.analysis import Analyzer
+from ..index.rows import FileState, indexed_text
+from ..index.store import Store
+from .library import MODEL, Library
+from .locations import is_index
+from .progress import Report, silent
+from .roots import roots_setting
+from .sync import PASSAGES_PER_COMMIT
+
+OF = "documents"  # the setting that says which documents an index is made of, and how they are cut
+
+
+def whole(document: Document) -> list[Passage]:
+    """The document as one passage, without white space around it; none when nothing is left."""
+    start, end = trimmed(document.text, 0, len(document.text))
+    return passages_at(document, [(start, end)]) if start < end else []
+
+
+PASSAGES: dict[str, Callable[[Document], list[Passage]]] = {"split": split, "whole": whole}
+
+
+def document_library(
+    documents: Sequence[Document],
+    index: Path,
+    passages: str = "split",
+    model: str = "base",
+    report: Report = silent,
+) -> Library:
+    """A library over these documents, words indexed and vectors not yet; ids must be unique.
+
+    `passages` says what is searched: "split" is as for files, "whole" makes each document one passage. An
+    index of the same documents that is there already is gone on with; `ValueError` when it is of others.
+    """
+    made_of = digest_of(documents, passages)
+    store = _store(index, {**roots_setting((), index), MODEL: model, OF: made_of, **Analyzer().settings()})
+    if store.settings.get(OF) != made_of:
+        raise ValueError(f"{index} is the index of other documents, or of other passages: name another one")
+    library = Library(store)
+    library.require_model(model)
+    _fill(library, documents, PASSAGES[passages], report)
+    return library
+
+
+def digest_of(documents: Sequence[Document], passages: str) -> str:
+    """What names the documents, in their order, and the way they are cut."""
+    if passages not in PASSAGES:
+        raise ValueError(f"passages must be one of {', '.join(PASSAGES)}, not {passages!r}")
+    digest = hashlib.sha256(passages.encode())
+    for document in documents:
+        digest.update(json.dumps([document.id, document.title, document.text]).encode())
+    return digest.hexdigest()
+
+
+def text_document(name: str, title: str, text: str) -> Document:
+    """A document of plain text; a title alone is its text."""
+    title, text = (title, text) if text.strip() else ("", title)
+    sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Document(name, "text/plain", sha256, title.strip(), text)
+
+
+def _store(index: Path, settings: dict[str, str]) -> Store:
+    return Store.open(index) if is_index(index) else Store.create(index, settings)
+
+
+def _fill(
+    library: Library, documents: Sequence[Document], cut: Callable[[Document], list[Passage]], report: Report
+) -> None:
+    """Put the documents that are not there yet, committed as it goes on."""
+    with library.store.snapshot() as snapshot:
+        known = snapshot.files()
+    missing = [document for document in documents if document.id not in known]
+    if not missing:
+        return
+    n_staged = 0
+    with library.store.writer() as writer:
+        for done, document in enumerate(missing, start=1):
+            found = cut(document)
+            terms = [library.analyzer.terms(indexed_text(passage)) for passage in found]
+            writer.put(document, found, terms, FileState(len(document.text), 0, document.sha256))
+            n_staged += len(found)
+            if n_staged >= PASSAGES_PER_COMMIT:
+                writer.commit()
+                n_staged = 0
+            report("documents", done, len(missing))
+        writer.commit()

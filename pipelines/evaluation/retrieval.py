@@ -1,0 +1,170 @@
+"""Retrieval on a test collection: what each retriever ranks for the judged queries, and how good that is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from spanwise.types import Document, Hit
+
+from ...corpora.collections import Collection, Query, read_collection
+from ...corpora.collections.beir import write_beir
+from ...eval.qrels import read_qrels, write_qrels
+from ...eval.question_record import Evidence, QuestionRecord
+from ...eval.ranking.evaluate import Qrels, evaluate
+from ...eval.ranking.measures import Measure
+from ...retrieval.protocol import Retriever
+from ...retrieval.registry import stages_of
+from ..document_library import digest_of, document_library, text_document
+from ..library import Library
+from ..progress import Report, silent
+from ..sync import sync_vectors
+from .best_passages import best_passages
+from .result_folder import ResultFolder
+
+QUESTIONS_AT_ONCE = 64
+N_EVIDENCE = 3
+
+Figures = dict[str, dict[str, float]]
+"""The mean of each measure, by the name of the retriever or run."""
+
+
+def open_collection(folder: Path, split: str | None = None) -> Collection:
+    """The test collection in a folder; `DataMalformed` names what was looked for when there is none."""
+    return read_collection(folder, split, read_qrels)
+
+
+def write_collection(collection: Collection, folder: Path, split: str | None = None) -> None:
+    """Write a collection as a BEIR folder; `ValueError` when one is there already."""
+    write_beir(collection, folder, split or "test", partial(write_qrels, form="beir"))
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalTest:
+    """What is measured on which collection.
+
+    `passages` is "whole" or "split", see `document_library`; `depth` documents are ranked for each query.
+    """
+
+    collection: Collection
+    measures: Sequence[Measure]
+    passages: str = "whole"
+    depth: int = 1000
+    model: str = "base"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What must be the same for results to be gone on with."""
+        return {
+            "collection": self.collection.name,
+            "documents": digest_of(self._documents(), self.passages),
+            "judgements": digest_of_qrels(self.collection.qrels),
+            "measures": [measure.name for measure in self.measures],
+            "passages": self.passages,
+            "depth": self.depth,
+            "model": self.model,
+        }
+
+    def library(self, index: Path, retrievers: Sequence[str], report: Report = silent) -> Library:
+        """The collection as these retrievers need it, at `index`; what is there already is not made again."""
+        dense = any("dense" in stages_of(name) for name in retrievers)
+        library = document_library(self._documents(), index, self.passages, self.model, report)
+        if dense:
+            sync_vectors(library.store, library.encoder, report)
+        return library
+
+    def run(
+        self, library: Library, retrievers: Sequence[str], results: ResultFolder, report: Report = silent
+    ) -> Figures:
+        """The figures of each retriever over the judged queries; `results` keeps the rest.
+
+        Queries that `results` has a record of are not asked again. `ValueError` when no query is judged.
+        """
+        if not self.collection.judged:
+            raise ValueError(f"no query of {self.collection.name} is judged: there is nothing to measure")
+        for name in retrievers:
+            self._ask(library.retriever(name), name, results, partial(report, f"search {name}"))
+        figures = mean_scores(results.records(), len(self.collection.judged))
+        results.finish(figures)
+        return {name: figures[name] for name in retrievers}
+
+    def _ask(
+        self, retriever: Retriever, name: str, results: ResultFolder, report: Callable[[int, int], None]
+    ) -> None:
+        done = results.done(name)
+        waiting = [query for query in self.collection.judged if query.id not in done]
+        for at in range(0, len(waiting), QUESTIONS_AT_ONCE):
+            batch = waiting[at : at + QUESTIONS_AT_ONCE]
+            began = time.perf_counter()
+            found = best_passages(retriever, [query.text for query in batch], self.depth)
+            ms = (time.perf_counter() - began) * 1000 / len(batch)
+            rankings = {query.id: _ranking(hits) for query, hits in zip(batch, found, strict=True)}
+            scores = self._scores(rankings)
+            records = [
+                self._record(name, query, hits, scores[query.id], ms)
+                for query, hits in zip(batch, found, strict=True)
+            ]
+            results.add(records, rankings)
+            report(len(done) + at + len(batch), len(self.collection.judged))
+
+    def _scores(self, rankings: Mapping[str, Sequence[tuple[str, float]]]) -> Mapping[str, dict[str, float]]:
+        qrels = {query: self.collection.qrels[query] for query in rankings}
+        run = {query: dict(ranking) for query, ranking in rankings.items()}
+        return evaluate(qrels, run, self.measures).per_query
+
+    def _record(
+        self, system: str, query: Query, hits: Sequence[Hit], scores: Mapping[str, float], ms: float
+    ) -> QuestionRecord:
+        return QuestionRecord(
+            system=system,
+            id=query.id,
+            question=query.text,
+            scores=scores,
+            documents=relevant(self.collection.qrels[query.id]),
+            timings_ms={"retrieve": ms},
+            evidence=tuple(_evidence(hit) for hit in hits[:N_EVIDENCE]),
+        )
+
+    def _documents(self) -> list[Document]:
+        """The documents as they are indexed, the title in front of the text."""
+        return [text_document(each.id, each.title, each.text) for each in self.collection.documents]
+
+
+def relevant(judged: Mapping[str, int]) -> tuple[str, ...]:
+    """The documents of a grade above 0, in the order of the judgements."""
+    return tuple(document for document, grade in judged.items() if grade > 0)
+
+
+def mean_scores(records: Iterable[QuestionRecord], n_questions: int) -> Figures:
+    """The mean of each score of each system that has a record of all questions."""
+    scores: dict[str, list[Mapping[str, float]]] = defaultdict(list)
+    for record in records:
+        scores[record.system].append(record.scores)
+    return {
+        system: {name: fmean(each[name] for each in of_system) for name in of_system[0]}
+        for system, of_system in scores.items()
+        if len(of_system) == n_questions
+    }
+
+
+def digest_of_qrels(qrels: Qrels) -> str:
+    """What names the judgements."""
+    given = {query: dict(judged) for query, judged in qrels.items()}
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+
+
+def _ranking(hits: Sequence[Hit]) -> list[tuple[str, float]]:
+    return [(hit.passage.document_id, hit.score) for hit in hits]
+
+
+def _evidence(hit: Hit) -> Evidence:
+    passage = hit.passage
+    return Evidence(passage.document_id, passage.start, passage.end, passage.text, hit.score)
