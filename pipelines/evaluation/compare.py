@@ -124,7 +124,11 @@ def _measures(one: Pair, wanted: Sequence[str]) -> Sequence[str]:
     shared = shared_measures(one)
     before, after = one.baseline.system, one.system.system
     if not shared:
-        raise DataMalformed(f"{before} and {after} share no question with a score of the same measure")
+        alone = len(one.only_baseline) + len(one.only_system)
+        raise DataMalformed(
+            f"{before} and {after} share no question with a score of the same measure: "
+            f"{len(one.common)} are common, {len(one.changed)} changed, {alone} of one side only"
+        )
     if lacking := [name for name in wanted if name not in shared]:
         raise ValueError(f"{before} and {after} do not share {lacking[0]!r}; expected {', '.join(shared)}")
     return wanted or shared

@@ -1,4 +1,4 @@
-"""A gate's questions, and how the present system answers those about a folder."""
+"""A gate's questions, and what the present system makes of them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...corpora.collections import Collection, read_collection
-from ...eval.qrels import read_qrels
+from ...corpora.collections import Collection
 from ...eval.question_set import FolderQuestion
+from ...eval.ranking.measures import parse_measure
 from ..library import DEFAULT_RETRIEVER, Library
 from ..progress import Report, silent
 from ..question_files import read_questions
 from .folder import evaluate_folder, unindexed_documents
+from .result_folder import ResultFolder
+from .retrieval import RetrievalTest, open_collection
+from .scored_files import RUN_MEASURES
 
 GateQuestions = tuple[FolderQuestion, ...] | Collection
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The system as it is now; the options are those of `eval folder`."""
+    """The system as it is now; the options are those of `eval folder`. Rankings take the retriever alone."""
 
     retriever: str = DEFAULT_RETRIEVER
     reader: str = "builtin"
@@ -31,7 +34,7 @@ class Present:
 
 def read_gate_questions(path: Path, split: str | None = None) -> GateQuestions:
     """The test collection in a folder, or the questions of a file about a folder."""
-    return read_collection(path, split, read_qrels) if path.is_dir() else read_questions(path)
+    return open_collection(path, split) if path.is_dir() else read_questions(path)
 
 
 def question_ids(questions: GateQuestions) -> frozenset[str]:
@@ -55,6 +58,26 @@ def answer_questions(
         f"{name} is not in the index: {count} questions that name it cannot be answered right"
         for name, count in unindexed_documents(library, questions).items()
     ]
+
+
+def rank_documents_of(
+    collection: Collection,
+    out: Path,
+    present: Present,
+    measures: Sequence[str] = (),
+    index: Path | None = None,
+    report: Report = silent,
+) -> None:
+    """Keeps in the result folder `out` how the judged queries are ranked, as `eval retrieval` does.
+
+    The collection's index is made at `index`, or in `out`, and used again when it is there.
+    """
+    test = RetrievalTest(collection, [parse_measure(name) for name in measures or RUN_MEASURES])
+    with (
+        ResultFolder.start(out, "retrieval", test.settings) as results,
+        test.library(index or out / "index", [present.retriever], report) as library,
+    ):
+        test.run(library, [present.retriever], results, report)
 
 
 def missing_baseline(baseline: Path, questions: Path | None, folder: Path | None) -> str:

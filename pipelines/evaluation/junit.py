@@ -30,7 +30,8 @@ def junit_xml(gate: Gate) -> bytes:
             ElementTree.SubElement(case, "failure", message).text = _fit(_lines(one.losses))
         ElementTree.SubElement(case, "system-out").text = _fit(_figures(one))
     ElementTree.indent(suites)
-    return ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    report: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return report + b"\n"
 
 
 def _fit(text: str) -> str:

@@ -26,7 +26,7 @@ from ...eval.squad import question_scores_v1, question_scores_v2
 from .scored_records import Source, from_records_file, from_results
 from .squad import gold_questions
 
-RUN_MEASURES = ("nDCG@10", "R@100", "RR", "AP")
+RUN_MEASURES = ("nDCG@10", "R@100", "RR", "AP", "P@10")
 GZIP = b"\x1f\x8b"
 CHARACTERS = 4096  # that are looked at to tell what a file holds
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ..arguments import JsonOption
-from ..terminal import print_json, say, visible
-from .comparison_table import print_comparisons
+from ..terminal import print_json
+from .comparison_table import print_comparisons, tell
 from .options import (
     MeasureOption,
     PermutationsOption,
@@ -45,11 +45,11 @@ def compare(
     from ...evaluation.scored_files import read_sources, read_truth
 
     sources = read_sources(results, read_truth(data, qrels), measure or ())
+    tell(note for source in sources for note in source.notes)
     baseline, *others = chosen(sources, system or ())
     method = Method("two-sided", permutations, seed, confidence)
     found = compare_systems([(baseline, other) for other in others], measure or (), method)
-    for line in (*(note for source in sources for note in source.notes), *told(found)):
-        say(visible(line))
+    tell(told(found))
     if json:
         settings = {"permutations": permutations, "confidence": confidence, "seed": seed}
         print_json({"alternative": "two-sided", **settings, "pairs": pair_records(found)})

@@ -7,7 +7,7 @@ from itertools import groupby
 from textwrap import shorten
 
 from ....eval.comparison import Change, Comparison
-from ..terminal import console, visible
+from ..terminal import console, say, visible
 
 WIDTH = 90  # of a question
 
@@ -20,6 +20,12 @@ def print_comparisons(comparisons: Iterable[Comparison], show: int) -> None:
         _print_table(found)
         for comparison in found:
             _print_changes(comparison, show)
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Says what is worth knowing about what is compared, a line each."""
+    for line in lines:
+        say(visible(line))
 
 
 def _print_table(comparisons: Sequence[Comparison]) -> None:

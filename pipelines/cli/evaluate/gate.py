@@ -19,7 +19,7 @@ from ..arguments import (
     library_of,
 )
 from ..terminal import print_json, progress, say, visible
-from .comparison_table import print_comparisons
+from .comparison_table import print_comparisons, tell
 from .options import (
     MeasureOption,
     PermutationsOption,
@@ -96,14 +96,14 @@ def gate(
             notes = _ask(asked, Path(kept), folder, index, present, measure or ())
         truth = read_truth(data, qrels, asked)
         before, after = read_sources([baseline, run or Path(kept)], truth, measure or ())
+    tell((*notes, *before.notes, *after.notes))
     if run is not None and asked is not None:
         ids = question_ids(asked)
         before, after = restricted(before, ids), restricted(after, ids)
     found = judge(before, after, system or (), measure or (), alpha, Method("less", permutations, seed))
     if junit is not None:
         junit.write_bytes(junit_xml(found))
-    for line in (*notes, *before.notes, *after.notes, *told(found.comparisons)):
-        say(visible(line))
+    tell(told(found.comparisons))
     if json:
         print_json({**gate_record(found), "permutations": permutations, "seed": seed})
     else:
@@ -116,13 +116,11 @@ def _ask(
 ) -> list[str]:
     """The present system's answers, in `out`; the folder is synced first when it is named."""
     from ....corpora.collections import Collection
-    from ...evaluation.gate_run import answer_questions
+    from ...evaluation.gate_run import answer_questions, rank_documents_of
 
     with progress() as report:
         if isinstance(asked, Collection):
-            from ...evaluation.gate_collection import rank_documents_of
-
-            rank_documents_of(asked, out, present.retriever, measures, index, report)
+            rank_documents_of(asked, out, present, measures, index, report)
             return []
         with library_of(folder, index) as library:
             if folder is not None:

@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import spanwise
 from spanwise.eval.comparison import Method
 from spanwise.eval.pairing import Asked, Scored
 from spanwise.pipelines.evaluation.gate import gate, loss_line
+from spanwise.pipelines.evaluation.gate_run import Present, answer_questions, read_gate_questions
 from spanwise.pipelines.evaluation.junit import junit_xml
 from spanwise.pipelines.evaluation.scored_records import Source, from_results
 
@@ -173,3 +175,53 @@ def test_a_loss_of_no_questions_is_no_division_by_zero(tmp_path):
     one = gate(source(tmp_path, f1={"q": 1.0}), source(tmp_path, f1={"q": 0.0})).comparisons[0]
     assert (one.p, one.interval) == (0.5, None)
     assert "over 1 questions" in loss_line(one)
+
+
+def ask(qid, question, answer):
+    documents = ["mill.md"] if answer else []
+    record = {"id": qid, "question": question, "answers": [answer] if answer else [], "documents": documents}
+    return json.dumps({**record, "answerable": bool(answer)})
+
+
+def test_the_present_system_is_asked_about_a_folder(run, folder, encoder_folder, reader_folder, tmp_path):
+    lines = [ask("q1", "Who built the mill?", "Ada Rook"), ask("n1", "Who sold it?", "")]
+    (tmp_path / "asked.jsonl").write_text("\n".join(lines))
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync(vectors=False)
+        asked = read_gate_questions(tmp_path / "asked.jsonl")
+        answer_questions(library, asked, tmp_path / "kept", Present("bm25", reader_folder))
+    options = ("--folder", folder, "--retriever", "bm25", "--reader", reader_folder, "--out", "now", "--json")
+    code, out, _ = run("eval", "gate", "asked.jsonl", *options, "--baseline", "kept")
+    [pair] = json.loads(out)["pairs"]
+    assert (code, set(pair["measures"])) == (0, {"right", "right_top3", "declined"})
+    assert all(len(one["ties"]) == 1 for one in pair["measures"].values())
+    assert (tmp_path / "now" / "records.jsonl").exists()
+
+
+def test_a_document_that_questions_misspell_is_told(run, folder, reader_folder, results, tmp_path):
+    (tmp_path / "asked.jsonl").write_text(ask("q1", "Who built it?", "Ada").replace("mill.md", "mil.md"))
+    with spanwise.open(folder) as library:
+        library.sync(vectors=False)
+    options = ("--retriever", "bm25", "--reader", reader_folder, "--index", folder)
+    old = results("old", {"bm25": RIGHT})
+    code, _, err = run("eval", "gate", "asked.jsonl", *options, "--baseline", old)
+    assert code == 1
+    assert "0 are common, 0 changed, 21 of one side only" in err
+    assert "mil.md is not in the index: 1 questions that name it cannot be answered right" in err
+
+
+def test_the_present_system_ranks_a_collection_against_a_run(run, tmp_path):
+    beir = tmp_path / "town"
+    (beir / "qrels").mkdir(parents=True)
+    texts = {"d1": "The mill was built by Ada Rook.", "d2": "The tram was opened by Ute Falk."}
+    corpus = [json.dumps({"_id": name, "title": "", "text": text}) for name, text in texts.items()]
+    (beir / "corpus.jsonl").write_text("\n".join(corpus))
+    (beir / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "Who built the mill?"}))
+    (beir / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    (tmp_path / "kept.trec").write_text("q1 Q0 d2 1 2.0 x\nq1 Q0 d1 2 1.0 x\n")
+    arguments = ("town", "--retriever", "bm25", "--baseline", "kept.trec", "--measure", "RR", "--json")
+    code, out, err = run("eval", "gate", *arguments)
+    rr = json.loads(out)["pairs"][0]["measures"]["RR"]
+    assert (code, err) == (0, "")
+    assert (rr["baseline_mean"], rr["system_mean"]) == (0.5, 1.0)
+    assert rr["wins"][0]["question"] == "Who built the mill?"
