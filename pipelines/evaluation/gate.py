@@ -45,11 +45,16 @@ def gate(
     worse, the gate fails in at most a share of `alpha` of its runs.
     ValueError: no systems to compare, or alpha outside of (0, 1); and as `compare_systems`.
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha}; expected above 0 and below 1")
+    require_alpha(alpha)
     require_known((baseline, results), systems)
     pairs = _pairs(baseline, results, systems)
     return Gate(tuple(compare_systems(pairs, measures, replace(method, alternative="less"))), alpha)
+
+
+def require_alpha(alpha: float) -> None:
+    """ValueError when it is no level of a test."""
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha}; expected above 0 and below 1")
 
 
 def restricted(source: Source, ids: Collection[str]) -> Source:
@@ -70,8 +75,8 @@ def loss_line(one: Comparison, shown: int = 3) -> str:
     worst = ", ".join(f"{change.id} ({change.difference:+.3g})" for change in one.losses[:shown])
     return (
         f"{one.measure} of {one.pair.system.system} fell by {-one.difference:.4f}, "
-        f"from {one.baseline_mean:.4f} to {one.system_mean:.4f} over {one.questions} questions "
-        f"(p = {one.p_holm:.2g}, corrected); worst: {worst}"
+        f"from {one.baseline_mean:.4f} to {one.system_mean:.4f} "
+        f"(n = {one.questions}, p = {one.p_holm:.2g} corrected); worst: {worst}"
     )
 
 
@@ -94,4 +99,6 @@ def _pairs(baseline: Source, results: Source, systems: Sequence[str]) -> list[tu
     if not pairs:
         names = [", ".join(one.system for one in side) for side in (before, after)]
         raise ValueError(f"the baseline holds {names[0]}, the results hold {names[1]}: no system of one name")
-    return [(replace(old, system=f"{baseline.path}:{old.system}"), new) for old, new in pairs]
+    place = str(baseline.path)
+    several = len(baseline.systems) > 1
+    return [(replace(old, system=f"{place}:{old.system}" if several else place), new) for old, new in pairs]

@@ -7,9 +7,10 @@ from itertools import groupby
 from textwrap import shorten
 
 from ....eval.comparison import Change, Comparison
-from ..terminal import console, say, visible
+from ..terminal import say, visible
 
 WIDTH = 90  # of a question
+HEAD = tuple("measure n baseline system diff interval p Holm wins losses ties".split())
 
 
 def print_comparisons(comparisons: Iterable[Comparison], show: int) -> None:
@@ -29,19 +30,19 @@ def tell(lines: Iterable[str]) -> None:
 
 
 def _print_table(comparisons: Sequence[Comparison]) -> None:
-    from rich.table import Table
+    """Aligned columns that are never cut to fit a terminal, as a figure that is cut short misleads."""
+    rows = [HEAD, *map(_row, comparisons)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        print("  ".join([first.ljust(widths[0]), *cells]))
 
-    table = Table("measure", box=None)
-    names = "questions,baseline,system,difference,interval,p,p (Holm),wins,losses,ties"
-    for name in names.split(","):
-        table.add_column(name, justify="right")
-    for one in comparisons:
-        interval = "" if one.interval is None else "{:+.4f} to {:+.4f}".format(*one.interval)
-        means = (f"{one.baseline_mean:.4f}", f"{one.system_mean:.4f}", f"{one.difference:+.4f}", interval)
-        counts = (str(len(changes)) for changes in (one.wins, one.losses, one.ties))
-        p_values = (f"{one.p:.4f}", f"{one.p_holm:.4f}")
-        table.add_row(visible(one.measure), str(one.questions), *means, *p_values, *counts)
-    console().print(table)
+
+def _row(one: Comparison) -> tuple[str, ...]:
+    interval = "-" if one.interval is None else "{:+.4f} {:+.4f}".format(*one.interval)
+    means = (f"{one.baseline_mean:.4f}", f"{one.system_mean:.4f}", f"{one.difference:+.4f}", interval)
+    counts = (str(len(changes)) for changes in (one.wins, one.losses, one.ties))
+    return (visible(one.measure), str(one.questions), *means, f"{one.p:.4f}", f"{one.p_holm:.4f}", *counts)
 
 
 def _print_changes(one: Comparison, show: int) -> None:

@@ -79,36 +79,44 @@ def gate(
     from ....eval.comparison import Method
     from ...evaluation.compare import told
     from ...evaluation.gate import gate as judge
-    from ...evaluation.gate import gate_record, restricted
+    from ...evaluation.gate import gate_record, require_alpha, restricted
     from ...evaluation.gate_run import Present, missing_baseline, question_ids, read_gate_questions
     from ...evaluation.junit import junit_xml
     from ...evaluation.scored_files import read_sources, read_truth
 
     if not baseline.exists():
         raise ValueError(missing_baseline(baseline, questions, folder))
-    if questions is None and run is None:
-        raise ValueError("nothing to hold against the baseline: name QUESTIONS to ask, or --run RESULTS")
+    require_alpha(alpha)
+    _require_usage(questions, run, folder, out)
     asked = None if questions is None else read_gate_questions(questions, split)
+    truth, measures = read_truth(data, qrels, asked), measure or ()
     with nullcontext(str(out)) if out else TemporaryDirectory() as kept:
-        notes = []
         if run is None:
+            read_sources([baseline], truth, measures)  # what is wrong with it shows before minutes are spent
             present = Present(retriever, reader, k, threshold, group)
-            notes = _ask(asked, Path(kept), folder, index, present, measure or ())
-        truth = read_truth(data, qrels, asked)
-        before, after = read_sources([baseline, run or Path(kept)], truth, measure or ())
-    tell((*notes, *before.notes, *after.notes))
+            tell(_ask(asked, Path(kept), folder, index, present, measures))
+        before, after = read_sources([baseline, run or Path(kept)], truth, measures)
     if run is not None and asked is not None:
-        ids = question_ids(asked)
-        before, after = restricted(before, ids), restricted(after, ids)
-    found = judge(before, after, system or (), measure or (), alpha, Method("less", permutations, seed))
+        before, after = (restricted(source, question_ids(asked)) for source in (before, after))
+    tell((*before.notes, *after.notes))
+    found = judge(before, after, system or (), measures, alpha, Method("less", permutations, seed))
+    tell(told(found.comparisons))
     if junit is not None:
         junit.write_bytes(junit_xml(found))
-    tell(told(found.comparisons))
     if json:
         print_json({**gate_record(found), "permutations": permutations, "seed": seed})
     else:
         print_comparisons(found.comparisons, show)
     _end(found, json)
+
+
+def _require_usage(questions: Path | None, run: Path | None, folder: Path | None, out: Path | None) -> None:
+    if questions is None and run is None:
+        raise ValueError("nothing to hold against the baseline: name QUESTIONS to ask, or --run RESULTS")
+    if run is not None and out is not None:
+        raise ValueError("--out keeps what is asked now, but --run names results made already: leave one out")
+    if questions is not None and questions.is_dir() and folder is not None:
+        raise ValueError(f"{questions} is a test collection with documents of its own: leave --folder out")
 
 
 def _ask(

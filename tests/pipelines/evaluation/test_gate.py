@@ -32,8 +32,8 @@ def test_a_significant_loss_fails_in_one_line(run, results):
     assert code == 1
     assert "a against" in out
     assert err == (
-        "spanwise: significant loss: right of a fell by 0.4000, from 1.0000 to 0.6000 over 20 questions "
-        "(p = 0.0039, corrected); worst: q00 (-1), q01 (-1), q02 (-1)\n"
+        "spanwise: significant loss: right of a fell by 0.4000, from 1.0000 to 0.6000 "
+        "(n = 20, p = 0.0039 corrected); worst: q00 (-1), q01 (-1), q02 (-1)\n"
     )
 
 
@@ -161,6 +161,8 @@ def test_a_missing_baseline_says_how_to_make_one(run, tmp_path, arguments, messa
     [
         ((), "name QUESTIONS to ask, or --run RESULTS"),
         (("--run", "old", "--alpha", "0"), "alpha is 0.0"),
+        (("--run", "old", "--out", "new"), "leave one out"),
+        (("old", "--folder", "."), "leave --folder out"),
         (("--run", "old", "--system", "z"), "no system 'z'"),
     ],
 )
@@ -171,10 +173,10 @@ def test_wrong_usage_is_named(run, results, arguments, message):
     assert message in err
 
 
-def test_a_loss_of_no_questions_is_no_division_by_zero(tmp_path):
+def test_a_single_question_is_never_a_significant_loss(tmp_path):
     one = gate(source(tmp_path, f1={"q": 1.0}), source(tmp_path, f1={"q": 0.0})).comparisons[0]
     assert (one.p, one.interval) == (0.5, None)
-    assert "over 1 questions" in loss_line(one)
+    assert "(n = 1, p = 0.5 corrected)" in loss_line(one)
 
 
 def ask(qid, question, answer):
@@ -207,7 +209,7 @@ def test_a_document_that_questions_misspell_is_told(run, folder, reader_folder, 
     code, _, err = run("eval", "gate", "asked.jsonl", *options, "--baseline", old)
     assert code == 1
     assert "0 are common, 0 changed, 21 of one side only" in err
-    assert "mil.md is not in the index: 1 questions that name it cannot be answered right" in err
+    assert "mil.md is not in the index, so that no answer from it can be right" in err
 
 
 def test_the_present_system_ranks_a_collection_against_a_run(run, tmp_path):
