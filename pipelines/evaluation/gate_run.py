@@ -55,7 +55,7 @@ def answer_questions(
     options = (present.retriever, present.reader, present.k, present.threshold)
     evaluate_folder(library, questions, out, *options, report, present.group)
     return [
-        f"{name} is not in the index, so that no answer from it can be right (questions that name it: {count})"
+        f"{name} is not in the index: no answer from it can be right (questions that name it: {count})"
         for name, count in unindexed_documents(library, questions).items()
     ]
 
