@@ -25,7 +25,9 @@ class Scale:
     def __call__(self, value: float) -> float:
         """The pixel of a value; outside of the axis it is that of the nearer end."""
         value = min(max(value, self.low), self.high)
-        low, high, value = map(math.log, (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        low, high, value = (
+            map(math.log, (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        )
         return self.start + (self.end - self.start) * ((value - low) / (high - low) if high > low else 0.5)
 
 
@@ -45,17 +47,24 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     raise ValueError(f"no ticks from {low} to {high}; expected finite numbers")
 
 
-def log_ticks(low: float, high: float) -> list[float]:
-    """The powers of ten around `low`..`high`; ValueError unless both are above 0.
+def log_ticks(low: float, high: float, most: int = 9) -> list[float]:
+    """Ticks of a logarithmic axis around `low`..`high`: of 1, 2 and 5, or of 1 alone when those are too many.
 
-    >>> log_ticks(0.4, 60)
-    [0.1, 1.0, 10.0, 100.0]
+    ValueError unless 0 < low <= high.
+
+    >>> log_ticks(3, 70), log_ticks(0.4, 6000)
+    ([2.0, 5.0, 10.0, 20.0, 50.0, 100.0], [0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0])
     """
     if not 0 < low <= high:
         raise ValueError(f"log_ticks({low}, {high}); expected 0 < low <= high")
-    first = math.floor(math.log10(low) + 1e-9)
-    last = max(math.ceil(math.log10(high) - 1e-9), first + 1)
-    return [float(f"1e{power}") for power in range(first, last + 1)]
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 2)
+    for digits in ((1, 2, 5), (1,)):
+        values = [float(f"{digit}e{power}") for power in powers for digit in digits]
+        first = max(i for i, value in enumerate(values) if value <= low)
+        last = min(i for i, value in enumerate(values) if value >= high and i > first)
+        if last - first < most:
+            break
+    return values[first : last + 1]
 
 
 def number(value: float) -> str:

@@ -28,7 +28,7 @@ class Spread:
 
 
 def box_chart(label: str, spreads: Sequence[Spread], x_name: str) -> Markup:
-    """The spreads below one another on an axis that begins at 0, or a logarithmic one where they differ much."""
+    """The spreads below one another, on an axis from 0 or, where they differ much, a logarithmic one."""
     low = min(spread.quantiles[0] for spread in spreads)
     high = max(spread.quantiles[-1] for spread in spreads)
     bottom = TOP + ROW * len(spreads)

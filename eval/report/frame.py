@@ -32,16 +32,17 @@ def rule(x1: float, y1: float, x2: float, y2: float, class_: str = "grid") -> Ma
 
 
 def bottom_axis(scale: Scale, values: Sequence[float], top: float, bottom: float, name: str) -> list[Markup]:
-    """Grid lines from `top` to `bottom`, a number below each unless it would touch the one before, the name."""
+    """Grid lines from `top` to `bottom`, a number below each where there is room for it, and the name."""
     drawn: list[Markup] = []
     free_from = 0.0
     for value in values:
         x, words = scale(value), number(value)
         drawn.append(rule(x, top, x, bottom))
         half = width_of(words) / 2
-        if x - half >= free_from:
-            drawn.append(text(x, bottom + 14, words, "middle"))
-            free_from = x + half + 5
+        at = min(x, WIDTH - half)
+        if at - half >= free_from:
+            drawn.append(text(at, bottom + 14, words, "middle"))
+            free_from = at + half + 5
     return [*drawn, text((scale.start + scale.end) / 2, bottom + 30, name, "middle", "name")]
 
 

@@ -12,7 +12,7 @@ from .axis import Scale, number, ticks
 from .frame import RIGHT, bottom_axis, drawing, rule, shortened, text
 
 LEFT, TOP, NAME = 112.0, 8.0, 106.0
-BETWEEN, ROW = 8.0, 11.0
+BETWEEN, ROW = 9.0, 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,13 @@ class Estimate:
 
 
 def interval_chart(label: str, rows: Sequence[tuple[str, Sequence[Estimate]]], x_name: str) -> Markup:
-    """The estimates of each (group, estimates) below one another, on an axis from 0 to 100."""
+    """The estimates of each (group, estimates) below one another, on an axis that holds the intervals."""
     heights = [max(2, len(estimates)) * ROW + BETWEEN for _, estimates in rows]
     bottom = TOP + sum(heights)
-    x = Scale(0, 100, LEFT, RIGHT)
-    content = bottom_axis(x, ticks(0, 100), TOP, bottom, x_name)
+    shown = [one for _, estimates in rows for one in estimates]
+    values = ticks(min(one.low for one in shown), max(one.high for one in shown))
+    x = Scale(values[0], values[-1], LEFT, RIGHT)
+    content = bottom_axis(x, values, TOP, bottom, x_name)
     top = TOP
     for (group, estimates), height in zip(rows, heights, strict=True):
         content += _row(group, estimates, x, top, height)
@@ -51,7 +53,11 @@ def _row(group: str, estimates: Sequence[Estimate], x: Scale, top: float, height
     first = middle - ROW * (len(estimates) - 1) / 2
     for i, one in enumerate(estimates):
         y = first + i * ROW
-        told = f"{one.name}, {group}: {number(one.mean)} ({number(one.low)} to {number(one.high)}), n = {one.n:,}"
+        bounds = f"{number(one.low)} to {number(one.high)}"
+        told = f"{one.name}, {group}: {number(one.mean)} ({bounds}), n = {one.n:,}"
         whisker = f"whisker {series.colour(one.index)}"
-        drawn += [rule(x(one.low), y, x(one.high), y, whisker), series.marker(one.index, x(one.mean), y, told)]
+        drawn += [
+            rule(x(one.low), y, x(one.high), y, whisker),
+            series.marker(one.index, x(one.mean), y, told),
+        ]
     return drawn

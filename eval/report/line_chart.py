@@ -24,14 +24,20 @@ class Curve:
     points: Sequence[tuple[float, float]]
 
 
-def line_chart(label: str, curves: Sequence[Curve], x_name: str, y_name: str, x_values: Sequence[float] = ()) -> Markup:
+def line_chart(
+    label: str, curves: Sequence[Curve], x_name: str, y_name: str, x_values: Sequence[float] = ()
+) -> Markup:
     """The curves in one frame. With `x_values` the x axis is logarithmic and names these; else it is 0..1.
 
     The y axis begins near the least value, and at 0 where that is near.
     """
     ys = [y for curve in curves for _, y in curve.points]
     y_ticks = ticks(0.0 if min(ys) < 0.4 * max(ys) else min(ys), max(ys))
-    x = Scale(min(x_values), max(x_values), LEFT + 8, RIGHT - 8, log=True) if x_values else Scale(0, 1, LEFT, RIGHT)
+    x = (
+        Scale(min(x_values), max(x_values), LEFT + 8, RIGHT - 8, log=True)
+        if x_values
+        else Scale(0, 1, LEFT, RIGHT)
+    )
     y = Scale(y_ticks[0], y_ticks[-1], BOTTOM, TOP)
     content = left_axis(y, y_ticks, LEFT, RIGHT, y_name)
     content += bottom_axis(x, x_values or ticks(0, 1), TOP, BOTTOM, x_name)

@@ -43,14 +43,12 @@ def _mark(one: ReliabilityBin, x: Scale, y: Scale, index: int) -> list[Markup]:
 def _counts(bins: Sequence[ReliabilityBin], x: Scale, index: int) -> list[Markup]:
     most = max(one.count for one in bins)
     height = Scale(0, most, 0, BOTTOM - STRIP)
-    drawn = [rule(LEFT, BOTTOM, RIGHT, BOTTOM), text(LEFT - 6, STRIP + 8, "n ≤", "end")]
-    drawn.append(text(LEFT - 6, STRIP + 20, f"{most:,}", "end"))
+    drawn = [rule(LEFT, y, RIGHT, y) for y in (STRIP, BOTTOM)]
+    drawn.append(text(LEFT - 6, STRIP + 6, f"{most:,}", "end"))
     for one in bins:
         told = element("title", [f"{one.count:,} of confidence {number(one.low)} to {number(one.high)}"])
         left, tall = x(one.low) + 1, height(one.count)
         width = x(one.high) - x(one.low) - 2
         bar = f"count {series.colour(index)}"
-        drawn.append(
-            element("rect", [told], class_=bar, x=left, y=BOTTOM - tall, width=width, height=tall)
-        )
+        drawn.append(element("rect", [told], class_=bar, x=left, y=BOTTOM - tall, width=width, height=tall))
     return drawn

@@ -55,7 +55,9 @@ def _outline(shape: str, x: float, y: float, r: float) -> str:
         case "triangle":
             return f"M{x:.1f} {y - r * 1.2:.1f}l{r * 1.2} {r * 2.1}h{-r * 2.4}z"
         case "diamond":
-            return f"M{x:.1f} {y - r * 1.3:.1f}l{r * 1.3} {r * 1.3}l{-r * 1.3} {r * 1.3}l{-r * 1.3} {-r * 1.3}z"
+            return (
+                f"M{x:.1f} {y - r * 1.3:.1f}l{r * 1.3} {r * 1.3}l{-r * 1.3} {r * 1.3}l{-r * 1.3} {-r * 1.3}z"
+            )
         case "cross":
             return f"M{x - r:.1f} {y - r:.1f}l{2 * r} {2 * r}m{-2 * r} 0l{2 * r} {-2 * r}"
         case "bar":

@@ -13,8 +13,10 @@ from .markup import element
 LEFT, TOP, NAME, ROW, BAR = 112.0, 8.0, 106.0, 34.0, 20.0
 
 
-def stacked_chart(label: str, rows: Sequence[tuple[str, Mapping[str, int]]], classes: Mapping[str, str]) -> Markup:
-    """Each (row, counts by part) as one bar of the length 100 %; `classes` give the order and look of parts."""
+def stacked_chart(
+    label: str, rows: Sequence[tuple[str, Mapping[str, int]]], classes: Mapping[str, str]
+) -> Markup:
+    """Each (row, counts by part) as one bar of 100 %; `classes` give the order and the look of the parts."""
     bottom = TOP + ROW * len(rows)
     x = Scale(0, 100, LEFT, RIGHT)
     content = bottom_axis(x, ticks(0, 100), TOP, bottom, "% of the questions")
@@ -23,7 +25,9 @@ def stacked_chart(label: str, rows: Sequence[tuple[str, Mapping[str, int]]], cla
     return drawing(label, bottom + 36, content)
 
 
-def _bar(name: str, counts: Mapping[str, int], classes: Mapping[str, str], x: Scale, y: float) -> list[Markup]:
+def _bar(
+    name: str, counts: Mapping[str, int], classes: Mapping[str, str], x: Scale, y: float
+) -> list[Markup]:
     total = sum(counts.values())
     drawn = [
         text(NAME, y + 9, shortened(name, NAME), "end", "group"),
@@ -38,7 +42,15 @@ def _bar(name: str, counts: Mapping[str, int], classes: Mapping[str, str], x: Sc
             continue
         told = element("title", [f"{name}: {count:,} {part} ({100 * count / total:.1f} %)"])
         drawn.append(
-            element("rect", [told], class_=class_, x=left + 0.75, y=y, width=max(0.5, right - left - 1.5), height=BAR)
+            element(
+                "rect",
+                [told],
+                class_=class_,
+                x=left + 0.75,
+                y=y,
+                width=max(0.5, right - left - 1.5),
+                height=BAR,
+            )
         )
         if right - left > width_of(f"{count:,}") + 4:
             drawn.append(text((left + right) / 2, y + BAR / 2 + 4, f"{count:,}", "middle", f"on {class_}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import compare, folder, gate, open_domain, retrieval, squad
+from . import compare, folder, gate, open_domain, report, retrieval, squad
 
 app = typer.Typer(
     help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
@@ -17,3 +17,4 @@ app.command(epilog="Example: spanwise eval folder notes --questions questions.js
 app.command(epilog="Example: spanwise eval compare runs/bm25 runs/hybrid --show 5")(compare.compare)
 app.command(epilog="Example: spanwise eval gate asked.jsonl --folder notes --baseline runs/kept")(gate.gate)
 app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")(retrieval.retrieval)
+app.command(epilog="Example: spanwise eval report runs/dev")(report.report)

@@ -47,9 +47,7 @@ def folder(
     with place as kept, open(folder, index) as library, progress() as report:
         library.sync(report=report)
         _warn(unindexed_documents(library, asked))
-        figures = evaluate_folder(
-            library, asked, Path(kept), retriever, reader, k, threshold, report, group
-        )
+        figures = evaluate_folder(library, asked, Path(kept), retriever, reader, k, threshold, report, group)
         results = ResultFolder.open(Path(kept))
         if out is not None:
             say(f"the report is {write_report(results)}")
