@@ -33,7 +33,7 @@ class CollectionDocument:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question or topic; `text` is more than white space."""
+    """A question or topic; `text` is one line and not empty."""
 
     id: str
     text: str
@@ -121,4 +121,4 @@ def query_at(place: str, name: str, text: str) -> tuple[str, Query]:
     """A query with its place; `DataMalformed` when there is nothing to search for in it."""
     if not text.strip():
         raise malformed(place, f"the query {name!r:.80} is empty")
-    return place, Query(name, text.strip())
+    return place, Query(name, " ".join(text.split()))

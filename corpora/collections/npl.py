@@ -51,9 +51,9 @@ def _blocks(path: Path) -> Iterator[tuple[str, str, str]]:
     for at, line in enumerate(whole_text(path).split("\n"), start=1):
         if line.strip() == "/":
             yield _block(place(path, began or at), lines)
-            lines = []
+            began, lines = 0, []
         elif line.strip():
-            began = began if lines else at
+            began = began or at
             lines.append(line)
     if lines:
         raise malformed(place(path, began), "the last block has no line with '/' at its end")
@@ -63,4 +63,4 @@ def _block(where: str, lines: list[str]) -> tuple[str, str, str]:
     number = number_id(lines[0]) if lines else None
     if number is None:
         raise malformed(where, f"expected a number, found {(lines or ['/'])[0]!r:.60}")
-    return where, number, "\n".join(lines[1:])
+    return where, number, "\n".join(lines[1:]).strip()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from .collection import CollectionDocument, Qrels, number_id
@@ -38,7 +39,7 @@ def smart_records(path: Path) -> Iterator[SmartRecord]:
     for at in range(starts[0] if starts else len(lines)):
         if lines[at].strip():
             raise malformed(place(path, at + 1), f"expected '.I number', found {lines[at]!r:.60}")
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         yield _record(path, start + 1, lines[start:end])
 
 

@@ -19,7 +19,7 @@ from ...corpora.collections import Collection, Query, read_collection
 from ...corpora.collections.beir import write_beir
 from ...eval.qrels import read_qrels, write_qrels
 from ...eval.question_record import Evidence, QuestionRecord
-from ...eval.ranking.evaluate import Qrels, evaluate
+from ...eval.ranking.evaluate import evaluate
 from ...eval.ranking.measures import Measure
 from ...retrieval.protocol import Retriever
 from ...retrieval.registry import stages_of
@@ -27,10 +27,10 @@ from ..document_library import digest_of, document_library, text_document
 from ..library import Library
 from ..progress import Report, silent
 from ..sync import sync_vectors
-from .best_passages import best_passages
-from .result_folder import ResultFolder
+from .document_ranking import rank_documents
+from .result_folder import Ranking, ResultFolder
 
-QUESTIONS_AT_ONCE = 64
+RECORDS_AT_ONCE = 16
 N_EVIDENCE = 3
 
 Figures = dict[str, dict[str, float]]
@@ -66,7 +66,8 @@ class RetrievalTest:
         return {
             "collection": self.collection.name,
             "documents": digest_of(self._documents(), self.passages),
-            "judgements": digest_of_qrels(self.collection.qrels),
+            "queries": digest([(query.id, query.text) for query in self.collection.judged]),
+            "judgements": digest(self.collection.qrels),
             "measures": [measure.name for measure in self.measures],
             "passages": self.passages,
             "depth": self.depth,
@@ -101,37 +102,28 @@ class RetrievalTest:
     ) -> None:
         done = results.done(name)
         waiting = [query for query in self.collection.judged if query.id not in done]
-        for at in range(0, len(waiting), QUESTIONS_AT_ONCE):
-            batch = waiting[at : at + QUESTIONS_AT_ONCE]
-            began = time.perf_counter()
-            found = best_passages(retriever, [query.text for query in batch], self.depth)
-            ms = (time.perf_counter() - began) * 1000 / len(batch)
-            rankings = {query.id: _ranking(hits) for query, hits in zip(batch, found, strict=True)}
-            scores = self._scores(rankings)
-            records = [
-                self._record(name, query, hits, scores[query.id], ms)
-                for query, hits in zip(batch, found, strict=True)
-            ]
-            results.add(records, rankings)
-            report(len(done) + at + len(batch), len(self.collection.judged))
+        for at in range(0, len(waiting), RECORDS_AT_ONCE):
+            asked = [self._judged(retriever, name, query) for query in waiting[at : at + RECORDS_AT_ONCE]]
+            results.add([record for record, _ in asked], {record.id: ranking for record, ranking in asked})
+            report(len(done) + at + len(asked), len(self.collection.judged))
 
-    def _scores(self, rankings: Mapping[str, Sequence[tuple[str, float]]]) -> Mapping[str, dict[str, float]]:
-        qrels = {query: self.collection.qrels[query] for query in rankings}
-        run = {query: dict(ranking) for query, ranking in rankings.items()}
-        return evaluate(qrels, run, self.measures).per_query
-
-    def _record(
-        self, system: str, query: Query, hits: Sequence[Hit], scores: Mapping[str, float], ms: float
-    ) -> QuestionRecord:
-        return QuestionRecord(
-            system=system,
+    def _judged(self, retriever: Retriever, name: str, query: Query) -> tuple[QuestionRecord, Ranking]:
+        """The record of one query and what was found; asked alone, so that no other query plays a part."""
+        began = time.perf_counter()
+        found = rank_documents(retriever, query.text, self.depth)
+        ms = (time.perf_counter() - began) * 1000
+        judged = self.collection.qrels[query.id]
+        scores = evaluate({query.id: judged}, {query.id: dict(found.documents)}, self.measures)
+        record = QuestionRecord(
+            system=name,
             id=query.id,
             question=query.text,
-            scores=scores,
-            documents=relevant(self.collection.qrels[query.id]),
+            scores=scores.per_query[query.id],
+            documents=relevant(judged),
             timings_ms={"retrieve": ms},
-            evidence=tuple(_evidence(hit) for hit in hits[:N_EVIDENCE]),
+            evidence=tuple(_evidence(hit) for hit in found.hits[:N_EVIDENCE]),
         )
+        return record, found.documents
 
     def _documents(self) -> list[Document]:
         """The documents as they are indexed, the title in front of the text."""
@@ -155,14 +147,9 @@ def mean_scores(records: Iterable[QuestionRecord], n_questions: int) -> Figures:
     }
 
 
-def digest_of_qrels(qrels: Qrels) -> str:
-    """What names the judgements."""
-    given = {query: dict(judged) for query, judged in qrels.items()}
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
-
-
-def _ranking(hits: Sequence[Hit]) -> list[tuple[str, float]]:
-    return [(hit.passage.document_id, hit.score) for hit in hits]
+def digest(values: Any) -> str:
+    """What names some values of JSON."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def _evidence(hit: Hit) -> Evidence:

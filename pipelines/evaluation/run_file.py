@@ -12,7 +12,7 @@ from ...eval.ranking.measures import Measure
 from ...eval.run_file import read_run
 from ...eval.trec_run import trec_id
 from .result_folder import ResultFolder
-from .retrieval import digest_of_qrels, mean_scores, relevant
+from .retrieval import digest, mean_scores, relevant
 
 
 def evaluate_runs(
@@ -45,7 +45,7 @@ def evaluate_runs(
 
 def run_settings(qrels: Qrels, measures: Sequence[Measure]) -> dict[str, Any]:
     """What must be the same for results to be gone on with."""
-    return {"judgements": digest_of_qrels(qrels), "measures": [measure.name for measure in measures]}
+    return {"judgements": digest(qrels), "measures": [measure.name for measure in measures]}
 
 
 def system_of(path: Path) -> str:

@@ -73,7 +73,7 @@ def retrieval(
             _export(collection, export, split)
             return
         test = RetrievalTest(collection, wanted, passages, depth, model)
-        figures = _measure(test, retriever or RETRIEVERS, index, out)
+        figures = _measure(test, list(dict.fromkeys(retriever or RETRIEVERS)), index, out)
     if json:
         print_json(figures)
     else:
