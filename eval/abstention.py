@@ -14,6 +14,7 @@ from enum import StrEnum
 from spanwise.types import AnswerSpan
 
 from .answer_match import contains_tokens
+from .question_record import QuestionRecord
 from .question_set import FolderQuestion
 from .squad import f1_v1
 from .squad_normalize import answer_tokens
@@ -66,6 +67,23 @@ def judge(question: FolderQuestion, answer: AnswerSpan | None) -> Verdict:
     if not question.answerable:
         return Verdict.FALSE_ANSWER
     return Verdict.RIGHT if is_right(question, answer) else Verdict.WRONG
+
+
+def verdict_of(record: QuestionRecord) -> Verdict | None:
+    """The verdict that a kept record stands for; None where no answer was judged as right or wrong.
+
+    An answer is right by its score `right`, or else by `exact`.
+
+    >>> print(verdict_of(QuestionRecord("bm25", "q1", "Who?", {"exact": 1.0}, prediction="Ada")))
+    right
+    """
+    if record.prediction is None or not {"right", "exact", "declined"} & set(record.scores):
+        return None
+    if not record.prediction:
+        return Verdict.WRONGLY_DECLINED if record.answerable else Verdict.RIGHTLY_DECLINED
+    if not record.answerable:
+        return Verdict.FALSE_ANSWER
+    return Verdict.RIGHT if record.scores.get("right", record.scores.get("exact")) == 1 else Verdict.WRONG
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from ...eval.report.visible import visible
+
+__all__ = ["console", "json_line", "print_json", "progress", "say", "visible"]
 
 LABELS = {
     "files": "reading files",
@@ -31,15 +34,6 @@ def json_line(record: Any) -> str:
 def say(message: str) -> None:
     """A line of talk on stderr."""
     print(message, file=sys.stderr)
-
-
-def visible(text: str) -> str:
-    """The text with control and bidirectional characters made visible, so that none reaches a terminal raw.
-
-    >>> visible("a\\x1b[31mb")
-    'a␛[31mb'
-    """
-    return "".join(_visible_character(c) for c in text)
 
 
 @contextmanager
@@ -73,13 +67,3 @@ def console() -> Any:
 
 def _megabytes(done: int, total: int) -> str:
     return f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
-
-
-def _visible_character(c: str) -> str:
-    if c in "\n\t":
-        return c
-    if ord(c) < 32:
-        return chr(0x2400 + ord(c))
-    if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn"):
-        return f"<U+{ord(c):04X}>"
-    return c

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import folder, generation, open_domain, retrieval, squad
+from . import compare, folder, gate, generation, open_domain, report, retrieval, squad
 
 app = typer.Typer(
     help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
@@ -15,4 +15,7 @@ app.command(
 )(open_domain.open_domain)
 app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")(folder.folder)
 app.command(epilog="Example: spanwise eval generation --data texts.jsonl --json")(generation.generation)
+app.command(epilog="Example: spanwise eval compare runs/bm25 runs/hybrid --show 5")(compare.compare)
+app.command(epilog="Example: spanwise eval gate asked.jsonl --folder notes --baseline runs/kept")(gate.gate)
 app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")(retrieval.retrieval)
+app.command(epilog="Example: spanwise eval report runs/dev")(report.report)

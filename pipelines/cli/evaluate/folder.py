@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
 
 import typer
 
 from ...library import open
-from ...records import answer_record
 from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption
-from ..terminal import print_json, progress, visible
+from ..terminal import print_json, progress, say, visible
 from .options import ReaderOption, print_figures
 
 
@@ -25,24 +27,48 @@ def folder(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
     group: GroupOption = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep records, figures and report.html there; stopped, the same command goes on.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Judge a folder by its questions: right, wrong, wrongly declined, false answers to absent questions."""
-    from ...evaluation.folder import evaluate_folder, summary
+    from ...evaluation.folder import evaluate_folder, printed_record, unindexed_documents
+    from ...evaluation.report import write_report
+    from ...evaluation.result_folder import ResultFolder
     from ...question_files import read_questions
 
     asked = read_questions(questions)
-    with open(folder, index) as library, progress() as report:
+    place = TemporaryDirectory() if out is None else nullcontext(str(out))
+    with place as kept, open(folder, index) as library, progress() as report:
         library.sync(report=report)
-        judged = evaluate_folder(library, asked, retriever, reader, k, threshold, report, group)
-    figures = summary(judged)
+        _warn(unindexed_documents(library, asked))
+        figures = evaluate_folder(library, asked, Path(kept), retriever, reader, k, threshold, report, group)
+        results = ResultFolder.open(Path(kept))
+        if out is not None:
+            say(f"the report is {write_report(results)}")
+        records = [printed_record(record) for record in results.records()]
     if json:
-        records = [
-            {"id": j.question.id, "verdict": j.verdict.value, **answer_record(j.answer)} for j in judged
-        ]
         print_json({**figures, "records": records})
-        return
-    for one in judged:
-        given = visible(" ".join(one.answer.text.split())) or "(declined)"
-        print(f"{one.verdict.value:17} {visible(one.question.question)} -> {given}")
-    print_figures(figures, json=False)
+    else:
+        _print(figures, records)
+
+
+def _print(figures: Mapping[str, Any], records: list[dict[str, Any]]) -> None:
+    for record in records:
+        given = visible(" ".join(record["answer"]["text"].split())) if record["answer"] else "(declined)"
+        print(f"{record['verdict']:17} {visible(record['question'])} -> {given}")
+    print_figures({name: value for name, value in figures.items() if name != "by_type"}, json=False)
+    for kind, counts in figures["by_type"].items():
+        print(f"{kind:20} {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+
+
+def _warn(missing: Mapping[str, int]) -> None:
+    if missing:
+        names = ", ".join(repr(name) for name in list(missing)[:5]) + (", …" if len(missing) > 5 else "")
+        what = f"{sum(missing.values())} times questions name documents that are not in the index"
+        say(f"{what} ({len(missing)}): {names}; such an answer cannot be judged right")

@@ -18,6 +18,27 @@ LimitOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(help="Which questions --limit draws.")]
 
+SystemOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Which systems of the results; may be given several times.", show_default=False),
+]
+MeasureOption = Annotated[
+    list[str] | None,
+    typer.Option(help="By which measures; may be given several times (default: all).", show_default=False),
+]
+QrelsOption = Annotated[
+    Path | None, typer.Option(help="The judgements that TREC runs are scored by.", show_default=False)
+]
+PredictionsDataOption = Annotated[
+    Path | None,
+    typer.Option("--data", help="The SQuAD-format file that predictions are scored by.", show_default=False),
+]
+PermutationsOption = Annotated[
+    int, typer.Option(min=1, help="Random permutations, and resamples of an interval.")
+]
+TestSeedOption = Annotated[int, typer.Option(min=0, help="Which permutations and resamples are drawn.")]
+ShowOption = Annotated[int, typer.Option(min=0, help="How many questions are named, of each kind.")]
+
 
 def print_figures(figures: dict[str, Any], json: bool) -> None:
     """Prints figures by name: aligned lines, or one JSON object."""

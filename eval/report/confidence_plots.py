@@ -1,0 +1,43 @@
+"""The reliability diagram of each system that answers with a confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..brier import brier_score
+from ..calibration_error import expected_calibration_error, reliability_bins
+from .axis import number
+from .plot import Plot
+from .reliability_chart import reliability_chart
+from .system_tally import SystemTally
+
+
+def reliability_plots(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
+    """One diagram a system; none for a system without confidences."""
+    for index, tally in enumerate(tallies):
+        if tally.confidences:
+            yield _reliability_plot(index, tally, "" if len(tallies) == 1 else f": {tally.name}")
+
+
+def _reliability_plot(index: int, tally: SystemTally, of: str) -> Plot:
+    bins = reliability_bins(tally.confidences, tally.credits)
+    ece = expected_calibration_error(tally.confidences, tally.credits)
+    brier = brier_score(tally.confidences, tally.credits)
+    count = f"{len(tally.confidences):,} answers"
+    rows = [
+        [
+            f"{number(one.low)} to {number(one.high)}",
+            f"{one.count:,}",
+            number(one.confidence or 0),
+            number(one.accuracy or 0),
+        ]
+        for one in bins
+        if one.count
+    ]
+    return Plot(
+        f"Reliability{of}",
+        reliability_chart(f"Reliability diagram{of}: accuracy by confidence", bins, index),
+        ["confidence", "answers", "mean confidence", "accuracy"],
+        rows,
+        note=f"ECE {number(ece)}, Brier {number(brier)} of {count}; bars count them.",
+    )

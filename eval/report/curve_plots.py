@@ -1,0 +1,86 @@
+"""The plots of curves: recall at k, and risk against coverage."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ..risk_coverage import aurc, coverage_at_risk, risk_coverage_curve
+from .axis import number
+from .line_chart import Curve, line_chart, thinned
+from .plot import Plot
+from .series import swatch
+from .system_tally import SystemTally
+
+_AT_K = re.compile(r"((?:\w*recall)|R|Success)@(\d{1,6})")
+TITLES = {
+    "recall": "Recall",
+    "R": "Recall",
+    "answer_recall": "Recall of the answer's words",
+    "Success": "Success",
+}
+
+
+def recall_plots(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
+    """A plot for each measure that was taken at two depths or more, with a curve for each system."""
+    families: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for index, tally in enumerate(tallies):
+        for name, mean in tally.scores.items():
+            if (found := _AT_K.fullmatch(name)) and int(found[2]):
+                families[found[1]][index][int(found[2])] = mean.value
+    for family, by_system in families.items():
+        if max(map(len, by_system.values())) > 1:
+            yield _recall_plot(family, by_system, [tally.name for tally in tallies])
+
+
+def risk_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
+    """Risk against coverage of the systems that answered with a confidence, if there are any."""
+    sure = [(index, tally) for index, tally in enumerate(tallies) if tally.confidences]
+    if not sure:
+        return
+    curves, rows = [], []
+    for index, tally in sure:
+        points = risk_coverage_curve(tally.confidences, tally.credits)
+        curves.append(Curve(index, tally.name, thinned([(point.coverage, point.risk) for point in points])))
+        risks = [
+            number(coverage_at_risk(tally.confidences, tally.credits, risk)) for risk in (0.05, 0.1, 0.2)
+        ]
+        area = number(aurc(tally.confidences, tally.credits))
+        rows.append([tally.name, f"{len(tally.confidences):,}", number(points[-1].risk), area, *risks])
+    title = "Risk against coverage"
+    yield Plot(
+        title,
+        line_chart(
+            f"{title}, a curve for each system",
+            curves,
+            "coverage: share of the answers given",
+            "risk: share of them that is wrong",
+        ),
+        [
+            "system",
+            "answers",
+            "risk of all",
+            "AURC",
+            *(f"coverage at risk {risk}" for risk in ("0.05", "0.1", "0.2")),
+        ],
+        rows,
+        [(swatch(index), tally.name) for index, tally in sure],
+        "Only answers that were given count; the surest are given first.",
+    )
+
+
+def _recall_plot(family: str, by_system: dict[int, dict[int, float]], names: Sequence[str]) -> Plot:
+    depths = sorted({k for values in by_system.values() for k in values})
+    curves = [Curve(index, names[index], sorted(values.items())) for index, values in by_system.items()]
+    title = f"{TITLES.get(family, family.replace('_', ' '))} at k"
+    return Plot(
+        title,
+        line_chart(f"{title}, a curve for each system", curves, "k", f"{family}@k", depths),
+        ["system", *(f"{family}@{k}" for k in depths)],
+        [
+            [names[index], *(number(values[k]) if k in values else "–" for k in depths)]
+            for index, values in by_system.items()
+        ],
+        [(swatch(index), names[index]) for index in by_system],
+    )

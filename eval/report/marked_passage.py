@@ -1,0 +1,108 @@
+"""A passage with the proposed answer and the right ones marked, cut to what stands around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..question_record import Evidence, QuestionRecord
+
+AROUND = 160
+MOST_PASSAGES = 3
+MOST_MARKS = 12
+Range = tuple[int, int]
+
+_SPACE = r"\s+"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a passage, and whether the system proposed it and whether it is a right answer."""
+
+    text: str
+    proposed: bool = False
+    gold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPassage:
+    """A passage that was looked at: its rank among them, and its text in pieces."""
+
+    rank: int
+    evidence: Evidence
+    right_document: bool
+    pieces: tuple[Piece, ...]
+
+
+def marked_passages(record: QuestionRecord) -> list[MarkedPassage]:
+    """The passages to show: those with the proposed answer or with a right one before the others."""
+    passages = [_marked(rank, one, record) for rank, one in enumerate(record.evidence, start=1)]
+
+    def of_no_interest(passage: MarkedPassage) -> tuple[bool, bool]:
+        gold = any(piece.gold for piece in passage.pieces)
+        return passage.evidence.span is None, not (gold and (passage.right_document or not record.documents))
+
+    return sorted(sorted(passages, key=of_no_interest)[:MOST_PASSAGES], key=lambda passage: passage.rank)
+
+
+def occurrences(golds: Iterable[str], text: str) -> list[Range]:
+    """Where right answers stand in a text, whole words only, whatever the case and the white space.
+
+    >>> occurrences(["the Mill"], "by the mill, the  mill, the miller")
+    [(3, 11), (13, 22)]
+    """
+    found: set[Range] = set()
+    for gold in golds:
+        words = [re.escape(word) for word in gold.split()]
+        if words:
+            pattern = rf"(?<!\w){_SPACE.join(words)}(?!\w)"
+            found.update(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
+    return sorted(found)[:MOST_MARKS]
+
+
+def pieces(text: str, proposed: Sequence[Range], golds: Sequence[Range]) -> list[Piece]:
+    """The whole text, cut wherever a mark begins or ends.
+
+    >>> [(p.text, p.proposed, p.gold) for p in pieces("abcd", [(0, 2)], [(1, 3)])]
+    [('a', True, False), ('b', True, True), ('c', False, True), ('d', False, False)]
+    """
+    cuts = sorted(
+        {0, len(text), *(min(max(at, 0), len(text)) for mark in (*proposed, *golds) for at in mark)}
+    )
+    return [
+        Piece(text[start:end], _inside(start, proposed), _inside(start, golds))
+        for start, end in pairwise(cuts)
+    ]
+
+
+def _marked(rank: int, evidence: Evidence, record: QuestionRecord) -> MarkedPassage:
+    proposed = [] if evidence.span is None else [evidence.span]
+    cut = pieces(evidence.text, proposed, occurrences(record.golds, evidence.text))
+    return MarkedPassage(rank, evidence, evidence.document in record.documents, tuple(_shortened(cut)))
+
+
+def _shortened(cut: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces, the unmarked ones without what is far from a mark, and no mark without end."""
+    for i, piece in enumerate(cut):
+        if piece.proposed or piece.gold:
+            yield Piece(_ends(piece.text, 2 * AROUND, 2 * AROUND), piece.proposed, piece.gold)
+        else:
+            before, after = (0 if i == 0 else AROUND), (0 if i == len(cut) - 1 else AROUND)
+            yield Piece(
+                _ends(piece.text, before, after) if before or after else _ends(piece.text, 2 * AROUND, 0)
+            )
+
+
+def _ends(text: str, first: int, last: int) -> str:
+    """The first and the last characters of a text, with a sign for those left out between them."""
+    if len(text) <= first + last + 20:
+        return text
+    beginning = text[:first].rsplit(None, 1)[0] if first else ""
+    ending = text[len(text) - last :].split(None, 1)[-1] if last else ""
+    return f"{beginning} … {ending}".strip()
+
+
+def _inside(at: int, ranges: Sequence[Range]) -> bool:
+    return any(start <= at < end for start, end in ranges)
