@@ -58,8 +58,7 @@ def run_open(
         "documents": len(planned.document_ids),
         "documents_sha256": _digest(planned.document_ids),
         "model": planned.model,
-        "reader": reader,
-        "reader_digest": _reader_digest(reader) if read else None,
+        **(_reader_settings(reader) if read else {}),
         "k": k,
         "limit": limit,
         "read": len(read),
@@ -103,7 +102,10 @@ def _digest(parts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def _reader_digest(reader: str) -> str:
-    from ...reader.builtin import load_reader
+def _reader_settings(reader: str) -> dict[str, Any]:
+    from ...reader.builtin import load_calibration, load_reader
 
-    return load_reader(reader).digest
+    digest = load_reader(reader).digest
+    calibration = load_calibration(reader, digest)
+    threshold = None if calibration is None else calibration.threshold
+    return {"reader": reader, "reader_digest": digest, "threshold": threshold}
