@@ -38,6 +38,15 @@ def match_tokens(text: str) -> list[str]:
     return tokens
 
 
+def match_text(text: str) -> str:
+    """The tokens with a space before, between and after them: a text holds another if its form does.
+
+    >>> match_text("born in 1887.") in match_text("Ada was born in 1887. She")
+    True
+    """
+    return f" {' '.join(match_tokens(text))} "
+
+
 def contains_tokens(passage_tokens: Sequence[str], answer_tokens: Sequence[str]) -> bool:
     """True when the answer's tokens stand in the passage one after the other.
 

@@ -27,16 +27,21 @@ def paragraph_library(texts: Iterable[tuple[str, str]], index: Path, model: str 
 
     A title is indexed with its paragraph as a heading is; the empty string is none.
     """
-    analyzer = Analyzer()
-    store = Store.create(index, {**roots_setting((), index), MODEL: model, **analyzer.settings()})
-    with store.writer() as writer:
+    settings = {**roots_setting((), index), MODEL: model, **Analyzer().settings()}
+    library = Library(Store.create(index, settings))
+    put_paragraphs(library, texts)
+    return library
+
+
+def put_paragraphs(library: Library, texts: Iterable[tuple[str, str]]) -> None:
+    """Adds paragraphs given as (title, text), all of them in one commit."""
+    with library.store.writer() as writer:
         for context, title in {context: title for title, context in texts}.items():
             document = _document(title, context)
             passages = split(document)
-            terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+            terms = [library.analyzer.terms(indexed_text(passage)) for passage in passages]
             writer.put(document, passages, terms, FileState(len(context), 0, document.sha256))
         writer.commit()
-    return Library(store)
 
 
 def contexts_of(articles: Iterable[Article]) -> list[str]:

@@ -1,143 +1,206 @@
 """Open-domain evaluation: find the paragraph among all, then read; every retriever side by side.
 
-Each distinct paragraph is one document, ranked by its best passage. Recall counts the gold paragraph.
+Each distinct paragraph is one document, ranked by its best passage; a question's gold is the document that
+has the text of its paragraph. Questions are asked one at a time, as people ask them: so nothing that is
+found depends on how many are asked together, and the times are those of one question.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
-from spanwise.types import Answer, Hit, Passage, ScoredSpan
+from spanwise.types import Answer, AnswerSpan, Hit
 
 from ...corpora.squad import SquadDataset
-from ...eval.recall import mean_recall_at_k
-from ...eval.reciprocal_rank import mean_reciprocal_rank
-from ...eval.squad import score_v2
-from ...reader.protocol import Reader
+from ...eval.answer_match import match_text, match_tokens
+from ...eval.question_record import Evidence, QuestionRecord
+from ...eval.recall import recall_at_k
+from ...eval.reciprocal_rank import reciprocal_rank
+from ...eval.squad import question_scores_v2
+from ...retrieval.protocol import Retriever
 from ..ask import Asker
 from ..library import Library
 from ..paragraph_index import document_id_of
 from ..progress import Report, silent
+from .document_ranking import DocumentRanking, rank_documents
+from .open_figures import CUTOFFS, open_figures
+from .result_folder import ResultFolder
 from .squad import GoldQuestion, gold_questions
 
-CUTOFFS = (1, 5, 20)
-PASSAGES_PER_CUTOFF = 3
-QUESTIONS_AT_ONCE = 64
+RECORDS_AT_ONCE = 16  # what is lost at most when the evaluation is stopped
+EVIDENCE = 5
+TEXTS_KEPT = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFigures:
-    """What one retriever reached; EM and F1 are in percent over `read` questions, none declined."""
+def questions_to_ask(
+    dataset: SquadDataset, limit: int | None = None, read_limit: int = 1000, seed: int = 0
+) -> tuple[list[GoldQuestion], frozenset[str]]:
+    """The questions, and the ids of those that are read, drawn by the seed from all or from `limit` of them.
 
-    recall: dict[int, float]
-    rr: float
-    exact: float | None
-    f1: float | None
-    questions: int
-    read: int
-    ms_per_question: dict[str, float]
-
-
-class RememberingReader:
-    """A reader that reads each (question, passage) once, however many retrievers find it."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader, self.digest = reader, reader.digest
-        self._known: dict[tuple[str, int], list[ScoredSpan]] = {}
-
-    def read(
-        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
-    ) -> list[list[list[ScoredSpan]]]:
-        """As `reader.protocol.Reader.read`; `n_best` must not change between calls."""
-        new = [
-            [p for p in group if (q, p.id) not in self._known]
-            for q, group in zip(questions, passages, strict=True)
-        ]
-        for q, group, read in zip(questions, new, self.reader.read(questions, new, n_best), strict=True):
-            self._known.update({(q, passage.id): spans for passage, spans in zip(group, read, strict=True)})
-        return [[self._known[q, p.id] for p in group] for q, group in zip(questions, passages, strict=True)]
+    Nothing can be found for a question without answer, so those that are not read are left out.
+    """
+    drawn = gold_questions(dataset, limit, seed)
+    chosen = random.Random(seed).sample(range(len(drawn)), min(read_limit, len(drawn)))
+    read = frozenset(drawn[i].id for i in chosen)
+    return [question for question in drawn if question.answers or question.id in read], read
 
 
 def evaluate_open(
     library: Library,
-    dataset: SquadDataset,
+    questions: Sequence[GoldQuestion],
+    read: frozenset[str],
     retrievers: Sequence[str],
+    results: ResultFolder,
     reader: str = "builtin",
     k: int = 20,
-    limit: int | None = None,
-    read_limit: int = 1000,
-    seed: int = 0,
     report: Report = silent,
-) -> dict[str, OpenFigures]:
-    """The figures of each retriever over a library of the data set's paragraphs.
+) -> dict[str, dict[str, Any]]:
+    """The figures of each retriever over a library of paragraphs, see `open_figures`.
 
-    Recall is over all answerable questions (or `limit` of them), EM and F1 over `read_limit` of those,
-    drawn by the seed; 0 reads none. `k` passages are read a question.
+    Documents are ranked for every question, answers read in the `k` best passages for those in `read`. A
+    question that `results` holds a record of is not asked again.
     """
-    questions = [q for q in gold_questions(dataset, limit, seed) if q.answers]
-    chosen = sorted(random.Random(seed).sample(range(len(questions)), min(read_limit, len(questions))))
-    to_read = [questions[i] for i in chosen]
-    asker = _asker(library, reader) if to_read else None
-    figures = {}
+    texts = lru_cache(TEXTS_KEPT)(lambda document: match_text(library.document(document).text))
+    asker: Asker | None = None
     for name in retrievers:
-        rankings, search_ms = _search(library, name, questions, report)
-        exact, f1, read_ms = None, None, 0.0
-        if asker is not None:
-            exact, f1, read_ms = _read(asker, library, name, to_read, k, report)
-        golds = [{document_id_of(q.context)} for q in questions]
-        figures[name] = OpenFigures(
-            recall={cutoff: mean_recall_at_k(rankings, golds, cutoff) for cutoff in CUTOFFS},
-            rr=mean_reciprocal_rank(rankings, golds),
-            exact=exact,
-            f1=f1,
-            questions=len(questions),
-            read=len(to_read),
-            ms_per_question={"retrieve": search_ms, "ask": read_ms},
+        done = results.done(name)
+        left = [question for question in questions if question.id not in done]
+        if left and read and asker is None:
+            asker = library.asker("bm25", reader)
+        if left:
+            system = _System(name, library.retriever(name), asker, texts, k)
+            for n_done in system.ask(left, read, results):
+                report(name, len(questions) - len(left) + n_done, len(questions))
+    figures = _figures_of_finished(results, len(questions))
+    results.finish(figures)
+    return {name: figures[name] for name in retrievers}
+
+
+def _figures_of_finished(results: ResultFolder, n_questions: int) -> dict[str, dict[str, Any]]:
+    """The figures of every retriever that the folder has all records of, whoever asked for it."""
+    names = dict.fromkeys(record.system for record in results.records())
+    kept = ((name, list(results.records(name))) for name in names)
+    return {name: open_figures(records) for name, records in kept if len(records) == n_questions}
+
+
+@dataclass(slots=True)
+class _Found:
+    """A retriever that has found already, for one question."""
+
+    name: str
+    hits: Sequence[Hit]
+
+    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+        return [list(self.hits[:k])]
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """One retriever with what it is judged by; `texts` are documents as `eval.answer_match` compares them."""
+
+    name: str
+    retriever: Retriever
+    asker: Asker | None
+    texts: Callable[[str], str]
+    k: int
+
+    def ask(
+        self, questions: Sequence[GoldQuestion], read: frozenset[str], results: ResultFolder
+    ) -> Iterator[int]:
+        """Keep the record of each question; says after each few how many are done."""
+        for at in range(0, len(questions), RECORDS_AT_ONCE):
+            batch = questions[at : at + RECORDS_AT_ONCE]
+            judged = [self.judge(question, question.id in read) for question in batch]
+            rankings = {record.id: ranking.documents for record, ranking in judged}
+            results.add([record for record, _ in judged], rankings)
+            yield at + len(batch)
+
+    def judge(self, question: GoldQuestion, read: bool) -> tuple[QuestionRecord, DocumentRanking]:
+        """What was found for one question, and what of it was right."""
+        began = time.perf_counter()
+        ranking = rank_documents(self.retriever, question.text, CUTOFFS[-1], self.k)
+        took_ms = {"retrieve": (time.perf_counter() - began) * 1000}
+        gold = document_id_of(question.context)
+        record = QuestionRecord(
+            system=self.name,
+            id=question.id,
+            question=question.text,
+            scores=self._retrieval_scores(question, ranking, gold) if question.answers else {},
+            answerable=bool(question.answers),
+            golds=question.answers,
+            documents=(gold,) if question.answers else (),
+            timings_ms=took_ms,
         )
-    return figures
+        if read and self.asker is not None:
+            found = _Found(self.retriever.name, ranking.hits)
+            answer = replace(self.asker, retriever=found).ask([question.text], self.k)[0]
+            record = _with_answer(record, answer, ranking.hits[: self.k], self.asker.calibration is not None)
+        return record, ranking
+
+    def _retrieval_scores(
+        self, question: GoldQuestion, ranking: DocumentRanking, gold: str
+    ) -> dict[str, float]:
+        documents = [document for document, _ in ranking.documents]
+        forms = [match_text(answer) for answer in question.answers if match_tokens(answer)]
+        holding = [i for i, one in enumerate(documents) if any(form in self.texts(one) for form in forms)]
+        first = holding[0] if holding else len(documents)
+        return {
+            **{f"recall@{cutoff}": recall_at_k(documents, {gold}, cutoff) for cutoff in CUTOFFS},
+            **{f"answer_recall@{cutoff}": float(bool(holding) and first < cutoff) for cutoff in CUTOFFS},
+            "rr": reciprocal_rank(documents, {gold}),
+        }
 
 
-def _asker(library: Library, reader: str) -> Asker:
-    asker = library.asker("bm25", reader)
-    return replace(asker, reader=RememberingReader(asker.reader))
+def _with_answer(
+    record: QuestionRecord, answer: Answer, hits: Sequence[Hit], calibrated: bool
+) -> QuestionRecord:
+    """The record with the answer; a question for which no passage was found has confidence 0."""
+    shown = answer.best or answer.best_rejected
+    given = "" if answer.best is None else answer.best.short.text
+    golds = {record.id: record.golds}
+    exact, f1 = (one[record.id] for one in question_scores_v2(golds, {record.id: given}))
+    scores = {**record.scores, "exact_abstaining": exact, "f1_abstaining": f1}
+    if record.answerable:
+        forced = {record.id: "" if shown is None else shown.short.text}
+        exact, f1 = (one[record.id] for one in question_scores_v2(golds, forced))
+        retrieved = any(hit.passage.document_id in record.documents for hit in hits)
+        answered = float(answer.best is not None)
+        scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
+    else:
+        scores["declined"] = float(answer.best is None)
+    unsure = 0.0 if calibrated else None
+    return replace(
+        record,
+        scores=scores,
+        prediction=given,
+        confidence=unsure if shown is None else shown.confidence,
+        timings_ms={**answer.timings_ms, **record.timings_ms},
+        evidence=_evidence(hits, shown),
+    )
 
 
-def _search(
-    library: Library, name: str, questions: Sequence[GoldQuestion], report: Report
-) -> tuple[list[list[str]], float]:
-    """The ranked document ids of each question (its hits would not fit into memory), and the time of one."""
-    retriever = library.retriever(name)
-    found: list[list[str]] = []
-    began = time.perf_counter()
-    for at in range(0, len(questions), QUESTIONS_AT_ONCE):
-        batch = [q.text for q in questions[at : at + QUESTIONS_AT_ONCE]]
-        found += map(_documents, retriever.search(batch, CUTOFFS[-1] * PASSAGES_PER_CUTOFF))
-        report(f"search {name}", len(found), len(questions))
-    return found, (time.perf_counter() - began) * 1000 / max(1, len(questions))
+def _evidence(hits: Sequence[Hit], shown: AnswerSpan | None) -> tuple[Evidence, ...]:
+    """The best passages, and the one that the answer is from where it ranks below them."""
+    kept = [hit for hit in hits if hit.rank <= EVIDENCE or (shown and hit.passage.id == shown.passage.id)]
+    return tuple(
+        Evidence(
+            hit.passage.document_id,
+            hit.passage.start,
+            hit.passage.end,
+            hit.passage.text,
+            hit.score,
+            _place_in(hit, shown),
+        )
+        for hit in kept
+    )
 
 
-def _read(
-    asker: Asker, library: Library, name: str, questions: Sequence[GoldQuestion], k: int, report: Report
-) -> tuple[float, float, float]:
-    using = replace(asker, retriever=library.retriever(name))
-    answers: list[Answer] = []
-    began = time.perf_counter()
-    for at in range(0, len(questions), QUESTIONS_AT_ONCE):
-        answers += using.ask([q.text for q in questions[at : at + QUESTIONS_AT_ONCE]], k, threshold=0)
-        report(f"read {name}", len(answers), len(questions))
-    took = (time.perf_counter() - began) * 1000 / len(questions)
-    predictions = {q.id: short_text(answer) for q, answer in zip(questions, answers, strict=True)}
-    scores = score_v2({q.id: q.answers for q in questions}, predictions)
-    return scores["exact"], scores["f1"], took
-
-
-def short_text(answer: Answer) -> str:
-    """The reader's own span, also where a sentence or list is shown around it."""
-    return "" if answer.best is None else answer.best.short.text
-
-
-def _documents(hits: Sequence[Hit]) -> list[str]:
-    return list(dict.fromkeys(hit.passage.document_id for hit in hits))
+def _place_in(hit: Hit, shown: AnswerSpan | None) -> tuple[int, int] | None:
+    if shown is None or shown.passage.id != hit.passage.id:
+        return None
+    return shown.short.start - hit.passage.start, shown.short.end - hit.passage.start

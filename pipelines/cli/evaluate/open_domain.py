@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from ...library import Library, open_index
-from ..arguments import IndexOption, JsonOption
-from ..terminal import console, print_json, progress
-from .options import DataOption, LimitOption, ReaderOption, SeedOption
+from ..arguments import JsonOption
+from ..terminal import console, print_json, progress, say
+from .options import LimitOption, ReaderOption, SeedOption
+
+RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 
 
 def open_domain(
-    data: DataOption,
-    index: IndexOption = None,
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            help="A SQuAD-format file, plain or gzipped; may be given several times.", show_default=False
+        ),
+    ],
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="A SQuAD-format file whose paragraphs are searched too, its questions not asked."),
+    ] = None,
+    index: Annotated[
+        Path | None,
+        typer.Option(help="Where the index of the paragraphs is, or will be made. Default: in --out."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep settings, records, runs and figures there; stopped, it goes on from there."),
+    ] = None,
     retriever: Annotated[
         list[str] | None, typer.Option(help="A retriever to measure; may be given several times.")
     ] = None,
+    model: Annotated[str | None, typer.Option(help="The encoder of a new index.")] = None,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     limit: LimitOption = None,
@@ -30,48 +48,51 @@ def open_domain(
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Find each question's paragraph among all of the file, then read: recall, MRR, EM and F1."""
-    from ....corpora.squad import read_squad
-    from ...evaluation.open_domain import evaluate_open
+    """Find each question's paragraph among all of the files, then read: recall, EM, F1, abstention, times."""
+    from ...evaluation.open_run import run_open
 
-    dataset = read_squad(data)
-    names = retriever or ["tfidf", "bm25", "dense", "hybrid"]
-    with (
-        TemporaryDirectory() as folder,
-        progress() as report,
-        _paragraphs(dataset, index, Path(folder), names, report) as library,
-    ):
-        figures = evaluate_open(library, dataset, names, reader, k, limit, read, seed, report)
-    records = {name: _open_record(asdict(value)) for name, value in figures.items()}
+    with TemporaryDirectory() if out is None else nullcontext(out) as folder, progress() as report:
+        figures = run_open(
+            data,
+            Path(folder) / "results" if out is None else out,
+            retriever or RETRIEVERS,
+            corpus or (),
+            index,
+            model,
+            reader,
+            k,
+            limit,
+            read,
+            seed,
+            report,
+        )
     if json:
-        print_json(records)
+        print_json(figures)
     else:
-        _table(records)
+        _table(figures)
+    if out is not None:
+        say(f"the records, runs and figures are in {out}")
 
 
-def _paragraphs(dataset: Any, index: Path | None, temporary: Path, names: list[str], report: Any) -> Library:
-    from ...paragraph_index import contexts_of, paragraph_library
-    from ...sync import sync_vectors
-
-    if index is not None and index.exists():
-        return open_index(index)
-    texts = [("", context) for context in contexts_of(dataset.articles)]
-    library = paragraph_library(texts, index or temporary / "index")
-    if any(part in ("dense", "hybrid") for name in names for part in name.split("+")):
-        sync_vectors(library.store, library.encoder, report)
-    return library
-
-
-def _open_record(figures: dict[str, Any]) -> dict[str, Any]:
-    recall = {f"recall@{cutoff}": value for cutoff, value in figures.pop("recall").items()}
-    return {**recall, **figures}
-
-
-def _table(records: dict[str, dict[str, Any]]) -> None:
+def _table(figures: dict[str, dict[str, Any]]) -> None:
+    """One row a figure, one column a retriever."""
     from rich.table import Table
 
-    columns = ["recall@1", "recall@5", "recall@20", "rr", "exact", "f1"]
-    table = Table("retriever", *columns, box=None)
-    for name, record in records.items():
-        table.add_row(name, *["" if record[c] is None else f"{record[c]:.3f}" for c in columns])
+    rows = {name: _flat(record) for name, record in figures.items()}
+    table = Table("", *rows, box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for figure in dict.fromkeys(figure for row in rows.values() for figure in row):
+        table.add_row(figure, *[_shown(figure, row.get(figure)) for row in rows.values()])
     console().print(table)
+
+
+def _flat(record: dict[str, Any]) -> dict[str, float]:
+    stages = {f"ms to {stage}": value for stage, value in record["ms"].items()}
+    return {**{name: value for name, value in record.items() if name != "ms"}, **stages}
+
+
+def _shown(figure: str, value: float | None) -> str:
+    if value is None or isinstance(value, int):
+        return "" if value is None else f"{value:,}"
+    return f"{value:.1f}" if figure.startswith(("exact", "f1", "ms")) else f"{value:.3f}"
