@@ -22,6 +22,8 @@ TITLES = {
 }
 
 RISKS = (0.05, 0.1, 0.2)
+LEAST_ANSWERS = 10
+"""Of fewer answers the risk jumps about and would set the height of the whole picture."""
 
 
 def recall_plots(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
@@ -45,7 +47,8 @@ def risk_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
     for index, tally in sure:
         forecasts = tally.forecasts.confidences, tally.forecasts.credits
         points = risk_coverage_curve(*forecasts)
-        curves.append(Curve(index, tally.name, thinned([(point.coverage, point.risk) for point in points])))
+        curve = [(p.coverage, p.risk) for p in points if p.coverage * len(forecasts[0]) >= LEAST_ANSWERS]
+        curves.append(Curve(index, tally.name, thinned(curve or [(1.0, points[-1].risk)])))
         coverages = [number(coverage_at_risk(*forecasts, risk)) for risk in RISKS]
         areas = [number(aurc(*forecasts)), number(points[-1].risk)]
         rows.append([tally.name, *areas, *coverages, tally.forecasts.told])
@@ -60,7 +63,8 @@ def risk_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
         ["system", "AURC", "risk of all", *(f"coverage at risk {number(risk)}" for risk in RISKS), "of"],
         rows,
         [(swatch(index), tally.name) for index, tally in sure],
-        f"Of {sure[0][1].forecasts.told}." if len(sure) == 1 else "",
+        f"The curves begin at {LEAST_ANSWERS} answers."
+        + (f" Of {sure[0][1].forecasts.told}." if len(sure) == 1 else ""),
     )
 
 
