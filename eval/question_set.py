@@ -70,6 +70,8 @@ def _question(record: Any, default_id: str) -> FolderQuestion:
     for name in ("id", "question", "sentence"):
         if not isinstance(record[name], str):
             raise ValueError(f"{name} is {record[name]!r}; expected a string")
+    if not record["question"].strip():
+        raise ValueError("the question is empty")
     for name in ("answerable", "no_shared_words"):
         if not isinstance(record[name], bool):
             raise ValueError(f"{name} is {record[name]!r}; expected true or false")

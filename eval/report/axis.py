@@ -37,8 +37,8 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     >>> ticks(0, 0.93), ticks(62, 97)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [60.0, 70.0, 80.0, 90.0, 100.0])
     """
-    if high <= low:
-        low, high = min(low, 0.0), max(high, 1.0) if high <= 1 else high * 1.1
+    if high - low < 1e-6 * max(abs(high), 1.0):  # all the same: show it with 0 for a measure
+        low, high = min(low, 0.0), max(high, 1.0)
     exponent = math.floor(math.log10((high - low) / (most - 1)))
     for step in (round_step * 10**power for power in (exponent, exponent + 1) for round_step in _STEPS):
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

@@ -15,15 +15,15 @@ from .system_tally import SystemTally
 def reliability_plots(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
     """One diagram a system; none for a system without confidences."""
     for index, tally in enumerate(tallies):
-        if tally.confidences:
+        if tally.forecasts.confidences:
             yield _reliability_plot(index, tally, "" if len(tallies) == 1 else f": {tally.name}")
 
 
 def _reliability_plot(index: int, tally: SystemTally, of: str) -> Plot:
-    bins = reliability_bins(tally.confidences, tally.credits)
-    ece = expected_calibration_error(tally.confidences, tally.credits)
-    brier = brier_score(tally.confidences, tally.credits)
-    count = f"{len(tally.confidences):,} answers"
+    confidences, credits = tally.forecasts.confidences, tally.forecasts.credits
+    bins = reliability_bins(confidences, credits)
+    ece = number(expected_calibration_error(confidences, credits))
+    brier = number(brier_score(confidences, credits))
     rows = [
         [
             f"{number(one.low)} to {number(one.high)}",
@@ -39,5 +39,5 @@ def _reliability_plot(index: int, tally: SystemTally, of: str) -> Plot:
         reliability_chart(f"Reliability diagram{of}: accuracy by confidence", bins, index),
         ["confidence", "answers", "mean confidence", "accuracy"],
         rows,
-        note=f"ECE {number(ece)}, Brier {number(brier)} of {count}; bars count them.",
+        note=f"ECE {ece}, Brier {brier}; {tally.forecasts.told}. The bars count them.",
     )

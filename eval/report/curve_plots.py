@@ -21,6 +21,10 @@ TITLES = {
     "Success": "Success",
 }
 
+RISKS = (0.05, 0.1, 0.2)
+LEAST_ANSWERS = 10
+"""Of fewer answers the risk jumps about and would set the height of the whole picture."""
+
 
 def recall_plots(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
     """A plot for each measure that was taken at two depths or more, with a curve for each system."""
@@ -36,37 +40,31 @@ def recall_plots(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
 
 def risk_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
     """Risk against coverage of the systems that answered with a confidence, if there are any."""
-    sure = [(index, tally) for index, tally in enumerate(tallies) if tally.confidences]
+    sure = [(index, tally) for index, tally in enumerate(tallies) if tally.forecasts.confidences]
     if not sure:
         return
     curves, rows = [], []
     for index, tally in sure:
-        points = risk_coverage_curve(tally.confidences, tally.credits)
-        curves.append(Curve(index, tally.name, thinned([(point.coverage, point.risk) for point in points])))
-        risks = [
-            number(coverage_at_risk(tally.confidences, tally.credits, risk)) for risk in (0.05, 0.1, 0.2)
-        ]
-        area = number(aurc(tally.confidences, tally.credits))
-        rows.append([tally.name, f"{len(tally.confidences):,}", number(points[-1].risk), area, *risks])
+        forecasts = tally.forecasts.confidences, tally.forecasts.credits
+        points = risk_coverage_curve(*forecasts)
+        curve = [(p.coverage, p.risk) for p in points if p.coverage * len(forecasts[0]) >= LEAST_ANSWERS]
+        curves.append(Curve(index, tally.name, thinned(curve or [(1.0, points[-1].risk)])))
+        coverages = [number(coverage_at_risk(*forecasts, risk)) for risk in RISKS]
+        areas = [number(aurc(*forecasts)), number(points[-1].risk)]
+        rows.append([tally.name, *areas, *coverages, tally.forecasts.told])
     title = "Risk against coverage"
+    x_name, y_name = (
+        "coverage: share that is answered, the surest first",
+        "risk: share of those that is wrong",
+    )
     yield Plot(
         title,
-        line_chart(
-            f"{title}, a curve for each system",
-            curves,
-            "coverage: share of the answers given",
-            "risk: share of them that is wrong",
-        ),
-        [
-            "system",
-            "answers",
-            "risk of all",
-            "AURC",
-            *(f"coverage at risk {risk}" for risk in ("0.05", "0.1", "0.2")),
-        ],
+        line_chart(f"{title}, a curve for each system", curves, x_name, y_name),
+        ["system", "AURC", "risk of all", *(f"coverage at risk {number(risk)}" for risk in RISKS), "of"],
         rows,
         [(swatch(index), tally.name) for index, tally in sure],
-        "Only answers that were given count; the surest are given first.",
+        f"The curves begin at {LEAST_ANSWERS} answers."
+        + (f" Of {sure[0][1].forecasts.told}." if len(sure) == 1 else ""),
     )
 
 

@@ -13,6 +13,8 @@ WIDTH = 360.0
 """Of every chart, in CSS pixels: small enough that the letters of one stay readable on a telephone."""
 
 RIGHT = WIDTH - 14
+CHARACTER = 6.8
+"""How wide a letter of the wider fonts is on average."""
 
 
 def drawing(label: str, height: float, content: Iterable[Markup]) -> Markup:
@@ -57,14 +59,17 @@ def left_axis(scale: Scale, values: Sequence[float], left: float, right: float, 
 
 def width_of(words: str) -> float:
     """About how wide words are at the size of ticks."""
-    return 6.2 * len(words)
+    return CHARACTER * len(words)
 
 
 def shortened(words: str, width: float) -> str:
-    """The words, or as many letters of them as fit, with a sign that some are missing.
+    """The words, or as much of their beginning and their end as fits, where names of a kind differ.
 
     >>> shortened("a long name", 40)
-    'a lon…'
+    'a …me'
     """
-    fits = max(1, int(width / 6.2))
-    return words if len(words) <= fits else words[: fits - 1] + "…"
+    fits = max(3, int(width / CHARACTER))
+    if len(words) <= fits:
+        return words
+    ending = 2 * fits // 3 - 1
+    return f"{words[: fits - 1 - ending]}…{words[-ending:]}"

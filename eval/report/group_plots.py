@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..abstention import Verdict
 from ..question_kind import ANSWER_LENGTHS, QUESTION_WORDS
 from ..wilson import wilson_interval
-from .axis import number
 from .interval_chart import Estimate, interval_chart
 from .plot import Plot
 from .series import filled_swatch, swatch
@@ -88,7 +87,7 @@ def _group_plot(
         interval_chart(f"{title}, with intervals of 95 %", rows, "% of the questions"),
         [grouping, "", "n", "mean", "95 % interval"],
         [
-            [group, one.name, f"{one.n:,}", number(one.mean), f"{number(one.low)} to {number(one.high)}"]
+            [group, one.name, f"{one.n:,}", f"{one.mean:.1f}", f"{one.low:.1f} to {one.high:.1f}"]
             for group, estimates in rows
             for one in estimates
         ],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from . import series
-from .axis import Scale, number, ticks
+from .axis import Scale, ticks
 from .frame import RIGHT, bottom_axis, drawing, rule, shortened, text
 
 LEFT, TOP, NAME = 112.0, 8.0, 106.0
@@ -53,8 +53,7 @@ def _row(group: str, estimates: Sequence[Estimate], x: Scale, top: float, height
     first = middle - ROW * (len(estimates) - 1) / 2
     for i, one in enumerate(estimates):
         y = first + i * ROW
-        bounds = f"{number(one.low)} to {number(one.high)}"
-        told = f"{one.name}, {group}: {number(one.mean)} ({bounds}), n = {one.n:,}"
+        told = f"{one.name}, {group}: {one.mean:.1f} ({one.low:.1f} to {one.high:.1f}), n = {one.n:,}"
         whisker = f"whisker {series.colour(one.index)}"
         drawn += [
             rule(x(one.low), y, x(one.high), y, whisker),

@@ -17,7 +17,7 @@ def latency_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
     """The milliseconds of every stage of every system, if any were taken."""
     many = len(tallies) > 1
     spreads = [
-        _spread(index, f"{tally.name}, {stage}" if many else stage, times)
+        _spread(index, f"{stage}, {tally.name}" if many else stage, times)
         for index, tally in enumerate(tallies)
         for stage, times in tally.times_ms.items()
     ]

@@ -36,15 +36,29 @@ class MarkedPassage:
     pieces: tuple[Piece, ...]
 
 
-def marked_passages(record: QuestionRecord) -> list[MarkedPassage]:
-    """The passages to show: those with the proposed answer or with a right one before the others."""
-    passages = [_marked(rank, one, record) for rank, one in enumerate(record.evidence, start=1)]
+@dataclass(frozen=True, slots=True)
+class ShownPassages:
+    """The passages to show, and how many there are besides."""
+
+    passages: tuple[MarkedPassage, ...]
+    others: int
+
+
+def shown_passages(record: QuestionRecord) -> ShownPassages:
+    """Each passage once; those with a proposed answer or with a right one are shown before the others."""
+    found: dict[tuple[str, int, int], list[Evidence]] = {}
+    for one in record.evidence:
+        found.setdefault((one.document, one.start, one.end), []).append(one)
+    passages = [_marked(rank, same, record) for rank, same in enumerate(found.values(), start=1)]
 
     def of_no_interest(passage: MarkedPassage) -> tuple[bool, bool]:
         gold = any(piece.gold for piece in passage.pieces)
-        return passage.evidence.span is None, not (gold and (passage.right_document or not record.documents))
+        proposed = any(piece.proposed for piece in passage.pieces)
+        return not proposed, not (gold and (passage.right_document or not record.documents))
 
-    return sorted(sorted(passages, key=of_no_interest)[:MOST_PASSAGES], key=lambda passage: passage.rank)
+    shown = sorted(passages, key=of_no_interest)[:MOST_PASSAGES]
+    in_order = sorted(shown, key=lambda passage: passage.rank)
+    return ShownPassages(tuple(in_order), len(passages) - len(shown))
 
 
 def occurrences(golds: Iterable[str], text: str) -> list[Range]:
@@ -77,10 +91,12 @@ def pieces(text: str, proposed: Sequence[Range], golds: Sequence[Range]) -> list
     ]
 
 
-def _marked(rank: int, evidence: Evidence, record: QuestionRecord) -> MarkedPassage:
-    proposed = [] if evidence.span is None else [evidence.span]
-    cut = pieces(evidence.text, proposed, occurrences(record.golds, evidence.text))
-    return MarkedPassage(rank, evidence, evidence.document in record.documents, tuple(_shortened(cut)))
+def _marked(rank: int, same: Sequence[Evidence], record: QuestionRecord) -> MarkedPassage:
+    """One passage, with whatever was proposed in it."""
+    first = same[0]
+    proposed = [one.span for one in same if one.span is not None]
+    cut = pieces(first.text, proposed, occurrences(record.golds, first.text))
+    return MarkedPassage(rank, first, first.document in record.documents, tuple(_shortened(cut)))
 
 
 def _shortened(cut: Sequence[Piece]) -> Iterator[Piece]:
@@ -96,12 +112,13 @@ def _shortened(cut: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _ends(text: str, first: int, last: int) -> str:
-    """The first and the last characters of a text, with a sign for those left out between them."""
+    """The first and the last characters of a text, whole words, with a sign for those left out."""
     if len(text) <= first + last + 20:
         return text
-    beginning = text[:first].rsplit(None, 1)[0] if first else ""
-    ending = text[len(text) - last :].split(None, 1)[-1] if last else ""
-    return f"{beginning} … {ending}".strip()
+    beginning, ending = text[:first].rsplit(None, 1), text[len(text) - last :].split(None, 1)
+    return (
+        f"{beginning[0] + ' ' if first and beginning else ''}…{' ' + ending[-1] if last and ending else ''}"
+    )
 
 
 def _inside(at: int, ranges: Sequence[Range]) -> bool:

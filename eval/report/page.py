@@ -17,7 +17,7 @@ from .confidence_plots import reliability_plots
 from .curve_plots import recall_plots, risk_plot
 from .group_plots import group_plots, verdict_plot
 from .latency_plot import latency_plot
-from .marked_passage import marked_passages
+from .marked_passage import shown_passages
 from .markup import shown
 from .plot import Plot
 from .system_tally import SystemTally, tallies
@@ -62,7 +62,7 @@ def page(
         parts=[(name, row) for name, row in rows if JOIN in name],
         plots=list(_plots(gathered)),
         tallies=gathered,
-        passages=marked_passages,
+        passages=shown_passages,
         number=number,
     )
 

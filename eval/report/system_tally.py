@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from spanwise.errors import DataMalformed
 
-from ..abstention import Verdict, verdict_of
+from ..abstention import verdict_of
 from ..question_kind import answer_length, question_word
 from ..question_record import QuestionRecord
+from .forecasts import Forecasts
 from .worst import Worst, worst_lists
 
 GROUPED = ("exact", "f1", "right", "right_top3")
@@ -50,8 +51,8 @@ def _means() -> defaultdict[str, Mean]:
 class SystemTally:
     """The sums, distributions and worst failures of one system.
 
-    `groups` holds means by (grouping, score) and group. `confidences` and `credits` are those of the
-    answers given; `times_ms` are by stage. `verdicts` are counted by the type of question.
+    `groups` holds means by (grouping, score) and group; `times_ms` are by stage. `verdicts` are counted by
+    the type of question.
     """
 
     name: str
@@ -59,8 +60,7 @@ class SystemTally:
     scores: dict[str, Mean] = field(default_factory=_means)
     groups: dict[tuple[str, str], dict[str, Mean]] = field(default_factory=lambda: defaultdict(_means))
     verdicts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    confidences: array[float] = field(default_factory=lambda: array("d"))
-    credits: array[float] = field(default_factory=lambda: array("d"))
+    forecasts: Forecasts = field(default_factory=Forecasts)
     times_ms: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     worst: tuple[Worst, ...] = field(default_factory=worst_lists)
 
@@ -76,9 +76,9 @@ class SystemTally:
         verdict = verdict_of(record)
         if verdict is not None:
             self.verdicts[(record.type or "answerable") if record.answerable else "absent"][verdict] += 1
-            if record.prediction and record.confidence is not None:
-                self.confidences.append(_share(record, "confidence", record.confidence))
-                self.credits.append(float(verdict is Verdict.RIGHT))
+            if record.confidence is not None:
+                _share(record, "confidence", record.confidence)
+                self.forecasts.add(record, verdict)
         for one in self.worst:
             one.add(record, verdict)
 
@@ -92,7 +92,9 @@ def tallies(records: Iterable[QuestionRecord]) -> list[SystemTally]:
     """One tally for each system, in the order in which they come."""
     found: dict[str, SystemTally] = {}
     for record in records:
-        found.setdefault(record.system, SystemTally(record.system)).add(record)
+        if record.system not in found:
+            found[record.system] = SystemTally(record.system)
+        found[record.system].add(record)
     return list(found.values())
 
 

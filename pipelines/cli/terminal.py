@@ -17,6 +17,7 @@ LABELS = {
     "bytes": "of which",
     "encode": "encoding passages",
     "questions": "asking",
+    "records": "reading records",
     "steps": "training",
 }
 

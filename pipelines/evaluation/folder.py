@@ -67,7 +67,7 @@ def comparable_settings(
     return {
         "reader_digest": asker.reader.digest,
         "threshold": fitted if threshold is None else threshold,
-        "encoder": asker.snapshot.settings["model"],
+        "encoders": sorted(asker.snapshot.vector_models()),
         "passages": asker.snapshot.n_passages,
         "documents_digest": _digest(files),
         "questions_digest": _digest([asdict(question) for question in questions]),
@@ -77,7 +77,7 @@ def comparable_settings(
 def unindexed_documents(library: Library, questions: Iterable[FolderQuestion]) -> dict[str, int]:
     """Documents that questions name and the index does not hold, and how many questions name each.
 
-    Such a question can never be answered right: most often the name is misspelt.
+    No answer from there can be right, and most often the name is misspelt.
     """
     indexed = library.snapshot.files()
     named = Counter(name for question in questions for name in set(question.documents))
@@ -144,11 +144,13 @@ def _record(question: FolderQuestion, answer: Answer, system: str) -> QuestionRe
 
 
 def _scores(question: FolderQuestion, answer: Answer) -> dict[str, float]:
+    """What was declined counts for `right_forced` alone: was the best candidate right, shown or not?"""
     if not question.answerable:
         return {"declined": float(answer.no_answer)}
     shown = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
     right = [judge(question, one) is Verdict.RIGHT for one in shown]
-    return {"right": float(any(right[:1])), "right_top3": float(any(right))}
+    forced = judge(question, answer.best or answer.best_rejected) is Verdict.RIGHT
+    return {"right": float(any(right[:1])), "right_top3": float(any(right)), "right_forced": float(forced)}
 
 
 def _evidence(answer: Answer) -> tuple[Evidence, ...]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from .result_folder import METRICS, ResultFolder
+from ...eval.question_record import QuestionRecord
+from ..progress import Report, silent
+from .result_folder import METRICS, RECORDS, ResultFolder
 
 REPORT = "report.html"
+TOLD_EVERY = 500
 
 
-def write_report(results: ResultFolder) -> Path:
+def write_report(results: ResultFolder, report: Report = silent) -> Path:
     """The page made of the folder's settings, records and figures, in place of one that was there.
 
     An evaluation that has not come to its end is shown as it stands, and the page says so.
@@ -17,7 +21,7 @@ def write_report(results: ResultFolder) -> Path:
     from ...eval.report.page import page
 
     metrics = results.metrics if is_finished(results) else None
-    text = page(results.command, results.settings, results.records(), metrics)
+    text = page(results.command, results.settings, _told(results, report), metrics)
     path = results.path / REPORT
     temporary = path.with_suffix(".tmp")
     temporary.write_text(text, encoding="utf-8")
@@ -28,3 +32,17 @@ def write_report(results: ResultFolder) -> Path:
 def is_finished(results: ResultFolder) -> bool:
     """True when the figures of the folder are there."""
     return (results.path / METRICS).exists()
+
+
+def _told(results: ResultFolder, report: Report) -> Iterator[QuestionRecord]:
+    """The records, one by one, while it is told how many are done."""
+    path = results.path / RECORDS
+    total = 0
+    if path.exists():
+        with path.open("rb") as lines:
+            total = sum(1 for _ in lines)
+    for done, record in enumerate(results.records()):
+        if done % TOLD_EVERY == 0:
+            report("records", done, total)
+        yield record
+    report("records", total, total)

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.eval.abstention import Verdict, VerdictCounts, count_verdicts, is_right, judge, text_matches
+from spanwise.eval.abstention import (
+    Verdict,
+    VerdictCounts,
+    count_verdicts,
+    is_right,
+    judge,
+    text_matches,
+    verdict_of,
+)
+from spanwise.eval.question_record import QuestionRecord
 from spanwise.eval.question_set import FolderQuestion
 from spanwise.types import AnswerSpan, Passage, Span
 
@@ -89,3 +98,24 @@ def test_counts_of_every_verdict() -> None:
 
 def test_counts_of_nothing_are_zero() -> None:
     assert count_verdicts([]) == VerdictCounts()
+
+
+@pytest.mark.parametrize(
+    ("answerable", "prediction", "scores", "verdict"),
+    [
+        (True, "1887", {"right": 1.0}, Verdict.RIGHT),
+        (True, "1887", {"exact": 0.0, "f1": 0.9}, Verdict.WRONG),
+        (True, "1887", {"right": 0.0, "exact": 1.0}, Verdict.WRONG),
+        (True, "", {"exact": 1.0, "answered": 0.0}, Verdict.WRONGLY_DECLINED),
+        (False, "", {"declined": 1.0}, Verdict.RIGHTLY_DECLINED),
+        (False, "1887", {"declined": 0.0}, Verdict.FALSE_ANSWER),
+        (True, None, {"exact": 1.0}, None),
+        (True, "a summary", {"rougeL": 1.0}, None),
+        (True, "", {}, None),
+    ],
+)
+def test_verdicts_of_records(
+    answerable: bool, prediction: str | None, scores: dict[str, float], verdict: Verdict | None
+) -> None:
+    record = QuestionRecord("bm25", "q1", "Who?", scores, answerable, prediction=prediction)
+    assert verdict_of(record) is verdict

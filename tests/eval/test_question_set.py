@@ -56,6 +56,7 @@ def test_only_a_line_feed_ends_a_record(tmp_path: Path) -> None:
     [
         ({"type": "who"}, "type is 'who'"),
         ({"id": 7}, "id is 7"),
+        ({"question": " "}, "the question is empty"),
         ({"answerable": "yes"}, "answerable is 'yes'"),
         ({"answers": "Ann"}, "answers is 'Ann'"),
         ({"answers": [""]}, "non-empty strings"),

@@ -15,6 +15,8 @@ from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, Retriev
 from ..terminal import print_json, progress, say, visible
 from .options import ReaderOption, print_figures
 
+NAMED = 5
+
 
 def folder(
     folder: Annotated[Path, typer.Argument(help="The folder; it is synced first.", show_default=False)],
@@ -50,7 +52,7 @@ def folder(
         figures = evaluate_folder(library, asked, Path(kept), retriever, reader, k, threshold, report, group)
         results = ResultFolder.open(Path(kept))
         if out is not None:
-            say(f"the report is {write_report(results)}")
+            say(f"the report is {write_report(results, report)}")
         records = [printed_record(record) for record in results.records()]
     if json:
         print_json({**figures, "records": records})
@@ -69,6 +71,7 @@ def _print(figures: Mapping[str, Any], records: list[dict[str, Any]]) -> None:
 
 def _warn(missing: Mapping[str, int]) -> None:
     if missing:
-        names = ", ".join(repr(name) for name in list(missing)[:5]) + (", …" if len(missing) > 5 else "")
-        what = f"{sum(missing.values())} times questions name documents that are not in the index"
-        say(f"{what} ({len(missing)}): {names}; such an answer cannot be judged right")
+        named = [f"{name!r} in {count}" for name, count in missing.items()]
+        more = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
+        what = f"questions name documents that are not in the index ({len(named)}, by number of questions)"
+        say(f"{what}: {', '.join(named[:NAMED] + more)}; no answer from there is judged right")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..arguments import JsonOption
-from ..terminal import print_json, say
+from ..terminal import print_json, progress, say
 
 
 def report(
@@ -22,7 +22,9 @@ def report(
     from ...evaluation.result_folder import ResultFolder
 
     found = ResultFolder.open(results)
-    path, finished = write_report(found), is_finished(found)
+    with progress() as told:
+        path = write_report(found, told)
+    finished = is_finished(found)
     if not finished:
         say(f"{results} is not finished: the report shows what is there so far")
     if json:
