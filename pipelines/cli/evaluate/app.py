@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import folder, open_domain, squad
+from . import folder, open_domain, speed, squad
 
 app = typer.Typer(
     help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
@@ -14,3 +14,4 @@ app.command(
     "open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever bm25 --retriever hybrid"
 )(open_domain.open_domain)
 app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")(folder.folder)
+app.command(epilog="Example: spanwise eval speed --only bm25-search --json")(speed.speed)
