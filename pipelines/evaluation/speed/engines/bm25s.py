@@ -71,8 +71,9 @@ class FirstSearch(Numpy):
 
     def search(self, question: str, k: int) -> Sequence[int]:
         """The rows of the best k, as the new process prints them."""
+        most = str(min(k, self.index.scores["num_docs"]))
         saved = str(self.folder / SAVED)
-        rows: list[int] = answer_of_new_process("-c", FIRST_SEARCH, saved, question, str(k))
+        rows: list[int] = answer_of_new_process("-c", FIRST_SEARCH, saved, question, most)
         return rows
 
 
