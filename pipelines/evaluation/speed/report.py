@@ -17,7 +17,7 @@ from .comparisons import Comparison
 from .corpus import Corpus, corpus_of
 from .data import Paragraphs
 from .machine import machine_record
-from .registry import OURS, Entrant, versions
+from .registry import Entrant, versions
 from .rounds import LeftOut, compare
 from .row import Row
 from .settings import Settings
@@ -59,7 +59,7 @@ def evaluate_speed(
     for comparison in comparisons:
         able, missing = _installed(comparison, entrants)
         _tell(missing, notice)
-        if len(able) > 1:
+        if len(able) > 1 and any(one.is_ours for one in able):
             corpus = corpora.of(comparison)
             sizes[comparison.name] = {"passages": len(corpus.passages), "questions": len(corpus.questions)}
             with TemporaryDirectory(prefix="spanwise-speed-") as folder:
@@ -111,19 +111,14 @@ class _Corpora:
 
 
 def _installed(comparison: Comparison, entrants: Sequence[Entrant]) -> tuple[list[Entrant], list[LeftOut]]:
-    """The engines of a comparison, ours first, and those for which something is missing."""
-    able, out = [], []
-    for one in entrants:
-        if comparison.name in one.comparisons:
-            if not one.missing:
-                able.append(one)
-                continue
+    """The engines of a comparison, and those for which something is missing."""
+    taking_part = [one for one in entrants if comparison.name in one.comparisons]
+    out = []
+    for one in taking_part:
+        if one.missing:
             reason = f"{', '.join(one.missing)} is not installed: {EXTRA}"
             out.append(LeftOut(comparison.name, one.name, reason, one.is_ours))
-    if not any(one.is_ours for one in able):
-        out.append(LeftOut(comparison.name, OURS, "it has no engine for this", True))
-        able = []
-    return able, out
+    return [one for one in taking_part if not one.missing], out
 
 
 def _tell(left_out: Sequence[LeftOut], notice: Callable[[str], None]) -> None:

@@ -90,6 +90,7 @@ def compare(
 
 def _measure(rounds: Rounds, corpus: Corpus, settings: Settings, report: Report) -> dict[Entrant, Measured]:
     comparison = rounds.comparison
+    report(comparison.name, 0, settings.rounds)
     rounds.each(lambda process: process.wait_until_ready())
     timed: dict[str, Any] = {"do": "build", "paragraphs": None}
     if comparison.part == "search":
