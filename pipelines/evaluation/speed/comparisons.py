@@ -38,7 +38,9 @@ class Comparison:
 
 
 COMPARISONS = (
-    Comparison("bm25-index", "build", "passages/s", "from texts to an index that can be searched"),
+    Comparison(
+        "bm25-index", "build", "passages/s", "from texts to an index that can be searched", paragraphs=8192
+    ),
     Comparison("bm25-search", "search", "ms/question", "from a question to hits; ours have text and place"),
     Comparison("bm25-kernel", "search", "ms/question", "from a question to the numbers of passages alone"),
     Comparison("tfidf-search", "search", "ms/question", "from a question to hits; ours have text and place"),
