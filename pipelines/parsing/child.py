@@ -1,18 +1,12 @@
 """The child: reads requests from its parent, parses one file for each, answers.
 
-The pipes are moved away from the standard streams first, so that a parser that prints cannot spoil a message
-and one that reads finds nothing. The process ends when its parent does.
+It talks over pipes of its own and ends when its parent does; see `pipelines.child_pipes`.
 """
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import sys
-import threading
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
@@ -22,6 +16,7 @@ from ...corpora.passages import split
 from ...corpora.reading import Skipped, parse
 from ...index.analysis import Analyzer
 from ...index.rows import indexed_text
+from ..child_pipes import end_with_parent, own_pipes
 from ..ocr_record import with_ocr_noted
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
@@ -33,11 +28,11 @@ NOTHING = (b"", b"", b"")  # the blocks of an answer without a document
 
 def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any]) -> None:
     """Answers requests until the parent closes the pipe."""
-    requests, answers = _own_pipes()
+    requests, answers = own_pipes()
     held_to, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
     reading = ReadOptions(**options)
     held_to.confine()
-    _end_with_parent(requests)
+    end_with_parent(requests)
     send(answers, {"ready": True}, *NOTHING)
     while (request := receive(requests, 1)) is not None:
         header, (data,) = request
@@ -76,27 +71,3 @@ def _document(header: Mapping[str, Any], data: bytes, options: ReadOptions) -> D
         return document_from(header["stored"], data, header["id"], "")
     document = parse(data, header["id"], options)
     return document if isinstance(document, Skipped) else with_ocr_noted(document, options)
-
-
-def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The pipes from and to the parent, moved to other descriptors than the standard ones."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return requests, answers
-
-
-def _end_with_parent(requests: BinaryIO) -> None:
-    """End this process at once when the other end of the pipe is closed, even while a parser works."""
-    if sys.platform == "win32":
-        return
-    hung_up = select.poll()
-    hung_up.register(requests, 0)  # which tells of the end alone
-
-    def wait() -> None:
-        hung_up.poll()
-        os.killpg(0, signal.SIGKILL)  # with the programs that a parser has started
-
-    threading.Thread(target=wait, daemon=True).start()

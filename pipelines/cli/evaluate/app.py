@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import compare, folder, gate, generation, open_domain, report, retrieval, squad
+from . import compare, folder, gate, generation, open_domain, report, retrieval, speed, squad
 
 app = typer.Typer(
     help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
@@ -19,3 +19,4 @@ app.command(epilog="Example: spanwise eval compare runs/bm25 runs/hybrid --show 
 app.command(epilog="Example: spanwise eval gate asked.jsonl --folder notes --baseline runs/kept")(gate.gate)
 app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")(retrieval.retrieval)
 app.command(epilog="Example: spanwise eval report runs/dev")(report.report)
+app.command(epilog="Example: spanwise eval speed --only bm25-search --json")(speed.speed)

@@ -1,0 +1,126 @@
+"""All comparisons of a run, and the file that keeps what came out, with everything that it depends on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from spanwise import __version__
+
+from ...progress import Report, silent
+from .comparisons import Comparison
+from .corpus import Corpus, corpus_of
+from .data import Paragraphs
+from .machine import machine_record
+from .registry import Entrant, versions
+from .rounds import LeftOut, compare
+from .row import Row
+from .settings import Settings
+from .vectors import with_vectors
+
+EXTRA = "pip install 'spanwise[bench]'"
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedReport:
+    """The rows in the order of the comparisons; `record` is what a file of results holds."""
+
+    rows: tuple[Row, ...]
+    left_out: tuple[LeftOut, ...]
+    record: dict[str, Any]
+
+    def save(self, path: Path) -> None:
+        """Write the record, whole or not at all."""
+        temporary = path.with_name(f"{path.name}.new")
+        text = json.dumps(self.record, ensure_ascii=False, indent=2) + "\n"
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+
+
+def evaluate_speed(
+    comparisons: Sequence[Comparison],
+    entrants: Sequence[Entrant],
+    paragraphs: Paragraphs,
+    settings: Settings,
+    report: Report = silent,
+    notice: Callable[[str], None] = lambda line: None,
+) -> SpeedReport:
+    """Measure each comparison; `notice` hears, as it happens, of each engine that is left out."""
+    machine, began = machine_record(), datetime.now(UTC)
+    corpora = _Corpora(paragraphs, settings, report)
+    rows: list[Row] = []
+    out: list[LeftOut] = []
+    sizes = {}
+    for comparison in comparisons:
+        able, missing = _installed(comparison, entrants)
+        _tell(missing, notice)
+        if len(able) > 1 and any(one.is_ours for one in able):
+            corpus = corpora.of(comparison)
+            sizes[comparison.name] = {"passages": len(corpus.passages), "questions": len(corpus.questions)}
+            with TemporaryDirectory(prefix="spanwise-speed-") as folder:
+                new, failed = compare(comparison, able, corpus, Path(folder), settings, report)
+            _tell(failed, notice)
+            rows += new
+            missing += failed
+        out += missing
+    taking_part = [one for one in entrants if {*one.comparisons} & {c.name for c in comparisons}]
+    return SpeedReport(
+        tuple(rows),
+        tuple(out),
+        {
+            "version": __version__,
+            "measured": began.isoformat(timespec="seconds"),
+            "seconds": round((datetime.now(UTC) - began).total_seconds()),
+            "machine": machine,
+            "packages": versions(taking_part),
+            "data": paragraphs.source,
+            "settings": asdict(settings),
+            "comparisons": {c.name: {"about": c.about, **sizes.get(c.name, {})} for c in comparisons},
+            "rows": [row.full_record() for row in rows],
+            "left_out": [asdict(one) for one in out],
+        },
+    )
+
+
+class _Corpora:
+    """The corpus of each comparison; vectors are computed once, and only when one asks for them."""
+
+    def __init__(self, paragraphs: Paragraphs, settings: Settings, report: Report) -> None:
+        self._paragraphs, self._settings, self._report = paragraphs, settings, report
+        self._with_vectors: Corpus | None = None
+
+    def of(self, comparison: Comparison) -> Corpus:
+        """The paragraphs that come first, as many as the settings and the comparison allow."""
+        limits = [self._settings.paragraphs, comparison.paragraphs]
+        if not comparison.vectors:
+            return self._drawn(limits, comparison.questions)
+        if self._with_vectors is None:
+            drawn = self._drawn([*limits, self._settings.vectors], None)
+            self._with_vectors = with_vectors(drawn, self._report)
+        return self._with_vectors
+
+    def _drawn(self, limits: Sequence[int | None], questions: int | None) -> Corpus:
+        most = min((limit for limit in limits if limit is not None), default=None)
+        n_questions = min(self._settings.questions, questions or self._settings.questions)
+        return corpus_of(self._paragraphs.asked[:most], n_questions, self._settings.seed)
+
+
+def _installed(comparison: Comparison, entrants: Sequence[Entrant]) -> tuple[list[Entrant], list[LeftOut]]:
+    """The engines of a comparison, and those for which something is missing."""
+    taking_part = [one for one in entrants if comparison.name in one.comparisons]
+    out = []
+    for one in taking_part:
+        if one.missing:
+            reason = f"{', '.join(one.missing)} is not installed: {EXTRA}"
+            out.append(LeftOut(comparison.name, one.name, reason, one.is_ours))
+    return [one for one in taking_part if not one.missing], out
+
+
+def _tell(left_out: Sequence[LeftOut], notice: Callable[[str], None]) -> None:
+    for one in left_out:
+        notice(str(one))
