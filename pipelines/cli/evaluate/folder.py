@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +11,7 @@ import typer
 from ...library import open
 from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption
 from ..terminal import print_json, progress, say, visible
+from .kept import OutOption, kept
 from .options import ReaderOption, print_figures
 
 NAMED = 5
@@ -29,31 +28,20 @@ def folder(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
     group: GroupOption = True,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep records, figures and report.html there; stopped, the same command goes on.",
-            show_default=False,
-        ),
-    ] = None,
+    out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Judge a folder by its questions: right, wrong, wrongly declined, false answers to absent questions."""
     from ...evaluation.folder import evaluate_folder, printed_record, unindexed_documents
-    from ...evaluation.report import write_report
     from ...evaluation.result_folder import ResultFolder
     from ...question_files import read_questions
 
     asked = read_questions(questions)
-    place = TemporaryDirectory() if out is None else nullcontext(str(out))
-    with place as kept, open(folder, index) as library, progress() as report:
+    with kept(out) as place, open(folder, index) as library, progress() as report:
         library.sync(report=report)
         _warn(unindexed_documents(library, asked))
-        figures = evaluate_folder(library, asked, Path(kept), retriever, reader, k, threshold, report, group)
-        results = ResultFolder.open(Path(kept))
-        if out is not None:
-            say(f"the report is {write_report(results, report)}")
-        records = [printed_record(record) for record in results.records()]
+        figures = evaluate_folder(library, asked, place, retriever, reader, k, threshold, report, group)
+        records = [printed_record(record) for record in ResultFolder.open(place).records()]
     if json:
         print_json({**figures, "records": records})
     else:

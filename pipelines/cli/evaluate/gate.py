@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +18,7 @@ from ..arguments import (
 )
 from ..terminal import print_json, progress, say, visible
 from .comparison_table import print_comparisons, tell
+from .kept import OutOption, kept
 from .options import (
     MeasureOption,
     PermutationsOption,
@@ -56,9 +55,7 @@ def gate(
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
     group: GroupOption = True,
-    out: Annotated[
-        Path | None, typer.Option(help="Keep the present results there: a next baseline.", show_default=False)
-    ] = None,
+    out: OutOption = None,
     split: Annotated[
         str | None, typer.Option(help="Which queries of a test collection.", show_default=False)
     ] = None,
@@ -90,12 +87,12 @@ def gate(
     _require_usage(questions, run, folder, out)
     asked = None if questions is None else read_gate_questions(questions, split)
     truth, measures = read_truth(data, qrels, asked), measure or ()
-    with nullcontext(str(out)) if out else TemporaryDirectory() as kept:
+    with kept(out) as place:
         if run is None:
             read_sources([baseline], truth, measures)  # what is wrong with it shows before minutes are spent
             present = Present(retriever, reader, k, threshold, group)
-            tell(_ask(asked, Path(kept), folder, index, present, measures))
-        before, after = read_sources([baseline, run or Path(kept)], truth, measures)
+            tell(_ask(asked, place, folder, index, present, measures))
+        before, after = read_sources([baseline, run or place], truth, measures)
     if run is not None and asked is not None:
         before, after = (restricted(source, question_ids(asked)) for source in (before, after))
     tell((*before.notes, *after.notes))

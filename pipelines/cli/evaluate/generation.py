@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from ..arguments import JsonOption
 from ..terminal import print_json, progress, say
+from .kept import OutOption, kept
 
 
 def generation(
@@ -22,19 +21,14 @@ def generation(
         Path | None, typer.Option(help="A JSON object from id to text: the texts to judge.")
     ] = None,
     stem: Annotated[bool, typer.Option("--stem", help="Compare stems of words in ROUGE.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Keep the figures and a record of each text in this folder.")
-    ] = None,
+    out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Judge generated texts by their references: ROUGE, BLEU, variety and repetition of their wording."""
     from ...evaluation.generation import evaluate_generation
 
-    with (
-        TemporaryDirectory() if out is None else nullcontext(str(out)) as folder,
-        progress() as report,
-    ):
-        figures = evaluate_generation(data, Path(folder), predictions, stem, report, tell=say)
+    with kept(out) as folder, progress() as report:
+        figures = evaluate_generation(data, folder, predictions, stem, report, tell=say)
     if json:
         print_json(figures)
         return

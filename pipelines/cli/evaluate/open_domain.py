@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
 from ..arguments import JsonOption
-from ..terminal import console, print_json, progress, say
+from ..terminal import console, print_json, progress
+from .kept import OutOption, kept
 from .options import LimitOption, ReaderOption, SeedOption
 
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
@@ -31,10 +30,7 @@ def open_domain(
         Path | None,
         typer.Option(help="Where the index of the paragraphs is, or will be made. Default: in --out."),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Keep settings, records, runs and figures there; stopped, it goes on from there."),
-    ] = None,
+    out: OutOption = None,
     retriever: Annotated[
         list[str] | None, typer.Option(help="A retriever to measure; may be given several times.")
     ] = None,
@@ -51,10 +47,10 @@ def open_domain(
     """Find each question's paragraph among all of the files, then read: recall, EM, F1, abstention, times."""
     from ...evaluation.open_run import run_open
 
-    with TemporaryDirectory() if out is None else nullcontext(out) as folder, progress() as report:
+    with kept(out) as folder, progress() as report:
         figures = run_open(
             data,
-            Path(folder) / "results" if out is None else out,
+            folder,
             retriever or RETRIEVERS,
             corpus or (),
             index,
@@ -70,8 +66,6 @@ def open_domain(
         print_json(figures)
     else:
         _table(figures)
-    if out is not None:
-        say(f"the records, runs and figures are in {out}")
 
 
 def _table(figures: dict[str, dict[str, Any]]) -> None:

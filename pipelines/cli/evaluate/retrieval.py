@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..arguments import JsonOption
 from ..terminal import console, print_json, progress, say
+from .kept import OutOption, kept
 
 if TYPE_CHECKING:
     from ....corpora.collections import Collection
@@ -45,10 +45,7 @@ def retrieval(
     index: Annotated[
         Path | None, typer.Option(help="Where the index is kept; by default in --out.", show_default=False)
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Keep settings, records, runs and figures there; stopped, it goes on from there."),
-    ] = None,
+    out: OutOption = None,
     run: Annotated[
         list[Path] | None, typer.Option(help="Score this TREC or MS MARCO run instead of a retriever.")
     ] = None,
@@ -142,13 +139,8 @@ def _score(
 def _results(out: Path | None, settings: dict[str, Any]) -> Iterator[ResultFolder]:
     from ...evaluation.result_folder import ResultFolder
 
-    with (
-        TemporaryDirectory() as temporary,
-        ResultFolder.start(out or Path(temporary) / "results", "retrieval", settings) as results,
-    ):
+    with kept(out) as folder, ResultFolder.start(folder, "retrieval", settings) as results:
         yield results
-    if out is not None:
-        say(f"the records, runs and figures are in {out}")
 
 
 def _table(figures: Figures) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from ..arguments import JsonOption
 from ..terminal import progress, say
+from .kept import OutOption, kept
 from .options import DataOption, LimitOption, ReaderOption, SeedOption, print_figures
 
 THRESHOLD = (
@@ -30,9 +30,7 @@ def squad(
         Path | None, typer.Option(help="The no-answer probabilities of the predictions (SQuAD 2.0).")
     ] = None,
     na_prob_thresh: Annotated[float | None, typer.Option(help=THRESHOLD, show_default=False)] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the records; the same command goes on where it stopped.")
-    ] = None,
+    out: OutOption = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the predictions there, as the official script reads them.")
     ] = None,
@@ -49,13 +47,14 @@ def squad(
         raise ValueError("--save is for the predictions of a reader; expected no --predictions beside it")
     task = open_task(data, limit, seed, na_prob_thresh, tell=say)
     if predictions is not None:
-        print_figures(evaluate_predictions(task, predictions, na_probs, out, tell=say), json)
+        with kept(out) as folder:
+            figures = evaluate_predictions(task, predictions, na_probs, folder, tell=say)
+        print_figures(figures, json)
         return
     from ....reader.builtin import load_reader
 
-    with TemporaryDirectory() as temporary, progress() as report:
-        kept = Path(temporary) / "results" if out is None else out
-        figures = evaluate_squad(task, load_reader(reader), kept, reader, report)
+    with kept(out) as folder, progress() as report:
+        figures = evaluate_squad(task, load_reader(reader), folder, reader, report)
         if save is not None:
-            save.write_bytes((kept / PREDICTIONS).read_bytes())
+            save.write_bytes((folder / PREDICTIONS).read_bytes())
     print_figures(figures, json)
