@@ -119,7 +119,6 @@ def read_texts(data: Path, predictions: Path | None = None, tell: Tell = print) 
     texts = read_generated_texts(data)
     if predictions is not None:
         given = read_predictions(predictions)
-        _require_unicode(predictions, given)
         texts = tuple(replace(text, prediction=given.get(text.id)) for text in texts)
         if unknown := sorted(set(given) - {text.id for text in texts}):
             tell(f"{len(unknown)} predictions are for ids not in {data}, such as {unknown[0]!r:.80}")
@@ -135,14 +134,6 @@ def read_texts(data: Path, predictions: Path | None = None, tell: Tell = print) 
 
 def _missing(texts: Sequence[GeneratedText]) -> list[str]:
     return [text.id for text in texts if text.prediction is None]
-
-
-def _require_unicode(path: Path, given: dict[str, str]) -> None:
-    for name, text in given.items():
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise DataMalformed(f"{path}: the prediction for {name!r:.80} is no text: {error}") from error
 
 
 def _record(system: str, text: GeneratedText, scores: TextScores) -> QuestionRecord:

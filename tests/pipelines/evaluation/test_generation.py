@@ -141,7 +141,7 @@ def test_a_missing_prediction_counts_as_an_empty_one() -> None:
         ("{}", "no prediction for any of the 3 texts"),
         ('{"q9": "a"}', "no prediction for any"),
         ('{"mill": 3}', "the answer to 'mill' is a number"),
-        ('{"mill": "\\ud800"}', "the prediction for 'mill' is no text"),
+        ('{"mill": "\\ud800"}', "half of a surrogate pair in the answer to 'mill'"),
     ],
 )
 def test_wrong_predictions_are_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -161,6 +161,7 @@ def test_the_command_prints_figures(run, tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "kept").iterdir() if p.suffix != ".lock") == [
         "metrics.json",
         "records.jsonl",
+        "report.html",
         "settings.json",
     ]
 

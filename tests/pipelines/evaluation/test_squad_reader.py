@@ -126,7 +126,7 @@ def test_the_command_reads_keeps_and_saves(
     data = written(tmp_path / "dev.json", small_squad(version))
     arguments = ("eval", "squad", "--data", data, "--reader", reader_folder, "--json")
     code, out, err = run(*arguments, "--out", "kept", "--save", "mine.json")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "the report is kept/report.html\n")
     assert run(*arguments)[1] == out
     official = ["--na-probs", "kept/na_prob.json"] if version == "2.0" else []
     assert run("eval", "squad", "--data", data, "--predictions", "mine.json", *official, "--json")[1] == out
