@@ -82,6 +82,8 @@ def gate(
     from ...evaluation.gate import gate_record, require_alpha, restricted
     from ...evaluation.gate_run import Present, missing_baseline, question_ids, read_gate_questions
     from ...evaluation.junit import junit_xml
+    from ...evaluation.report import write_report
+    from ...evaluation.result_folder import ResultFolder
     from ...evaluation.scored_files import read_sources, read_truth
 
     if not baseline.exists():
@@ -95,6 +97,8 @@ def gate(
             read_sources([baseline], truth, measures)  # what is wrong with it shows before minutes are spent
             present = Present(retriever, reader, k, threshold, group)
             tell(_ask(asked, Path(kept), folder, index, present, measures))
+            if out is not None:
+                tell([f"the report is {write_report(ResultFolder.open(out))}"])
         before, after = read_sources([baseline, run or Path(kept)], truth, measures)
     if run is not None and asked is not None:
         before, after = (restricted(source, question_ids(asked)) for source in (before, after))
