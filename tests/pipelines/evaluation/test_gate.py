@@ -197,7 +197,7 @@ def test_the_present_system_is_asked_about_a_folder(run, folder, encoder_folder,
     [pair] = json.loads(out)["pairs"]
     assert (code, set(pair["measures"])) == (0, {"right", "right_top3", "right_forced", "declined"})
     assert all(len(one["ties"]) == 1 for one in pair["measures"].values())
-    assert (tmp_path / "now" / "records.jsonl").exists()
+    assert (tmp_path / "now" / "report.html").exists()
 
 
 def test_a_document_that_questions_misspell_is_told(run, folder, reader_folder, results, tmp_path):
