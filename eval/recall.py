@@ -7,7 +7,6 @@ runs and graded judgements.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from statistics import fmean
 
 
 def recall_at_k(ranking: Sequence[Hashable], relevant: Collection[Hashable], k: int) -> float:
@@ -27,18 +26,3 @@ def recall_at_k(ranking: Sequence[Hashable], relevant: Collection[Hashable], k: 
     if not wanted:
         raise ValueError("no relevant ids: recall is undefined; leave such questions out")
     return len(wanted.intersection(ranking[:k])) / len(wanted)
-
-
-def mean_recall_at_k(
-    rankings: Sequence[Sequence[Hashable]], relevant: Sequence[Collection[Hashable]], k: int
-) -> float:
-    """The plain average of `recall_at_k` over the questions; `relevant[i]` belongs to `rankings[i]`.
-
-    ValueError: no questions, or lists of different lengths.
-
-    >>> mean_recall_at_k([["a"], ["b"]], [{"a"}, {"a"}], k=1)
-    0.5
-    """
-    if not rankings or len(rankings) != len(relevant):
-        raise ValueError(f"{len(rankings)} rankings for {len(relevant)} questions; expected one for each")
-    return fmean(recall_at_k(ids, wanted, k) for ids, wanted in zip(rankings, relevant, strict=True))

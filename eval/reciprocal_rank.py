@@ -7,7 +7,6 @@ scored runs and graded judgements.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from statistics import fmean
 
 
 def reciprocal_rank(
@@ -27,18 +26,3 @@ def reciprocal_rank(
         raise ValueError(f"k is {k}; expected at least 1, or None for the whole ranking")
     wanted = set(relevant)
     return next((1 / rank for rank, found in enumerate(ranking[:k], start=1) if found in wanted), 0.0)
-
-
-def mean_reciprocal_rank(
-    rankings: Sequence[Sequence[Hashable]], relevant: Sequence[Collection[Hashable]], k: int | None = None
-) -> float:
-    """MRR, or MRR@k: the plain average over the questions; `relevant[i]` belongs to `rankings[i]`.
-
-    ValueError: no questions, or lists of different lengths.
-
-    >>> mean_reciprocal_rank([["a", "b"], ["a", "b"]], [{"a"}, {"b"}])
-    0.75
-    """
-    if not rankings or len(rankings) != len(relevant):
-        raise ValueError(f"{len(rankings)} rankings for {len(relevant)} questions; expected one for each")
-    return fmean(reciprocal_rank(ids, wanted, k) for ids, wanted in zip(rankings, relevant, strict=True))

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ..corpora.squad import Article, SquadDataset
+from ..eval.calibration.platt import fit_logistic
+from ..eval.calibration.threshold import HeldBack, Threshold, choose_threshold
 from ..eval.listwise import fit_listwise
-from ..eval.platt import fit_logistic
 from ..eval.squad import best_over_golds, f1_v1
-from ..eval.threshold import HeldBack, Threshold, choose_threshold
 from ..reader.evidence import FEATURES, Calibration, Features
 from .ask import N_BEST, Asker
 from .candidates import Candidate

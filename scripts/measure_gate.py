@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.corpora.squad import read_squad
-from spanwise.eval.comparison import Method
-from spanwise.eval.pairing import Asked, Scored
-from spanwise.eval.wilson import wilson_interval
+from spanwise.eval.significance.comparison import Method
+from spanwise.eval.significance.pairing import Asked, Scored
+from spanwise.eval.significance.wilson import wilson_interval
 from spanwise.pipelines.evaluation.gate import ALPHA, gate
 from spanwise.pipelines.evaluation.scored_files import Truth, from_predictions
 from spanwise.pipelines.evaluation.scored_records import Source

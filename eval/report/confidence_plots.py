@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..brier import brier_score
-from ..calibration_error import expected_calibration_error, reliability_bins
+from ..calibration.brier import brier_score
+from ..calibration.calibration_error import expected_calibration_error, reliability_bins
 from .axis import number
 from .plot import Plot
 from .reliability_chart import reliability_chart

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ..risk_coverage import aurc, coverage_at_risk, risk_coverage_curve
+from ..calibration.risk_coverage import aurc, coverage_at_risk, risk_coverage_curve
 from .axis import number
 from .line_chart import Curve, line_chart, thinned
 from .plot import Plot

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..abstention import Verdict
 from ..question_kind import ANSWER_LENGTHS, QUESTION_WORDS
-from ..wilson import wilson_interval
+from ..significance.wilson import wilson_interval
 from .interval_chart import Estimate, interval_chart
 from .plot import Plot
 from .series import filled_swatch, swatch

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ..calibration_error import ReliabilityBin
-from ..wilson import wilson_interval
+from ..calibration.calibration_error import ReliabilityBin
+from ..significance.wilson import wilson_interval
 from . import series
 from .axis import Scale, number, ticks
 from .frame import RIGHT, bottom_axis, drawing, left_axis, rule, text

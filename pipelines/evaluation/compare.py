@@ -10,8 +10,8 @@ from typing import Any
 
 from spanwise.errors import DataMalformed
 
-from ...eval.comparison import TWO_SIDED, Change, Comparison, Method, compare, shared_measures
-from ...eval.pairing import Pair, Scored, pair
+from ...eval.significance.comparison import TWO_SIDED, Change, Comparison, Method, compare, shared_measures
+from ...eval.significance.pairing import Pair, Scored, pair
 from .scored_records import Source
 
 NAMED = 5

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...eval.comparison import LOSS, Comparison, Method
-from ...eval.pairing import Scored
+from ...eval.significance.comparison import LOSS, Comparison, Method
+from ...eval.significance.pairing import Scored
 from .compare import compare_systems, pair_records, require_known
 from .scored_records import Source
 

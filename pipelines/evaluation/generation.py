@@ -13,12 +13,12 @@ from statistics import fmean
 
 from spanwise.errors import DataMalformed
 
-from ...eval.bleu import BleuCounts, bleu, bleu_counts, corpus_counts
-from ...eval.distinct import distinct_n, repetition_n, words
-from ...eval.generated_texts import GeneratedText, read_generated_texts
 from ...eval.predictions import read_predictions
 from ...eval.question_record import QuestionRecord
-from ...eval.rouge import Rouge, rouge
+from ...eval.text.bleu import BleuCounts, bleu, bleu_counts, corpus_counts
+from ...eval.text.distinct import distinct_n, repetition_n, words
+from ...eval.text.generated_texts import GeneratedText, read_generated_texts
+from ...eval.text.rouge import Rouge, rouge
 from ...models.locate import file_sha256
 from ..progress import Report, silent
 from .result_folder import ResultFolder

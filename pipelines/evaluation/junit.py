@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from ...eval.comparison import Change, Comparison
+from ...eval.significance.comparison import Change, Comparison
 from .gate import Gate, loss_line
 
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

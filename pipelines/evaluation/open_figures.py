@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from ...eval.calibration.risk_coverage import aurc
 from ...eval.question_record import QuestionRecord
-from ...eval.risk_coverage import aurc
 
 CUTOFFS = (1, 5, 20, 100)
 RETRIEVAL = (*[f"{name}@{cutoff}" for name in ("recall", "answer_recall") for cutoff in CUTOFFS], "rr")

@@ -20,7 +20,7 @@ from spanwise import __version__
 from spanwise.errors import DataMalformed
 
 from ...eval.question_record import QuestionRecord, parse_record, record_line
-from ...eval.trec_run import run_lines, trec_id
+from ...eval.ranking.trec_run import run_lines, trec_id
 from ...index.atomic import make_folder
 from ...index.lock import WriteLock
 

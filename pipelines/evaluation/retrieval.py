@@ -17,10 +17,10 @@ from spanwise.types import Document, Hit
 
 from ...corpora.collections import Collection, Query, read_collection
 from ...corpora.collections.beir import write_beir
-from ...eval.qrels import read_qrels, write_qrels
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.ranking.evaluate import evaluate
 from ...eval.ranking.measures import Measure
+from ...eval.ranking.qrels import read_qrels, write_qrels
 from ...retrieval.protocol import Retriever
 from ...retrieval.registry import stages_of
 from ..document_library import digest_of, document_library, text_document

@@ -9,8 +9,8 @@ from typing import Any
 from ...eval.question_record import QuestionRecord
 from ...eval.ranking.evaluate import Qrels, Run, evaluate
 from ...eval.ranking.measures import Measure
-from ...eval.run_file import read_run
-from ...eval.trec_run import trec_id
+from ...eval.ranking.run_file import read_run
+from ...eval.ranking.trec_run import trec_id
 from .result_folder import ResultFolder
 from .retrieval import Figures, digest, mean_scores, relevant
 

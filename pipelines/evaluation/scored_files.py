@@ -16,12 +16,12 @@ from spanwise.errors import DataMalformed
 
 from ...corpora.collections import Collection
 from ...corpora.squad import SquadDataset, read_squad
-from ...eval.pairing import Asked, Scored
 from ...eval.predictions import read_predictions
-from ...eval.qrels import read_qrels
 from ...eval.ranking.evaluate import Qrels, evaluate
 from ...eval.ranking.measures import parse_measure
-from ...eval.run_file import read_run
+from ...eval.ranking.qrels import read_qrels
+from ...eval.ranking.run_file import read_run
+from ...eval.significance.pairing import Asked, Scored
 from ...eval.squad import question_scores_v1, question_scores_v2
 from .scored_records import Source, from_records_file, from_results
 from .squad import gold_questions

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from spanwise.errors import DataMalformed
 
-from ...eval.pairing import Asked, Scored
 from ...eval.question_record import QuestionRecord, parse_record
+from ...eval.significance.pairing import Asked, Scored
 from .result_folder import METRICS, RECORDS, ResultFolder
 
 

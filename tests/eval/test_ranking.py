@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, R
 
-from spanwise.eval.recall import mean_recall_at_k, recall_at_k
-from spanwise.eval.reciprocal_rank import mean_reciprocal_rank, reciprocal_rank
+from spanwise.eval.recall import recall_at_k
+from spanwise.eval.reciprocal_rank import reciprocal_rank
 
 IDS = [f"d{number}" for number in range(12)]
 RANKINGS = st.permutations(IDS).flatmap(lambda ids: st.integers(0, len(ids)).map(lambda n: ids[:n]))
@@ -37,12 +37,6 @@ def test_empty_ranking_finds_nothing() -> None:
     assert recall_at_k([], {"a"}, 5) == reciprocal_rank([], {"a"}) == 0.0
 
 
-def test_means_are_plain_averages_over_questions() -> None:
-    rankings, relevant = [["a"], ["x", "b"], ["x"]], [{"a"}, {"b"}, {"c"}]
-    assert mean_recall_at_k(rankings, relevant, 1) == pytest.approx(1 / 3)
-    assert mean_reciprocal_rank(rankings, relevant) == pytest.approx(0.5)
-
-
 @given(RANKINGS, RELEVANT, st.integers(1, 15))
 def test_equals_ir_measures(ranking: list[str], relevant: set[str], k: int) -> None:
     qrels = [ir_measures.Qrel("q", document, 1) for document in relevant]
@@ -64,8 +58,6 @@ def test_neither_falls_as_k_grows(ranking: list[str], relevant: set[str], k: int
         (lambda: recall_at_k(["a"], {"a"}, 0), "k is 0"),
         (lambda: reciprocal_rank(["a"], {"a"}, -1), "k is -1"),
         (lambda: recall_at_k(["a"], set(), 1), "no relevant ids"),
-        (lambda: mean_recall_at_k([], [], 1), "0 rankings for 0 questions"),
-        (lambda: mean_reciprocal_rank([["a"]], [{"a"}, {"b"}]), "1 rankings for 2 questions"),
     ],
 )
 def test_wrong_arguments_are_refused(call: Callable[[], Any], message: str) -> None:

@@ -40,7 +40,7 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Compare systems question by question: differences, intervals, p-values, wins, losses and ties."""
-    from ....eval.comparison import Method
+    from ....eval.significance.comparison import Method
     from ...evaluation.compare import chosen, compare_systems, pair_records, told
     from ...evaluation.scored_files import read_sources, read_truth
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from textwrap import shorten
 
-from ....eval.comparison import Change, Comparison
+from ....eval.significance.comparison import Change, Comparison
 from ..terminal import say, visible
 
 WIDTH = 90  # of a question

@@ -73,7 +73,7 @@ def gate(
     json: JsonOption = False,
 ) -> None:
     """Fail (exit 1) only when a measure fell significantly below the baseline, question by question."""
-    from ....eval.comparison import Method
+    from ....eval.significance.comparison import Method
     from ...evaluation.compare import told
     from ...evaluation.gate import gate as judge
     from ...evaluation.gate import gate_record, require_alpha, restricted

@@ -79,7 +79,7 @@ def retrieval(
 
 def _collection(data: Path | None, split: str | None, qrels: Path | None) -> Collection:
     """The collection, with other judgements where they are given; what is odd about it is said."""
-    from ....eval.qrels import read_qrels
+    from ....eval.ranking.qrels import read_qrels
     from ...evaluation.retrieval import open_collection
 
     if data is None:
@@ -121,7 +121,7 @@ def _score(
     out: Path | None,
 ) -> Figures:
     """The figures of runs; the collection is only needed for its judgements and the words of its queries."""
-    from ....eval.qrels import read_qrels
+    from ....eval.ranking.qrels import read_qrels
     from ...evaluation.run_file import evaluate_runs, read_runs, run_settings
 
     judged: Qrels

@@ -14,7 +14,7 @@ from made_collections import WRITERS, write
 from spanwise.corpora.collections import Collection, CollectionDocument, Query, read_collection
 from spanwise.corpora.collections.beir import read_beir, write_beir
 from spanwise.errors import DataMalformed
-from spanwise.eval.qrels import read_qrels, write_qrels
+from spanwise.eval.ranking.qrels import read_qrels, write_qrels
 
 write_judgements = partial(write_qrels, form="beir")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spanwise.corpora.collections import Collection, read_collection
 from spanwise.errors import DataMalformed
-from spanwise.eval.qrels import read_qrels
+from spanwise.eval.ranking.qrels import read_qrels
 
 WITHOUT_GRADE_0 = {"cacm", "npl"}  # formats that list relevant documents alone
 

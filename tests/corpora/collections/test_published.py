@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanwise.corpora.collections import Collection, read_collection
-from spanwise.eval.qrels import read_qrels
+from spanwise.eval.ranking.qrels import read_qrels
 
 
 def counts(collection: Collection) -> tuple[int, int, int, int]:

@@ -12,9 +12,9 @@ from pathlib import Path
 import ir_measures
 import pytest
 
-from spanwise.eval.qrels import read_qrels
 from spanwise.eval.ranking.evaluate import Qrels, RankingScores, Run, evaluate
 from spanwise.eval.ranking.measures import parse_measures
+from spanwise.eval.ranking.qrels import read_qrels
 
 MEASURES = parse_measures(
     "nDCG nDCG@1 nDCG@3 nDCG@10 nDCG@1000 P@1 P@5 P@10 P(rel=2)@5 R@1 R@5 R@100 R(rel=2)@5 "

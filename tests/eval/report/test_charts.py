@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import Markup
 
-from spanwise.eval.calibration_error import reliability_bins
+from spanwise.eval.calibration.calibration_error import reliability_bins
 from spanwise.eval.report.box_chart import Spread, box_chart
 from spanwise.eval.report.frame import WIDTH
 from spanwise.eval.report.interval_chart import Estimate, interval_chart

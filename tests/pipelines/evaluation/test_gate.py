@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import spanwise
-from spanwise.eval.comparison import Method
-from spanwise.eval.pairing import Asked, Scored
+from spanwise.eval.significance.comparison import Method
+from spanwise.eval.significance.pairing import Asked, Scored
 from spanwise.pipelines.evaluation.gate import gate, loss_line
 from spanwise.pipelines.evaluation.gate_run import Present, answer_questions, read_gate_questions
 from spanwise.pipelines.evaluation.junit import junit_xml

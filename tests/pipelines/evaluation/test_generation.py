@@ -12,7 +12,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import corpus_bleu, sentence_bleu
 
 from spanwise.errors import DataMalformed
-from spanwise.eval.generated_texts import GeneratedText
+from spanwise.eval.text.generated_texts import GeneratedText
 from spanwise.pipelines.evaluation import generation
 from spanwise.pipelines.evaluation.generation import evaluate_generation, evaluate_texts, read_texts
 from spanwise.pipelines.evaluation.result_folder import ResultFolder

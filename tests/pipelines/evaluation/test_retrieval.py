@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from made_collections import WRITERS, write
 
-from spanwise.eval.qrels import read_qrels, write_qrels
 from spanwise.eval.ranking.measures import parse_measures
-from spanwise.eval.run_file import read_run
+from spanwise.eval.ranking.qrels import read_qrels, write_qrels
+from spanwise.eval.ranking.run_file import read_run
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.evaluation.retrieval import RetrievalTest, open_collection
 from spanwise.pipelines.evaluation.run_file import as_written

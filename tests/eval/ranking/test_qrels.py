@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanwise.errors import DataMalformed
-from spanwise.eval.qrels import read_qrels, write_qrels
+from spanwise.eval.ranking.qrels import read_qrels, write_qrels
 
 TREC = "q1 0 d7 2\nq1 0 d3 0\nq2 0 d7 -1\n"
 BEIR = "query-id\tcorpus-id\tscore\nq1\td7\t2\nq1\td3\t0\nq2\td7\t-1\n"

@@ -14,8 +14,8 @@ from made_texts import made_pairs, real_pairs
 from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from spanwise.eval.bleu import bleu, bleu_counts, corpus_counts
-from spanwise.eval.mteval_13a import mteval_tokens
+from spanwise.eval.text.bleu import bleu, bleu_counts, corpus_counts
+from spanwise.eval.text.mteval_13a import mteval_tokens
 
 REFERENCE, CANDIDATE = "the black cat sat on the mat", "the cat sat on the mat"
 SMOOTHINGS: list[tuple[Any, float | None]] = [

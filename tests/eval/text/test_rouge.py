@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_texts import made_pairs, real_pairs
 from rouge_score.rouge_scorer import RougeScorer
 
-from spanwise.eval.rouge import Rouge, rouge, rouge_l, rouge_lsum, rouge_n, rouge_tokens
+from spanwise.eval.text.rouge import Rouge, rouge, rouge_l, rouge_lsum, rouge_n, rouge_tokens
 
 NAMES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 REFERENCE, CANDIDATE = "the black cat sat on the mat", "the cat sat on the mat"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.holm import holm
+from spanwise.eval.significance.holm import holm
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.errors import DataMalformed
-from spanwise.eval.generated_texts import GeneratedText, read_generated_texts
+from spanwise.eval.text.generated_texts import GeneratedText, read_generated_texts
 
 
 def file(folder: Path, content: bytes | str) -> Path:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.distinct import distinct_n, repetition_n, words
+from spanwise.eval.text.distinct import distinct_n, repetition_n, words
 
 CITY = (
     "The city of New York is a major city in the United States. The city is known for its diverse culture "

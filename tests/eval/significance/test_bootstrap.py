@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from spanwise.eval import bootstrap
-from spanwise.eval.bootstrap import bootstrap_interval
+from spanwise.eval.significance import bootstrap
+from spanwise.eval.significance.bootstrap import bootstrap_interval
 
 
 def skewed(n, seed=0):

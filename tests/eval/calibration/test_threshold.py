@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.threshold import HeldBack, Outcome, answer_f1, choose_threshold, squad2_average
+from spanwise.eval.calibration.threshold import HeldBack, Outcome, answer_f1, choose_threshold, squad2_average
 
 RECORDS = [
     HeldBack(0.9, 1, True),

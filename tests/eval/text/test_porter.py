@@ -10,8 +10,8 @@ from nltk.stem.porter import PorterStemmer
 from rouge_score.tokenize import tokenize
 
 from spanwise.corpora.squad import read_squad
-from spanwise.eval.porter import porter_stem
-from spanwise.eval.rouge import rouge_tokens
+from spanwise.eval.text.porter import porter_stem
+from spanwise.eval.text.rouge import rouge_tokens
 
 SUFFIXES = (
     "ational tional enci anci izer bli abli alli entli eli ousli ization ation ator alism iveness fulness"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from .evaluate import Run
 from .msmarco_run import msmarco_lines, msmarco_row
+from .order import trec_order
 from .query_table import Row, read_table, write_table
-from .ranking.evaluate import Run
-from .ranking.order import trec_order
 from .trec_run import run_lines, trec_row
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from spanwise.eval import randomization
-from spanwise.eval.randomization import EXACT_UP_TO, randomization_test
+from spanwise.eval.significance import randomization
+from spanwise.eval.significance.randomization import EXACT_UP_TO, randomization_test
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 SMALL = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.3, 1.0]), min_size=1, max_size=9)

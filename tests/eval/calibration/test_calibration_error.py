@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.brier import brier_parts, brier_score
-from spanwise.eval.calibration_error import (
+from spanwise.eval.calibration.brier import brier_parts, brier_score
+from spanwise.eval.calibration.calibration_error import (
     expected_calibration_error,
     maximum_calibration_error,
     reliability_bins,
 )
-from spanwise.eval.log_loss import log_loss
+from spanwise.eval.calibration.log_loss import log_loss
 
 CONFIDENCES = [0.95] * 4 + [0.65] * 4 + [0.25] * 2
 RIGHT = [1, 1, 1, 0, 1, 1, 0, 0, 0, 1]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanwise.eval.platt import LogisticModel, fit_logistic
+from spanwise.eval.calibration.platt import LogisticModel, fit_logistic
 
 QUARTERS = ([[0.0]] * 4 + [[1.0]] * 4, [1, 0, 0, 0, 1, 1, 1, 0])
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.risk_coverage import aurc, coverage_at_risk, excess_aurc, risk_coverage_curve
+from spanwise.eval.calibration.risk_coverage import aurc, coverage_at_risk, excess_aurc, risk_coverage_curve
 
 confidence = st.floats(0, 1) | st.integers(0, 4).map(lambda i: i / 4)
 answers = st.lists(st.tuples(confidence, st.sampled_from([0.0, 0.5, 1.0])), min_size=1)

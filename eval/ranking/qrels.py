@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from .evaluate import Qrels
 from .query_table import Row, integer, read_table, write_table
-from .ranking.evaluate import Qrels
 from .trec_run import trec_id
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.comparison import LOSS, Method, compare, shared_measures
-from spanwise.eval.holm import holm
-from spanwise.eval.pairing import Asked, Scored, pair
-from spanwise.eval.randomization import randomization_test
+from spanwise.eval.significance.comparison import LOSS, Method, compare, shared_measures
+from spanwise.eval.significance.holm import holm
+from spanwise.eval.significance.pairing import Asked, Scored, pair
+from spanwise.eval.significance.randomization import randomization_test
 
 SCORE = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 

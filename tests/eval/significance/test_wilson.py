@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.wilson import wilson_interval
+from spanwise.eval.significance.wilson import wilson_interval
 
 
 @given(st.floats(0, 1), st.integers(1, 10_000))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from spanwise.eval.perplexity import perplexity
+from spanwise.eval.text.perplexity import perplexity
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from spanwise.errors import DataMalformed
 from spanwise.eval.ranking.order import trec_order
-from spanwise.eval.run_file import read_run, write_run
-from spanwise.eval.trec_run import run_lines
+from spanwise.eval.ranking.run_file import read_run, write_run
+from spanwise.eval.ranking.trec_run import run_lines
 
 TREC = "q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 1e-3 bm25\nq2 Q0 d7 1 -4 bm25\n"
 RUN = {"q1": {"d7": 2.5, "d3": 0.001}, "q2": {"d7": -4.0}}

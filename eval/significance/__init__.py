@@ -1,0 +1,1 @@
+"""Differences between systems: could they be chance?"""

@@ -1,0 +1,1 @@
+"""Generated texts: how near they are to references, and how varied."""
