@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,9 +57,7 @@ def speed(
     paragraphs = read_paragraphs(data or [], seed)
     say(f"{len(paragraphs.asked):,} paragraphs of {paragraphs.source}")
     with progress() as report:
-        found = evaluate_speed(comparisons, all_entrants(), paragraphs, settings, report, say)
-    if out is not None:
-        found.save(out)
+        found = evaluate_speed(comparisons, all_entrants(), paragraphs, settings, out, report, say)
     for row in found.rows:
         if row.doubt:
             say(f"{row.comparison.name}: {row.peer_name} may not do the same work: {row.doubt}")
@@ -70,7 +69,7 @@ def speed(
         raise SpanwiseError("; ".join(failed))
 
 
-def _print(rows: tuple[Row, ...]) -> None:
+def _print(rows: Sequence[Row]) -> None:
     print(f"{'':28} {'ours':>10} {'peer':>10} {'ratio':>7}  {'by round':15} {'recall':>13} {'overlap':>8}")
     for name, group in groupby(rows, lambda row: row.comparison):
         print(f"{name.name}, {name.unit}: {name.about}")

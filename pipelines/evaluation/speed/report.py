@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,18 +26,38 @@ from .vectors import with_vectors
 EXTRA = "pip install 'spanwise[bench]'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SpeedReport:
-    """The rows in the order of the comparisons; `record` is what a file of results holds."""
+    """What came out so far: rows in the order of the comparisons, and what they depend on."""
 
-    rows: tuple[Row, ...]
-    left_out: tuple[LeftOut, ...]
-    record: dict[str, Any]
+    paragraphs: Paragraphs
+    settings: Settings
+    machine: dict[str, Any] = field(default_factory=machine_record)
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    comparisons: dict[str, dict[str, Any]] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        """What a file of results holds."""
+        return {
+            "version": __version__,
+            "measured": self.began.isoformat(timespec="seconds"),
+            "seconds": round((datetime.now(UTC) - self.began).total_seconds()),
+            "machine": self.machine,
+            "packages": dict(sorted(self.packages.items())),
+            "data": self.paragraphs.source,
+            "settings": asdict(self.settings),
+            "comparisons": self.comparisons,
+            "rows": [row.full_record() for row in self.rows],
+            "left_out": [asdict(one) for one in self.left_out],
+        }
 
     def save(self, path: Path) -> None:
         """Write the record, whole or not at all."""
         temporary = path.with_name(f"{path.name}.new")
-        text = json.dumps(self.record, ensure_ascii=False, indent=2) + "\n"
+        text = json.dumps(self.record(), ensure_ascii=False, indent=2) + "\n"
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
 
@@ -47,44 +67,33 @@ def evaluate_speed(
     entrants: Sequence[Entrant],
     paragraphs: Paragraphs,
     settings: Settings,
+    out: Path | None = None,
     report: Report = silent,
     notice: Callable[[str], None] = lambda line: None,
 ) -> SpeedReport:
-    """Measure each comparison; `notice` hears, as it happens, of each engine that is left out."""
-    machine, began = machine_record(), datetime.now(UTC)
+    """Measure each comparison; `notice` hears, as it happens, of each engine that is left out.
+
+    The file `out` is written after each comparison, so that an interruption costs only the one it is at.
+    """
+    found = SpeedReport(paragraphs, settings)
     corpora = _Corpora(paragraphs, settings, report)
-    rows: list[Row] = []
-    out: list[LeftOut] = []
-    sizes = {}
     for comparison in comparisons:
-        able, missing = _installed(comparison, entrants)
-        _tell(missing, notice)
+        able, left_out = _installed(comparison, entrants)
+        found.packages |= versions(able)
         if len(able) > 1 and any(one.is_ours for one in able):
             corpus = corpora.of(comparison)
-            sizes[comparison.name] = {"passages": len(corpus.passages), "questions": len(corpus.questions)}
             with TemporaryDirectory(prefix="spanwise-speed-") as folder:
-                new, failed = compare(comparison, able, corpus, Path(folder), settings, report)
-            _tell(failed, notice)
-            rows += new
-            missing += failed
-        out += missing
-    taking_part = [one for one in entrants if {*one.comparisons} & {c.name for c in comparisons}]
-    return SpeedReport(
-        tuple(rows),
-        tuple(out),
-        {
-            "version": __version__,
-            "measured": began.isoformat(timespec="seconds"),
-            "seconds": round((datetime.now(UTC) - began).total_seconds()),
-            "machine": machine,
-            "packages": versions(taking_part),
-            "data": paragraphs.source,
-            "settings": asdict(settings),
-            "comparisons": {c.name: {"about": c.about, **sizes.get(c.name, {})} for c in comparisons},
-            "rows": [row.full_record() for row in rows],
-            "left_out": [asdict(one) for one in out],
-        },
-    )
+                rows, failed = compare(comparison, able, corpus, Path(folder), settings, report)
+            sizes = {"passages": len(corpus.passages), "questions": len(corpus.questions)}
+            found.comparisons[comparison.name] = {"about": comparison.about, **sizes}
+            found.rows += rows
+            left_out += failed
+        found.left_out += left_out
+        for one in left_out:
+            notice(str(one))
+        if out is not None:
+            found.save(out)
+    return found
 
 
 class _Corpora:
@@ -119,8 +128,3 @@ def _installed(comparison: Comparison, entrants: Sequence[Entrant]) -> tuple[lis
             reason = f"{', '.join(one.missing)} is not installed: {EXTRA}"
             out.append(LeftOut(comparison.name, one.name, reason, one.is_ours))
     return [one for one in taking_part if not one.missing], out
-
-
-def _tell(left_out: Sequence[LeftOut], notice: Callable[[str], None]) -> None:
-    for one in left_out:
-        notice(str(one))

@@ -10,7 +10,10 @@ import pytest
 import stub_engines as stubs
 
 from spanwise.pipelines.evaluation.speed import comparisons, registry
+from spanwise.pipelines.evaluation.speed.data import Paragraphs
 from spanwise.pipelines.evaluation.speed.registry import entrant
+from spanwise.pipelines.evaluation.speed.report import evaluate_speed
+from spanwise.pipelines.evaluation.speed.settings import Settings
 
 KEYS = ["name", "ours", "peer", "peer_name", "unit", "ratio"]
 
@@ -54,6 +57,18 @@ def test_the_file_of_results_says_what_it_depends_on(run, engines, tmp_path):
     assert list(row)[:6] == KEYS
     assert row["peer_measured"].keys() == {"median", "min", "max", "overlap", "recall"}
     assert [one["engine"] for one in record["left_out"]] == ["absent"]
+
+
+def test_what_was_measured_before_an_interruption_is_kept(tmp_path, build, search):
+    def interrupted(stage, done, total):
+        if stage == "stub-search":
+            raise KeyboardInterrupt
+
+    out, entrants = tmp_path / "speed.json", [entrant(stubs.Ours), entrant(stubs.Stub)]
+    paragraphs = Paragraphs("made", (("The mill was built.", ("What was built?",)),))
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_speed([build, search], entrants, paragraphs, Settings(rounds=1), out, interrupted)
+    assert [row["name"] for row in json.loads(out.read_text())["rows"]] == ["stub-build"]
 
 
 def test_a_peer_that_is_not_installed_is_left_out_with_advice(run, engines):
