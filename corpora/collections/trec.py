@@ -129,7 +129,11 @@ def _without(content: str, tags: tuple[str, ...]) -> str:
 
 def _marks(text: str, tag: str) -> Iterator[re.Match[str]]:
     """The opening and closing tags of this name; group 1 is the slash of a closing one."""
-    return re.finditer(f"<(/?){tag}>", text, re.IGNORECASE | re.ASCII)
+    return _tags(tag).finditer(text)
+
+
+def _tags(name: str) -> re.Pattern[str]:
+    return re.compile(f"<(/?){name}>", re.IGNORECASE | re.ASCII)
 
 
 def _plain(content: str) -> str:

@@ -69,11 +69,13 @@ def occurrences(golds: Iterable[str], text: str) -> list[Range]:
     """
     found: set[Range] = set()
     for gold in golds:
-        words = [re.escape(word) for word in gold.split()]
-        if words:
-            pattern = rf"(?<!\w){_SPACE.join(words)}(?!\w)"
-            found.update(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
+        if words := gold.split():
+            found.update(match.span() for match in _in_a_row(words).finditer(text))
     return sorted(found)[:MOST_MARKS]
+
+
+def _in_a_row(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){_SPACE.join(map(re.escape, words))}(?!\w)", re.IGNORECASE)
 
 
 def pieces(text: str, proposed: Sequence[Range], golds: Sequence[Range]) -> list[Piece]:

@@ -21,7 +21,9 @@ from pathlib import Path
 import pytest
 
 import spanwise
+from spanwise.corpora.collections import trec
 from spanwise.corpora.readers import csv, outline
+from spanwise.eval.report import marked_passage
 from spanwise.index.analysis import analyzer, fold
 from spanwise.pipelines.library import Library
 
@@ -50,6 +52,8 @@ def made_from_arguments() -> dict[str, tuple[Pattern, set[str]]]:
         "csv.py: a cell": (csv._cell(","), {"findall"}),
         "analyzer.py": (analyzer._unicode_words(), {"findall"}),
         "fold.py": (fold._clusters(), {"findall"}),
+        "trec.py": (trec._tags("doc"), {"findall"}),
+        "marked_passage.py": (marked_passage._in_a_row(["the", "old", "mill"]), {"findall"}),
         **{f"outline.py: {name}": (pattern, {"search"}) for name, pattern in line_starts},
     }
 
