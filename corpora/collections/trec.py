@@ -26,7 +26,7 @@ TOPICS = ("query", "topics")
 TITLES = ("title", "headline", "hl")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 _FIELD = re.compile(r"<([a-z]{2,8})>([^<]*)", re.IGNORECASE)
-_LABEL = re.compile(r"\s*(?:number|topic)\s*:", re.IGNORECASE)
+_LABEL = re.compile(r"(?:number|topic)\s*:", re.IGNORECASE)
 
 
 def is_trec(folder: Path) -> bool:
