@@ -162,11 +162,20 @@ def faults(pattern: Pattern, how: set[str], n: int = N) -> Iterator[str]:
                 yield f"{method} grows {twice / once:.1f} times on {short[:20]!r}…"
 
 
+def lasting_fault(pattern: Pattern, how: set[str], attempts: int = 3) -> str | None:
+    """A fault that is there each time: on a busy machine one measurement may be of something else."""
+    fault = None
+    for _ in range(attempts):
+        if (fault := next(faults(pattern, how), None)) is None:
+            break
+    return fault
+
+
 @pytest.mark.stress
 def test_t23_no_pattern_is_slow(record: Callable[[str, str, str], None]) -> None:
     found = patterns()
     assert len(found) >= 100
-    slow = {place: fault for place, one in found.items() if (fault := next(faults(*one), None))}
+    slow = {place: fault for place, one in found.items() if (fault := lasting_fault(*one))}
     record("T23", "regular expressions over the limits", f"{len(slow)} of {len(found)}")
     assert slow == {}
 
