@@ -14,6 +14,7 @@ from ..corpora.trimming import trimmed
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, indexed_text
 from ..index.store import Store
+from ..index.writer import Writer
 from .library import MODEL, Library
 from .locations import is_index
 from .progress import Report, silent
@@ -71,6 +72,13 @@ def text_document(name: str, title: str, text: str) -> Document:
     return Document(name, "text/plain", sha256, title.strip(), text)
 
 
+def stage(writer: Writer, analyzer: Analyzer, document: Document, passages: Sequence[Passage]) -> int:
+    """Put a document that is no file into the next commit; says how many passages it has."""
+    terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+    writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
+    return len(passages)
+
+
 def _store(index: Path, settings: dict[str, str]) -> Store:
     return Store.open(index) if is_index(index) else Store.create(index, settings)
 
@@ -87,10 +95,7 @@ def _fill(
     n_staged = 0
     with library.store.writer() as writer:
         for done, document in enumerate(missing, start=1):
-            found = cut(document)
-            terms = [library.analyzer.terms(indexed_text(passage)) for passage in found]
-            writer.put(document, found, terms, FileState(len(document.text), 0, document.sha256))
-            n_staged += len(found)
+            n_staged += stage(writer, library.analyzer, document, cut(document))
             if n_staged >= PASSAGES_PER_COMMIT:
                 writer.commit()
                 n_staged = 0

@@ -11,8 +11,8 @@ from spanwise.types import Document
 from ..corpora.passages import split
 from ..corpora.squad import Article
 from ..index.analysis import Analyzer
-from ..index.rows import FileState, indexed_text
 from ..index.store import Store
+from .document_library import stage
 from .library import MODEL, Library
 from .roots import roots_setting
 
@@ -38,9 +38,7 @@ def put_paragraphs(library: Library, texts: Iterable[tuple[str, str]]) -> None:
     with library.store.writer() as writer:
         for context, title in {context: title for title, context in texts}.items():
             document = _document(title, context)
-            passages = split(document)
-            terms = [library.analyzer.terms(indexed_text(passage)) for passage in passages]
-            writer.put(document, passages, terms, FileState(len(context), 0, document.sha256))
+            stage(writer, library.analyzer, document, split(document))
         writer.commit()
 
 
