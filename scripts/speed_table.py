@@ -19,9 +19,14 @@ def table(found: dict[str, Any]) -> Iterator[str]:
     yield row(["---"] * 3 + ["---:"] * 3 + ["---"] * 2)
     for one in found["rows"]:
         recalls = f"{one['ours_measured']['recall']:.2f}, {one['peer_measured']['recall']:.2f}"
-        figures = (f"{one['ours']:.4g}", f"{one['peer']:.4g}", f"{one['ratio']:.2f}")
+        figures = (number(one["ours"]), number(one["peer"]), f"{one['ratio']:.2f}")
         overlap = f"{one['peer_measured']['overlap']:.2f}"
         yield row([one["name"], one["peer_name"], one["unit"], *figures, recalls, overlap])
+
+
+def number(figure: float) -> str:
+    """A figure as it is written in a table."""
+    return f"{figure:,.0f}" if figure >= 1000 else f"{figure:.4g}"
 
 
 def row(cells: Iterator[str] | list[str]) -> str:
