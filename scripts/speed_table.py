@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 HEAD = ("comparison", "peer", "unit", "ours", "peer", "ratio", "recall@{k}: ours, peer", "overlap")
@@ -38,8 +39,7 @@ def main() -> None:
     """Reads the file named, prints."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} FILE")
-    with open(sys.argv[1], encoding="utf-8") as file:
-        print("\n".join(table(json.load(file))))
+    print("\n".join(table(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))))
 
 
 if __name__ == "__main__":
