@@ -13,6 +13,7 @@ from spanwise.errors import OutOfMemory
 Result = TypeVar("Result")
 Lengths = Sequence[int] | NDArray[np.int64]
 MULTIPLE = 8  # what lengths are padded to
+BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: more than this is no faster
 
 
 def padded(length: int, multiple: int) -> int:

@@ -9,31 +9,51 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from spanwise.errors import ModelRejected
 
-from .batching import Batcher
+from .ahead import one_ahead
+from .batching import BUDGETS, Batcher, token_budget_batches
+from .device_worker import RowEncoder
+from .dispatch import spread
+from .fleet import Fleet
 from .locate import WEIGHTS, file_sha256, find_model
-from .precision import autocast, pick_device
+from .packed_sums import pooling_weights, sequence_sums
+from .packed_tokens import PackedTokens
+from .precision import pick_device, spread_devices
 from .pretrained import load_encoder_trunk, load_tokenizer
+from .trunk import Trunk
+
+WINDOW = 1024  # texts that are sorted by length together, while the next ones are being tokenized
+Computed = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 class TextEncoder:
     """Encodes texts with one transformer; `digest` names its exact weights and pooling, `width` its size."""
 
     def __init__(
-        self, model: nn.Module, tokenizer: Any, pooling: str, digest: str, batch_tokens: int = 4096
+        self,
+        model: nn.Module,
+        tokenizer: Any,
+        pooling: str,
+        digest: str,
+        batch_tokens: int | None = None,
+        load: Callable[[str], RowEncoder] | None = None,
     ) -> None:
         self.model, self.tokenizer, self.pooling, self.digest = model, tokenizer, pooling, digest
-        self.batcher = Batcher(batch_tokens)
+        self.device = next(model.parameters()).device
+        self.trunk = Trunk(model)
+        self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
+        self.fleet = Fleet(load, spread_devices(self.device))
         config: Any = model.config
         self.width: int = config.hidden_size
         self.max_length: int = config.max_position_embeddings
@@ -43,7 +63,8 @@ class TextEncoder:
         """The encoder of a model named as `find_model` takes it, on the device named or the best there is."""
         folder = find_model(name)
         model = load_encoder_trunk(folder).to(pick_device(device))
-        return cls(model, load_tokenizer(folder), pooling_of(folder), encoder_digest(folder))
+        load = partial(cls.load, name)  # on another device
+        return cls(model, load_tokenizer(folder), pooling_of(folder), encoder_digest(folder), load=load)
 
     def encode(
         self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
@@ -52,18 +73,38 @@ class TextEncoder:
 
         A row does not depend on the texts beside it: cosine at least 0.9999 between any two batchings.
         """
-        ids = self._token_ids(texts)
         out = np.zeros((len(texts), self.width), dtype=np.float32)
-        done = 0
-        for batch, vectors in self.batcher.run(
-            [len(row) for row in ids],
-            lambda batch: self._forward([ids[i] for i in batch]),
-            lambda i: repr(texts[i][:60]),
-        ):
-            out[batch] = vectors
-            done += len(batch)
-            report(done)
+        starts, done = range(0, len(texts), WINDOW), 0
+        windows = one_ahead(starts, lambda at: (at, self._token_ids(texts[at : at + WINDOW])))
+        for first, rows in windows:
+            for batch, vectors in self._batches(rows, lambda i, at=first: repr(texts[at + i][:60])):
+                out[first + batch] = vectors
+                done += len(batch)
+                report(done)
         return out
+
+    def encode_rows(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """(n, width) from n sequences of token ids, on this device alone."""
+        out = np.zeros((len(rows), self.width), dtype=np.float32)
+        for batch, vectors in self._batches_here(rows, lambda i: f"sequence {i}"):
+            out[batch] = vectors
+        return out
+
+    def _batches(self, rows: Sequence[Sequence[int]], describe: Callable[[int], str]) -> Iterator[Computed]:
+        """Batches as index arrays with their vectors, in no certain order; each row once."""
+        workers = self.fleet.workers(sum(map(len, rows)))
+        if not workers:
+            yield from self._batches_here(rows, describe)
+            return
+        plan = token_budget_batches([len(row) for row in rows], self.batcher.budget)
+        yield from spread(plan, [lambda batch, w=w: w.encode_rows([rows[i] for i in batch]) for w in workers])
+
+    def _batches_here(
+        self, rows: Sequence[Sequence[int]], describe: Callable[[int], str]
+    ) -> Iterator[Computed]:
+        return self.batcher.run(
+            [len(row) for row in rows], lambda batch: self._forward([rows[i] for i in batch]), describe
+        )
 
     def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """(n,) int32: how many code points of each text, from its start, `encode` sees; all, if it fits.
@@ -92,28 +133,11 @@ class TextEncoder:
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        width = max(len(row) for row in rows)
-        ids = np.full((len(rows), width), self.tokenizer.pad_token_id or 0, dtype=np.int64)  # (B, L)
-        mask = np.zeros((len(rows), width), dtype=np.int64)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)], mask[i, : len(row)] = row, 1
-        device = next(self.model.parameters()).device
-        attention = torch.from_numpy(mask).to(device)
-        with autocast(device):
-            states = self.model(
-                input_ids=torch.from_numpy(ids).to(device), attention_mask=attention
-            ).last_hidden_state
-        vectors = nn.functional.normalize(pool(states.float(), attention, self.pooling), dim=1)
-        result: NDArray[np.float32] = vectors.cpu().numpy()
+        tokens = PackedTokens.of(rows)
+        weights = pooling_weights(self.pooling, tokens)
+        pooled = sequence_sums(self.trunk.states(tokens), weights, tokens.lengths)
+        result: NDArray[np.float32] = nn.functional.normalize(pooled, dim=1).cpu().numpy()
         return result
-
-
-def pool(states: Tensor, mask: Tensor, pooling: str) -> Tensor:
-    """(B, H) from token states (B, L, H): their mean over the mask (B, L), or the first one for "cls"."""
-    if pooling == "cls":
-        return states[:, 0]
-    weights = mask.unsqueeze(-1).to(states.dtype)  # (B, L, 1)
-    return (states * weights).sum(dim=1) / weights.sum(dim=1)
 
 
 def pooling_of(folder: Path) -> str:

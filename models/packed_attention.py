@@ -5,7 +5,6 @@ softmax(Q K^T / sqrt(d)) V for each sequence and head. Source: Vaswani et al. 20
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -15,7 +14,7 @@ from .packed_layout import Layout
 def attend(qkv: Tensor, layout: Layout, heads: int) -> Tensor:
     """(rows, H): for each row the mean of the values of its sequence, weighted by attention.
 
-    `qkv` is (rows, 3H): queries, keys and values, each of them head by head. Rows beyond the last block are 0.
+    `qkv` is (rows, 3H): queries, keys and values, each head by head. Rows beyond the last block are 0.
     """
     out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
     for block in layout.blocks:

@@ -1,4 +1,4 @@
-"""The forward pass of a BERT over packed tokens: what `transformers` computes, without padding to the longest.
+"""The forward pass of a BERT over packed tokens: what `transformers` computes, with next to no padding.
 
 Devlin et al. 2019: embeddings, then layers of self-attention and a GELU network, each followed by a sum with
 its input and a layer norm. Inference only: no dropout, no gradients. Products, residual sums and activations
@@ -39,7 +39,7 @@ class PackedLayer:
 
 
 class PackedBert:
-    """The trunk of a BERT; the weights of its layers are copied when it is made, its embeddings are shared."""
+    """The trunk of a BERT; the weights of its layers are copied when it is made, embeddings are shared."""
 
     def __init__(self, model: Any, dtype: torch.dtype, first_position: int = 0) -> None:
         self.embeddings, self.dtype, self.first_position = model.embeddings, dtype, first_position

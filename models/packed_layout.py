@@ -1,15 +1,16 @@
 """Where the tokens of a packed batch stand: sequences one below another, each in a block of a few widths.
 
-A sequence takes its length, rounded up to a multiple of 16: the fused attention works on vectors of 16 scores and
-takes up to 1.7 times as long over 159 keys as over 160. Neighbours of equal width form a block that attention
-takes in one call, without copying; a batch sorted by length has few of them. The total is rounded as well,
-since every new shape of a product costs the CPU's kernel library some milliseconds to prepare.
+A sequence takes its length, rounded up to a multiple of 16: the fused attention works on vectors of 16
+scores and takes up to 1.7 times as long over 159 keys as over 160. Neighbours of equal width form a block,
+which attention takes in one call, without copying; a batch sorted by length has few of them. The total is
+rounded as well: every new shape of a product costs the CPU's kernel library milliseconds to prepare.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -78,7 +79,7 @@ def rounded(n_rows: int) -> int:
 def _runs(widths: Ids) -> Iterator[tuple[int, int]]:
     """The index ranges [first, last) in which the widths are equal."""
     cuts = [0, *(np.flatnonzero(np.diff(widths)) + 1).tolist(), len(widths)]
-    yield from zip(cuts, cuts[1:], strict=False)
+    yield from pairwise(cuts)
 
 
 def _block(lengths: Ids, first: int, width: int, dtype: torch.dtype, device: torch.device) -> Block:

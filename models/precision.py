@@ -15,6 +15,12 @@ def pick_device(device: str | None = None) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def spread_devices(device: torch.device) -> list[str]:
+    """All visible GPUs when there are several and the device is one of them; else nothing to spread over."""
+    n_devices = torch.cuda.device_count() if device.type == "cuda" else 0
+    return [f"cuda:{i}" for i in range(n_devices)] if n_devices > 1 else []
+
+
 def has_bf16(device: torch.device) -> bool:
     """True when the device multiplies matrices in bf16 in hardware."""
     if device.type == "cuda":
@@ -23,6 +29,11 @@ def has_bf16(device: torch.device) -> bool:
         return False
     probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return bool(probe is not None and probe())
+
+
+def compute_dtype(device: torch.device) -> torch.dtype:
+    """What matrix products are fastest in: bf16 if the hardware has it, else float32."""
+    return torch.bfloat16 if has_bf16(device) else torch.float32
 
 
 def autocast(device: torch.device) -> AbstractContextManager[Any]:

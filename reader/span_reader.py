@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
-from ..models.precision import autocast
+from ..models.packed_tokens import PackedTokens
+from .span_scores import SpanScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .windows import (
     MAX_CONTEXT_TOKENS,
@@ -62,7 +62,7 @@ class SpanReader:
         self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
         self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
         self.max_answer_tokens = max_answer_tokens
-        self.special = special_tokens(tokenizer)
+        self.special, self.scores = special_tokens(tokenizer), SpanScores(model)
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
@@ -105,29 +105,21 @@ class SpanReader:
     def _windows(self, number: int, pair: Input) -> list[Window]:
         return windows(number, 0, len(pair.passage.ids), self._overhead(pair), self.max_length, self.stride)
 
-    @torch.inference_mode()
     def _forward(self, pairs: Sequence[Input], batch: Sequence[Window]) -> list[WindowLogits]:
         rows = [
             (p.question.ids, p.context.ids, p.passage.ids[w.first : w.last])
             for w in batch
             for p in [pairs[w.pair]]
         ]
-        inputs = assemble(rows, self.special)
-        device = next(self.model.parameters()).device
-        with autocast(device):
-            output = self.model(
-                input_ids=torch.from_numpy(inputs.input_ids).to(device),
-                attention_mask=torch.from_numpy(inputs.attention_mask).to(device),
-                token_type_ids=torch.from_numpy(inputs.token_type_ids).to(device),
-            )
-        start, end = output.start_logits.float().cpu().numpy(), output.end_logits.float().cpu().numpy()
-        null = start[:, self.special.null] + end[:, self.special.null]
-        return [
-            WindowLogits(
-                w, start[i, at : at + w.last - w.first], end[i, at : at + w.last - w.first], float(null[i])
-            )
-            for i, (w, at) in enumerate(zip(batch, inputs.shift, strict=True))
-        ]
+        inputs = assemble(rows, self.special, multiple=1)
+        tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
+        start, end = self.scores(tokens).T  # (T,) each
+        found = []
+        for window, first, shift in zip(batch, tokens.starts(), inputs.shift, strict=True):
+            null, at = first + self.special.null, first + shift
+            here = slice(at, at + window.last - window.first)
+            found.append(WindowLogits(window, start[here], end[here], float(start[null] + end[null])))
+        return found
 
     def _spans(
         self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int

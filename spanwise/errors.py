@@ -17,6 +17,7 @@ SpanwiseError
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
 ├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
+├── WorkerFailed            a process that computes on one of several devices failed or ended
 └── OutOfMemory             one item alone does not fit into the device's memory
 
 Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected.
@@ -92,6 +93,10 @@ class OcrNotFound(SpanwiseError):
 
 class StorageFull(SpanwiseError):
     """The disk is full; the last commit is intact."""
+
+
+class WorkerFailed(SpanwiseError):
+    """A process that computes on one of several devices failed or ended; the message says which and how."""
 
 
 class OutOfMemory(SpanwiseError):
