@@ -1,8 +1,8 @@
 """The products of a transformer layer, `x W^T + b`, with what follows them where a kernel can do both.
 
 On a CPU the kernel library (oneDNN) keeps the weights in the order that its kernels read them in, applies
-GELU to sums that are still in the cache, and adds the residual on the way. In bf16 that takes 1.3 to 1.6
-times less time than torch's public functions, which order the weights at every call and write the bias out first. The
+GELU to sums that are still in the cache, and adds the residual on the way; torch's public functions put the
+weights in order at every call and write the bias out first, and take 1.3 to 1.6 times as long in bf16. The
 functions that do this are private to torch. They are tried on a small product when a model is packed; where
 they are missing or wrong, and on other devices, the public ones do the work.
 """

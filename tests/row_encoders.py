@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 
 import numpy as np
 
@@ -33,6 +32,3 @@ def tiny(folder: str, device: str):
     from spanwise.models.encoder import TextEncoder
 
     return TextEncoder.load(folder, device="cpu")
-
-
-tiny_at = partial(partial, tiny)

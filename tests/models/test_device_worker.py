@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
-from row_encoders import SumEncoder, no_such_device, tiny_at
+from row_encoders import SumEncoder, no_such_device, tiny
 from tiny_models import tiny_encoder
 
 from spanwise.errors import OutOfMemory, WorkerFailed
+from spanwise.models.batching import Batcher
 from spanwise.models.device_worker import DeviceWorker
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.fleet import Fleet
@@ -43,15 +46,33 @@ def test_a_device_that_cannot_be_used_is_named():
     worker.close()
 
 
-def test_two_processes_encode_as_one_does(tmp_path, monkeypatch):
-    encoder = TextEncoder.load(str(tiny_encoder(tmp_path)), device="cpu")
-    texts = [f"mill {'weir ' * (n % 13)}{n}" for n in range(60)]
-    expected = encoder.encode(texts)
-    encoder.batcher.budget = 64
-    encoder.fleet = Fleet(tiny_at(str(tmp_path)), ["cpu", "cpu"])
+def spread_over(encoder, fleet, monkeypatch, texts):
+    """What the encoder says when every batch goes to a fleet, in small batches."""
     monkeypatch.setattr("spanwise.models.fleet.WORTH_IT", 1)
-    found = encoder.encode(texts)
-    encoder.fleet.close()
+    monkeypatch.setattr(encoder, "fleet", fleet)
+    monkeypatch.setattr(encoder, "batcher", Batcher(64))
+    return encoder.encode(texts)
+
+
+TEXTS = [f"mill {'weir ' * (n % 13)}{n}" for n in range(60)]
+
+
+def test_several_devices_encode_as_one_does(tmp_path, monkeypatch):
+    encoder, one, two = (TextEncoder.load(str(tiny_encoder(tmp_path)), device="cpu") for _ in range(3))
+    expected = encoder.encode(TEXTS)
+    fleet = Fleet(None, [])
+    monkeypatch.setattr(fleet, "workers", lambda n_tokens: [one, two])
+    found = spread_over(encoder, fleet, monkeypatch, TEXTS)
+    assert np.min(np.sum(found * expected, axis=1)) > 0.9999
+
+
+@pytest.mark.slow
+def test_several_processes_encode_as_one_does(tmp_path, monkeypatch):
+    encoder = TextEncoder.load(str(tiny_encoder(tmp_path)), device="cpu")
+    expected = encoder.encode(TEXTS)
+    fleet = Fleet(partial(tiny, str(tmp_path)), ["cuda:0", "cuda:1"])
+    found = spread_over(encoder, fleet, monkeypatch, TEXTS)
+    fleet.close()
     assert np.min(np.sum(found * expected, axis=1)) > 0.9999
 
 

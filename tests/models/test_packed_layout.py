@@ -50,5 +50,5 @@ def test_rounding_adds_little_and_keeps_whole_vectors(n_rows):
 def test_padding_and_packing_undo_one_another(rows):
     tokens = PackedTokens.of(rows)
     again = PackedTokens.of_padded(*tokens.padded(0))
-    assert again.ids.tolist() == tokens.ids.tolist() == sum(rows, [])
+    assert again.ids.tolist() == tokens.ids.tolist() == [i for row in rows for i in row]
     assert again.lengths.tolist() == [len(row) for row in rows]

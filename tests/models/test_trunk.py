@@ -17,6 +17,8 @@ from spanwise.models.trunk import Trunk, is_packable, packable_part, padded_forw
 CPU = torch.device("cpu")
 LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
 
+SMALL = dict(hidden_size=32, num_attention_heads=2, num_hidden_layers=1, intermediate_size=32, hidden_dim=32)
+
 
 def of_family(family: str):
     import transformers
@@ -93,7 +95,7 @@ def test_other_models_run_as_they_are(family, monkeypatch):
 
     monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
     torch.manual_seed(0)
-    config = getattr(transformers, f"{family}Config")(vocab_size=99, max_position_embeddings=64)
+    config = getattr(transformers, f"{family}Config")(vocab_size=99, max_position_embeddings=64, **SMALL)
     model = getattr(transformers, f"{family}Model")(config).eval()
     assert not is_packable(model)
     assert Trunk(model).states(PackedTokens.of(rows_of([3, 9]))).shape == (12, model.config.hidden_size)
