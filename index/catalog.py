@@ -7,9 +7,8 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -69,7 +68,9 @@ class Catalog:
     def rows(self, sql: str, *parameters: object) -> list[Row]:
         """All rows of a query, as dictionaries."""
         with named_faults(self.path):
-            return list(self._database.query(sql, parameters))
+            cursor = self._database.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def generation(self) -> int:
         """The number of the last commit; 0 for a new index."""
@@ -160,11 +161,8 @@ class Catalog:
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
         rows = self._passage_rows(passage_ids)
-        by_document = sorted(rows.values(), key=lambda row: str(row["document_id"]))
-        found: dict[int, Passage] = {}
-        for document_id, group in groupby(by_document, key=lambda row: str(row["document_id"])):
-            text = self._text(document_id)
-            found |= {row["id"]: self._passage(row, text) for row in group}
+        texts = {document_id: self._text(document_id, *ends) for document_id, ends in self._extents(rows)}
+        found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
         return [found[number] for number in passage_ids]
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
@@ -210,15 +208,33 @@ class Catalog:
             raise ValueError(f"no passage {missing[0]} in the index {self.path.parent}")
         return rows
 
-    def _text(self, document_id: str) -> str:
-        rows = self.rows("SELECT text FROM documents WHERE id = ?", document_id)
-        if not rows:
-            raise self.damaged(f"document {document_id!r} is missing")
-        return str(rows[0]["text"])
-
-    def _passage(self, row: Row, text: str) -> Passage:
+    def _extents(self, rows: Mapping[int, Row]) -> Iterable[tuple[str, tuple[int, int]]]:
+        """Of each document, the characters from its first to its last passage among these."""
+        ends: dict[str, tuple[int, int]] = {}
         with self._typed():
-            quoted = text[row["start"] : row["end"]]
+            for row in rows.values():
+                start, end = row["start"], row["end"]
+                first, last = ends.get(row["document_id"], (start, end))
+                ends[row["document_id"]] = min(first, start), max(last, end)
+        return ends.items()
+
+    def _text(self, document_id: str, first: int, last: int) -> tuple[int, str]:
+        """`first`, and the document's text from there up to `last`, which SQLite cuts out of it."""
+        cut = "SELECT substr(text, ?, ?) AS text FROM documents WHERE id = ?"
+        with self._typed():
+            rows = self.rows(cut, first + 1, last - first, document_id)
+            if not rows:
+                raise self.damaged(f"document {document_id!r} is missing")
+            if len(rows[0]["text"]) == last - first:
+                return first, rows[0]["text"]
+            # For SQLite a text ends at its first NUL, so this one is cut here.
+            [row] = self.rows("SELECT text FROM documents WHERE id = ?", document_id)
+            return first, row["text"][first:last]
+
+    def _passage(self, row: Row, first: int, text: str) -> Passage:
+        """The passage of a row; `text` is that of its document from `first` on."""
+        with self._typed():
+            quoted = text[row["start"] - first : row["end"] - first]
             found = passage_digest(row, quoted)
             if found != row["digest"]:
                 raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
