@@ -7,7 +7,7 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -37,6 +37,16 @@ from .state import SegmentEntry, State, seal
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+
+# SQLite reads a text as a whole, so it is asked for each text once, however many of its passages are wanted.
+_TEXTS = """
+SELECT documents.id, first, last, substr(text, first + 1, last - first)
+FROM (
+    SELECT document_id, min(start) AS first, max("end") AS last
+    FROM json_each(?) CROSS JOIN passages ON passages.id = json_each.value GROUP BY document_id
+) CROSS JOIN documents ON documents.id = document_id
+"""
 
 
 class Catalog:
@@ -71,6 +81,11 @@ class Catalog:
             cursor = self._database.execute(sql, parameters)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with named_faults(self.path):
+            return self._database.execute(sql, parameters).fetchall()
 
     def generation(self) -> int:
         """The number of the last commit; 0 for a new index."""
@@ -161,16 +176,16 @@ class Catalog:
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
         rows = self._passage_rows(passage_ids)
-        texts = {document_id: self._text(document_id, *ends) for document_id, ends in self._extents(rows)}
-        found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
+        with self._typed():
+            texts = self._texts(rows)
+            found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
         return [found[number] for number in passage_ids]
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in the order asked."""
         rows = self._passage_rows(passage_ids)
         self._checked(rows.values(), document_id=str, start=int, end=int)
-        wanted = (rows[number] for number in passage_ids)
-        return [(row["document_id"], row["start"], row["end"]) for row in wanted]
+        return [(row["document_id"], row["start"], row["end"]) for row in map(rows.__getitem__, passage_ids)]
 
     def passage_ids(self) -> NDArray[np.int64]:
         """All live passages, ordered by (document id, start, end)."""
@@ -208,34 +223,22 @@ class Catalog:
             raise ValueError(f"no passage {missing[0]} in the index {self.path.parent}")
         return rows
 
-    def _extents(self, rows: Mapping[int, Row]) -> Iterable[tuple[str, tuple[int, int]]]:
-        """Of each document, the characters from its first to its last passage among these."""
-        ends: dict[str, tuple[int, int]] = {}
-        with self._typed():
-            for row in rows.values():
-                start, end = row["start"], row["end"]
-                first, last = ends.get(row["document_id"], (start, end))
-                ends[row["document_id"]] = min(first, start), max(last, end)
-        return ends.items()
-
-    def _text(self, document_id: str, first: int, last: int) -> tuple[int, str]:
-        """`first`, and the document's text from there up to `last`, which SQLite cuts out of it."""
-        cut = "SELECT substr(text, ?, ?) AS text FROM documents WHERE id = ?"
-        with self._typed():
-            rows = self.rows(cut, first + 1, last - first, document_id)
-            if not rows:
-                raise self.damaged(f"document {document_id!r} is missing")
-            if len(rows[0]["text"]) == last - first:
-                return first, rows[0]["text"]
-            # For SQLite a text ends at its first NUL, so this one is cut here.
-            [row] = self.rows("SELECT text FROM documents WHERE id = ?", document_id)
-            return first, row["text"][first:last]
+    def _texts(self, rows: Mapping[int, Row]) -> dict[str, tuple[int, str]]:
+        """Of each document where the first of these passages starts, and the text from there to the last."""
+        texts = {}
+        for document_id, first, last, text in self._tuples(_TEXTS, json.dumps(list(rows))):
+            if len(text) != last - first:  # for SQLite a text ends at its first NUL, so this one is cut here
+                [(whole,)] = self._tuples("SELECT text FROM documents WHERE id = ?", document_id)
+                text = whole[first:last]
+            texts[document_id] = first, text
+        for row in rows.values():
+            if row["document_id"] not in texts:
+                raise self.damaged(f"document {row['document_id']!r} is missing")
+        return texts
 
     def _passage(self, row: Row, first: int, text: str) -> Passage:
         """The passage of a row; `text` is that of its document from `first` on."""
-        with self._typed():
-            quoted = text[row["start"] - first : row["end"] - first]
-            found = passage_digest(row, quoted)
-            if found != row["digest"]:
-                raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
-            return passage_of(row, quoted)
+        quoted = text[row["start"] - first : row["end"] - first]
+        if passage_digest(row, quoted) != row["digest"]:
+            raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+        return passage_of(row, quoted)
