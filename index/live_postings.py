@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -28,11 +28,11 @@ class Formula(Protocol):
 
 @dataclass(slots=True)
 class _Term:
-    """What was read of a term, and what the formula that was last asked for made of it."""
+    """What was read of a term, and what the last formula of each kind made of it."""
 
     rows: NDArray[np.int64]
     counts: NDArray[np.integer]
-    weights: tuple[Formula, NDArray[np.float64]] | None = None
+    weights: dict[type[Formula], tuple[Formula, NDArray[np.float64]]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -69,10 +69,10 @@ class LivePostings:
     def weighted(self, term: str, formula: Formula) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The live rows that hold a term, ascending, and their weights by a formula; both read-only."""
         found = self._term(term)
-        known = found.weights
+        known = found.weights.get(type(formula))
         if known is None or known[0] != formula:
             weights = formula(found.counts.astype(np.float64), self.lengths[found.rows])
-            known = found.weights = (formula, _read_only(weights))
+            known = found.weights[type(formula)] = formula, _read_only(weights)
         return found.rows, known[1]
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
