@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
+_PASSAGES = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+_PLACES = 'SELECT id, document_id, start, "end" FROM passages WHERE id IN (SELECT value FROM json_each(?))'
 # SQLite reads a text as a whole, so it is asked for each text once, however many of its passages are wanted.
 _TEXTS = """
 SELECT documents.id, first, last, substr(text, first + 1, last - first)
@@ -175,7 +177,7 @@ class Catalog:
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
-        rows = self._passage_rows(passage_ids)
+        rows = self._by_id(_PASSAGES, passage_ids)
         with self._typed():
             texts = self._texts(rows)
             found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
@@ -183,7 +185,7 @@ class Catalog:
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in the order asked."""
-        rows = self._passage_rows(passage_ids)
+        rows = self._by_id(_PLACES, passage_ids)
         self._checked(rows.values(), document_id=str, start=int, end=int)
         return [(row["document_id"], row["start"], row["end"]) for row in map(rows.__getitem__, passage_ids)]
 
@@ -214,9 +216,9 @@ class Catalog:
         except (TypeError, ValueError, OverflowError) as error:
             raise self.damaged(f"a value is not what its column holds: {error}") from error
 
-    def _passage_rows(self, passage_ids: Sequence[int]) -> dict[int, Row]:
+    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, Row]:
+        """Rows of passages by their id, from a query that takes the ids as JSON."""
         wanted = json.dumps([int(number) for number in passage_ids])
-        sql = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
         rows = {row["id"]: row for row in self.rows(sql, wanted)}
         missing = [number for number in passage_ids if number not in rows]
         if missing:
