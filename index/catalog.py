@@ -7,9 +7,8 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -38,6 +37,18 @@ from .state import SegmentEntry, State, seal
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+
+_PASSAGES = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+_PLACES = 'SELECT id, document_id, start, "end" FROM passages WHERE id IN (SELECT value FROM json_each(?))'
+# SQLite reads a text as a whole, so it is asked for each text once, however many of its passages are wanted.
+_TEXTS = """
+SELECT documents.id, first, last, substr(text, first + 1, last - first)
+FROM (
+    SELECT document_id, min(start) AS first, max("end") AS last
+    FROM json_each(?) CROSS JOIN passages ON passages.id = json_each.value GROUP BY document_id
+) CROSS JOIN documents ON documents.id = document_id
+"""
 
 
 class Catalog:
@@ -69,7 +80,14 @@ class Catalog:
     def rows(self, sql: str, *parameters: object) -> list[Row]:
         """All rows of a query, as dictionaries."""
         with named_faults(self.path):
-            return list(self._database.query(sql, parameters))
+            cursor = self._database.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with named_faults(self.path):
+            return self._database.execute(sql, parameters).fetchall()
 
     def generation(self) -> int:
         """The number of the last commit; 0 for a new index."""
@@ -159,20 +177,17 @@ class Catalog:
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
-        rows = self._passage_rows(passage_ids)
-        by_document = sorted(rows.values(), key=lambda row: str(row["document_id"]))
-        found: dict[int, Passage] = {}
-        for document_id, group in groupby(by_document, key=lambda row: str(row["document_id"])):
-            text = self._text(document_id)
-            found |= {row["id"]: self._passage(row, text) for row in group}
+        rows = self._by_id(_PASSAGES, passage_ids)
+        with self._typed():
+            texts = self._texts(rows)
+            found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
         return [found[number] for number in passage_ids]
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in the order asked."""
-        rows = self._passage_rows(passage_ids)
+        rows = self._by_id(_PLACES, passage_ids)
         self._checked(rows.values(), document_id=str, start=int, end=int)
-        wanted = (rows[number] for number in passage_ids)
-        return [(row["document_id"], row["start"], row["end"]) for row in wanted]
+        return [(row["document_id"], row["start"], row["end"]) for row in map(rows.__getitem__, passage_ids)]
 
     def passage_ids(self) -> NDArray[np.int64]:
         """All live passages, ordered by (document id, start, end)."""
@@ -201,25 +216,31 @@ class Catalog:
         except (TypeError, ValueError, OverflowError) as error:
             raise self.damaged(f"a value is not what its column holds: {error}") from error
 
-    def _passage_rows(self, passage_ids: Sequence[int]) -> dict[int, Row]:
+    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, Row]:
+        """Rows of passages by their id, from a query that takes the ids as JSON."""
         wanted = json.dumps([int(number) for number in passage_ids])
-        sql = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
         rows = {row["id"]: row for row in self.rows(sql, wanted)}
         missing = [number for number in passage_ids if number not in rows]
         if missing:
             raise ValueError(f"no passage {missing[0]} in the index {self.path.parent}")
         return rows
 
-    def _text(self, document_id: str) -> str:
-        rows = self.rows("SELECT text FROM documents WHERE id = ?", document_id)
-        if not rows:
-            raise self.damaged(f"document {document_id!r} is missing")
-        return str(rows[0]["text"])
+    def _texts(self, rows: Mapping[int, Row]) -> dict[str, tuple[int, str]]:
+        """Of each document where the first of these passages starts, and the text from there to the last."""
+        texts = {}
+        for document_id, first, last, text in self._tuples(_TEXTS, json.dumps(list(rows))):
+            if len(text) != last - first:  # for SQLite a text ends at its first NUL, so this one is cut here
+                [(whole,)] = self._tuples("SELECT text FROM documents WHERE id = ?", document_id)
+                text = whole[first:last]
+            texts[document_id] = first, text
+        for row in rows.values():
+            if row["document_id"] not in texts:
+                raise self.damaged(f"document {row['document_id']!r} is missing")
+        return texts
 
-    def _passage(self, row: Row, text: str) -> Passage:
-        with self._typed():
-            quoted = text[row["start"] : row["end"]]
-            found = passage_digest(row, quoted)
-            if found != row["digest"]:
-                raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
-            return passage_of(row, quoted)
+    def _passage(self, row: Row, first: int, text: str) -> Passage:
+        """The passage of a row; `text` is that of its document from `first` on."""
+        quoted = text[row["start"] - first : row["end"] - first]
+        if passage_digest(row, quoted) != row["digest"]:
+            raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+        return passage_of(row, quoted)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,36 @@ from .postings import Pairs, PostingsSegment
 from .statistics import CorpusStatistics
 
 _T = TypeVar("_T")
+_N = TypeVar("_N", bound=np.generic)
+_MOST_HELD = 2**21  # pairs, about 40 MB
+_OVERHEAD = 32  # what a term costs beside its pairs, as a number of pairs
+
+
+class Formula(Protocol):
+    """What a term gives to the passages that hold it. Equal formulas, by ==, give equal weights."""
+
+    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """One weight a passage, from how often it holds the term and how many terms it has in all."""
+
+
+@dataclass(slots=True)
+class _Term:
+    """What was read of a term, and what the last formula of each kind made of it."""
+
+    rows: NDArray[np.int64]
+    counts: NDArray[np.integer]
+    weights: dict[type[Formula], tuple[Formula, NDArray[np.float64]]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) + _OVERHEAD
 
 
 class LivePostings:
     """A row is a place in `passage_ids`: the rows of the first segment, then those of the next.
 
-    Rows of deleted passages keep their place, hold no term and count nowhere.
+    Rows of deleted passages keep their place, hold no term and count nowhere. The terms that were asked for
+    are held in memory, so that only the first question with a term reads and weighs its rows.
     """
 
     def __init__(self, segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]) -> None:
@@ -29,24 +54,30 @@ class LivePostings:
         self.lengths: NDArray[np.int64] = _joined([part.lengths for part in segments])
         self.live = np.isin(self.passage_ids, deleted, invert=True)
         self._all_live = bool(self.live.all())
+        self._terms: dict[str, _Term] = {}
+        self._n_held = 0
 
     def __len__(self) -> int:
         """How many rows there are, deleted ones included."""
         return len(self.passage_ids)
 
-    def find(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The live rows that hold a term, ascending, and how often each does."""
-        found = [segment.find(term) for segment in self._segments]
-        rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
-        counts = _joined([part for _, part in found])
-        if self._all_live:
-            return rows, counts
-        kept = self.live[rows]
-        return rows[kept], counts[kept]
+    def find(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+        """The live rows that hold a term, ascending, and how often each does; both read-only."""
+        found = self._term(term)
+        return found.rows, found.counts
+
+    def weighted(self, term: str, formula: Formula) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The live rows that hold a term, ascending, and their weights by a formula; both read-only."""
+        found = self._term(term)
+        known = found.weights.get(type(formula))
+        if known is None or known[0] != formula:
+            weights = formula(found.counts.astype(np.float64), self.lengths[found.rows])
+            known = found.weights[type(formula)] = formula, _read_only(weights)
+        return found.rows, known[1]
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
         """The live corpus, with the document frequencies of these terms."""
-        df = {term: len(self.find(term)[0]) for term in terms}
+        df = {term: len(self._term(term).rows) for term in terms}
         return CorpusStatistics(self._n_docs, self._total_length, df)
 
     @cached_property
@@ -67,6 +98,28 @@ class LivePostings:
             kept = self.live[rows]
             yield Pairs(pairs.vocabulary, pairs.terms[kept], rows[kept], pairs.counts[kept])
 
+    def _term(self, term: str) -> _Term:
+        """What is held of a term; it is read when there is nothing."""
+        found = self._terms.get(term)
+        if found is None:
+            rows, counts = self._read(term)
+            found = _Term(_read_only(rows), _read_only(counts))
+            if self._n_held + found.size > _MOST_HELD:
+                self._terms.clear()
+                self._n_held = 0
+            self._terms[term] = found
+            self._n_held += found.size
+        return found
+
+    def _read(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+        found = [segment.find(term) for segment in self._segments]
+        rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
+        counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
+        if self._all_live:
+            return rows, counts
+        kept = self.live[rows]
+        return rows[kept], counts[kept]
+
     @cached_property
     def _n_docs(self) -> int:
         return int(self.live.sum())
@@ -81,3 +134,8 @@ class LivePostings:
 
 def _joined(parts: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+
+
+def _read_only(array: NDArray[_N]) -> NDArray[_N]:
+    array.flags.writeable = False
+    return array

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .live_postings import LivePostings
 from .protocol import Places, Ranking
-from .ranking import best, check_k
+from .ranking import best, check_k, promising
 from .statistics import CorpusStatistics
 
 
@@ -52,5 +52,5 @@ class PostingsIndex:
     def _search(self, terms: Sequence[str], k: int, statistics: CorpusStatistics | None) -> Ranking:
         corpus = statistics or self._postings.statistics(set(terms))
         scores = self._weighting.scores(terms, self._postings, corpus)
-        found = np.flatnonzero(scores > 0)
+        found = promising(scores, k)
         return best(self._postings.passage_ids[found], scores[found], k, self._places)

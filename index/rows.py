@@ -22,6 +22,7 @@ Row = dict[str, Any]
 _DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
 _PASSAGE = ("document_id", "start", "end", "page", "line", "heading", "label", "content")
 _REFUSAL = ("document_id", "size", "mtime_ns", "kind", "reason", "reader")
+_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` would make one a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +169,6 @@ def refusal_of(row: Mapping[str, Any]) -> Refusal:
 
 def _indexed_text(heading: Sequence[str], text: str) -> str:
     return "\n".join([*heading, text])
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _digest(values: list[Any]) -> str:

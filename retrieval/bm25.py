@@ -51,6 +51,20 @@ def tf_saturation(tf: Number, length_ratio: Number, k1: float, b: float) -> Numb
 
 
 @dataclass(frozen=True, slots=True)
+class TermWeight:
+    """What one term gives to a passage; `weight` is its idf, as often as the question holds the term."""
+
+    weight: float
+    avgdl: float
+    k1: float
+    b: float
+
+    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """weight * tf_saturation for passages of these lengths that hold the term `tf` times."""
+        return self.weight * tf_saturation(tf, lengths / self.avgdl, self.k1, self.b)
+
+
+@dataclass(frozen=True, slots=True)
 class BM25:
     """The weighting: `k1` says how fast repetition saturates, `b` how much length counts, from 0 to 1."""
 
@@ -68,13 +82,12 @@ class BM25:
         self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
     ) -> NDArray[np.float64]:
         """The score of every row, 0 without a common term."""
-        scores = np.zeros(len(postings))
+        scores, avgdl = np.zeros(len(postings)), statistics.avgdl
         for term, times in Counter(question).items():
-            rows, counts = postings.find(term)
-            if len(rows):
-                length_ratio = postings.lengths[rows] / statistics.avgdl
-                tf = tf_saturation(counts.astype(np.float64), length_ratio, self.k1, self.b)
-                scores[rows] += times * idf_lucene(statistics.df[term], statistics.n_docs) * tf
+            if len(postings.find(term)[0]):
+                idf = idf_lucene(statistics.df[term], statistics.n_docs)
+                rows, weights = postings.weighted(term, TermWeight(times * idf, avgdl, self.k1, self.b))
+                np.add.at(scores, rows, weights)
         return scores
 
 

@@ -8,6 +8,7 @@ from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Hit
 
 from ..index import Snapshot
+from ..index.protocol import Ranking
 from ..index.vector_index import VectorIndex
 from .hits import check_questions, hits_of
 from .protocol import Encoder
@@ -40,7 +41,9 @@ class DenseRetriever:
 
     def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
         """For each question its best k hits; `VectorRejected` when its vector is not of length 1."""
+        return hits_of(self.rank(questions, k), self._snapshot, self.name)
+
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranking]:
+        """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
-        if not questions:
-            return []
-        return hits_of(self._index.search(self._encoder.encode(questions), k), self._snapshot, self.name)
+        return self._index.search(self._encoder.encode(questions), k) if questions else []

@@ -10,12 +10,18 @@ Learning Methods", SIGIR 2009, with their c = 60.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from spanwise.types import Hit
 
-from .hits import check_questions
-from .protocol import Retriever
+from ..index import Snapshot
+from ..index.protocol import Places, Ranking
+from ..index.ranking import best
+from .hits import check_questions, hits_of
+from .protocol import Ranker
 
 C = 60
 _DEPTH = 100  # each stage ranks at least so many passages
@@ -31,38 +37,47 @@ def reciprocal_rank(rank: int, c: int = C) -> float:
 
 
 class FusionRetriever:
-    """Asks its stages and fuses their rankings; a hit keeps the score of each stage that found it."""
+    """Asks its stages and fuses their rankings; a hit keeps the score of each stage that found it.
 
-    def __init__(self, stages: Sequence[Retriever]) -> None:
+    Only the passages of the fused hits are read, not those of the stages.
+    """
+
+    def __init__(self, stages: Sequence[Ranker], snapshot: Snapshot) -> None:
         if len(stages) < 2:
             raise ValueError(f"a fusion needs at least two retrievers, not {len(stages)}")
         self.name = "+".join(stage.name for stage in stages)
         self._stages = tuple(stages)
+        self._snapshot = snapshot
 
     def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
         """For each question its best k hits; a stage that finds nothing takes no part."""
         check_questions(questions, k)
-        rankings = [stage.search(questions, max(k, _DEPTH)) for stage in self._stages]
-        return [fuse(of_question, k, self.name) for of_question in zip(*rankings, strict=True)]
+        stages = [stage.rank(questions, max(k, _DEPTH)) for stage in self._stages]
+        rankings = list(zip(*stages, strict=True))  # one a stage for each question
+        fused = [fuse(of_question, k, self._snapshot.places) for of_question in rankings]
+        hits = hits_of(fused, self._snapshot, self.name)
+        return [self._with_stages(*one) for one in zip(hits, rankings, strict=True)]
+
+    def _with_stages(self, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[Hit]:
+        """The hits with the scores that the stages gave them before that of the fusion."""
+        tables = {
+            stage.name: dict(zip(one.passage_ids.tolist(), one.scores.tolist(), strict=True))
+            for stage, one in zip(self._stages, rankings, strict=True)
+        }
+        return [
+            replace(hit, scores=_scores_of(hit.passage.id, tables) | {self.name: hit.score}) for hit in hits
+        ]
 
 
-def fuse(rankings: Sequence[Sequence[Hit]], k: int, name: str) -> list[Hit]:
+def _scores_of(passage_id: int, tables: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+    return {name: table[passage_id] for name, table in tables.items() if passage_id in table}
+
+
+def fuse(rankings: Sequence[Ranking], k: int, places: Places) -> Ranking:
     """The best k passages of several rankings, scored by reciprocal ranks, ties by (document id, start)."""
-    found: dict[int, Hit] = {}
     totals: dict[int, float] = {}
-    scores: dict[int, dict[str, float]] = {}
     for ranking in rankings:
-        for hit in ranking:
-            number = hit.passage.id
-            found.setdefault(number, hit)
-            totals[number] = totals.get(number, 0.0) + reciprocal_rank(hit.rank)
-            scores.setdefault(number, {}).update(hit.scores)
-    order = sorted(found, key=lambda number: (-totals[number], *_place(found[number])))[:k]
-    return [
-        Hit(found[number].passage, totals[number], rank, scores[number] | {name: totals[number]})
-        for rank, number in enumerate(order, start=1)
-    ]
-
-
-def _place(hit: Hit) -> tuple[str, int, int]:
-    return hit.passage.document_id, hit.passage.start, hit.passage.end
+        for rank, number in enumerate(ranking.passage_ids.tolist(), start=1):
+            totals[number] = totals.get(number, 0.0) + reciprocal_rank(rank)
+    ids, scores = np.array(list(totals), np.int64), np.array(list(totals.values()), np.float64)
+    return best(ids, scores, k, places)

@@ -8,7 +8,7 @@ from spanwise.types import Hit
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.protocol import Index
+from ..index.protocol import Index, Ranking
 from .hits import check_questions, hits_of
 
 
@@ -25,6 +25,10 @@ class LexicalRetriever:
 
     def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
         """For each question its best k hits; a question made only of stop words is searched by them."""
+        return hits_of(self.rank(questions, k), self._snapshot, self.name)
+
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranking]:
+        """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
         terms = [self._analyzer.question_terms(question) for question in questions]
-        return hits_of(self._index.search(terms, k), self._snapshot, self.name)
+        return self._index.search(terms, k)

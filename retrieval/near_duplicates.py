@@ -105,7 +105,7 @@ class _Groups:
     def add(self, hit: Hit, terms: Sequence[str]) -> None:
         """Fold the next hit into the best group that says it already, or keep it while there is room."""
         shingles = _shingles(terms)
-        telling = frozenset(self._telling(terms))
+        telling = self._telling(terms)
         for group in self._near(shingles):
             if telling <= group.telling and not _overlap(hit.passage, group.hit.passage):
                 group.duplicates.append(hit.passage)
@@ -120,9 +120,9 @@ class _Groups:
         if len(shingles & self._seen) >= least:
             yield from (group for group in self.kept if len(shingles & group.shingles) >= least)
 
-    def _telling(self, terms: Sequence[str]) -> Iterator[str]:
-        numbers = self._nearness.numbers
-        return (t for t in terms if t in self._asked or (numbers and t[0].isdigit()))
+    def _telling(self, terms: Sequence[str]) -> frozenset[str]:
+        asked = self._asked.intersection(terms)
+        return asked.union(t for t in terms if t[0].isdigit()) if self._nearness.numbers else asked
 
 
 def _shingles(terms: Sequence[str]) -> frozenset[Shingle]:

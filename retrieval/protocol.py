@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from spanwise.types import Hit
 
+from ..index.protocol import Ranking
+
 
 class Retriever(Protocol):
     """`name` is the spelling that selects it: "bm25", "dense", "bm25+dense", …"""
@@ -21,6 +23,15 @@ class Retriever(Protocol):
 
         `ValueError` for k below 1 and for an empty question.
         """
+
+
+class Ranker(Protocol):
+    """A retriever that can also tell which passages it finds without reading them."""
+
+    name: str
+
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranking]:
+        """For each question the ids and scores of the hits of `search`."""
 
 
 class Encoder(Protocol):

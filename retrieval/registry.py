@@ -11,11 +11,12 @@ from ..index.analysis import Analyzer
 from .bm25 import bm25_retriever
 from .dense import DenseRetriever
 from .fusion import FusionRetriever
+from .lexical import LexicalRetriever
 from .protocol import Encoder, Retriever
 from .rank_bm25_engine import rank_bm25_retriever
 from .tfidf import tfidf_retriever
 
-LEXICAL: dict[str, Callable[[Snapshot, Analyzer], Retriever]] = {
+LEXICAL: dict[str, Callable[[Snapshot, Analyzer], LexicalRetriever]] = {
     "tfidf": tfidf_retriever,
     "bm25": bm25_retriever,
     "rank_bm25": rank_bm25_retriever,
@@ -49,8 +50,8 @@ def build_retriever(
         raise IndexEmpty(
             "the index holds no passages: run `spanwise index FOLDER` on a folder with documents"
         )
-    stages = [
+    stages: list[LexicalRetriever | DenseRetriever] = [
         LEXICAL[stage](snapshot, analyzer) if stage in LEXICAL else DenseRetriever.build(snapshot, encoder())
         for stage in names
     ]
-    return stages[0] if len(stages) == 1 else FusionRetriever(stages)
+    return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)

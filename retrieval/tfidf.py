@@ -84,6 +84,18 @@ def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDAr
 
 
 @dataclass(frozen=True, slots=True)
+class TermProduct:
+    """A term's weight in the question times that in a passage, where its idf is this."""
+
+    weight: float
+    idf: float
+
+    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """weight * (1 + lg tf) * idf; the cosine sees to lengths."""
+        return self.weight * (1 + np.log10(tf)) * self.idf
+
+
+@dataclass(frozen=True, slots=True)
 class TfIdf:
     """The weighting; `norms` are the `document_norms` of the postings that are searched."""
 
@@ -97,11 +109,11 @@ class TfIdf:
         weights = log_weights(question, statistics)
         for term, weight in weights.items():
             if weight:
-                rows, counts = postings.find(term)
                 idf = idf_lg(statistics.df[term], statistics.n_docs)
-                scores[rows] += weight * (1 + np.log10(counts)) * idf
+                rows, products = postings.weighted(term, TermProduct(weight, idf))
+                np.add.at(scores, rows, products)
         lengths = norm(weights) * self.norms
-        return np.divide(scores, lengths, out=scores, where=lengths > 0)
+        return scores / np.where(lengths > 0, lengths, 1)
 
 
 def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> LexicalRetriever:

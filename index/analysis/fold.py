@@ -21,6 +21,7 @@ from .characters import extenders, ignored
 
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
 _MOST_EXTENDERS = 30
+NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,28 @@ def fold(text: str) -> Folded:
     starts.extend(range(done, len(text)))
     ends.extend(range(done + 1, len(text) + 1))
     return Folded("".join(pieces), starts, ends)
+
+
+def folded(text: str) -> str:
+    """The text of `fold(text)`, without the map, in a fraction of its time.
+
+    >>> folded("Caf\\u00c9") == fold("Caf\\u00c9").text
+    True
+    """
+    if text.isascii():
+        return text.lower()
+    text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")  # ASCII alone
+    pieces: list[str] = []
+    done = 0
+    for run in NOT_ASCII.finditer(text):
+        start = max(run.start() - 1, done)  # what precedes a run may melt into its first character
+        pieces += text[done:start], _clusters().sub(_folded_match, text[start : run.end()])
+        done = run.end()
+    return "".join(pieces) + text[done:]
+
+
+def _folded_match(cluster: re.Match[str]) -> str:
+    return _fold_cluster(cluster.group())[0]
 
 
 @cache

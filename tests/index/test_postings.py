@@ -96,3 +96,56 @@ def test_no_segments_are_an_empty_corpus() -> None:
     assert postings.statistics(["a"]) == CorpusStatistics(0, 0, {"a": 0})
     assert postings.statistics([]).avgdl == 0
     assert len(postings) == 0
+
+
+class Share:
+    """tf / length, times a factor; it counts how often it was asked."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor, self.asked = factor, 0
+
+    def __eq__(self, other) -> bool:
+        return self.factor == other.factor
+
+    def __call__(self, tf, lengths):
+        self.asked += 1
+        return self.factor * tf / lengths
+
+
+@given(PASSAGES, PASSAGES, st.sets(st.integers(1, 12)))
+def test_weights_are_those_of_the_rows_that_are_found(one, two, deleted) -> None:
+    postings = LivePostings(
+        [segment_of(one), segment_of(two, first_id=7)], np.array(sorted(deleted), np.int64)
+    )
+    for term in {term for terms in one + two for term in terms} | {"zz"}:
+        rows, counts = postings.find(term)
+        for factor in (2.0, 3.0):
+            weighted, weights = postings.weighted(term, Share(factor))
+            assert weighted.tolist() == rows.tolist()
+            assert weights.tolist() == (factor * counts.astype(float) / postings.lengths[rows]).tolist()
+
+
+def test_a_term_is_read_and_weighed_once() -> None:
+    segment, formula = segment_of([["a"]]), Share(1.0)
+    postings = LivePostings([segment], NOBODY)
+    first = postings.weighted("a", formula)
+    segment.find = None
+    assert postings.weighted("a", Share(1.0))[1] is first[1]
+    assert postings.statistics(["a"]).df == {"a": 1}
+    assert formula.asked == 1
+
+
+def test_what_is_held_cannot_be_changed() -> None:
+    rows, counts = LivePostings([segment_of([["a"]])], NOBODY).find("a")
+    for array in (rows, counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
+def test_memory_of_terms_has_an_end(monkeypatch) -> None:
+    monkeypatch.setattr("spanwise.index.live_postings._MOST_HELD", 100)
+    postings = LivePostings([segment_of([["a", "b"], ["b"]])], NOBODY)
+    for term in [*"abcdefgh", "a", "b"]:
+        expected = {"a": [0], "b": [0, 1]}.get(term, [])
+        assert postings.find(term)[0].tolist() == expected
+        assert len(postings._terms) <= 3

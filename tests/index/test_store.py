@@ -289,3 +289,20 @@ def test_the_store_can_be_opened_by_a_second_process(corpus_of) -> None:
         corpus.write({"a": ["two"]})
         with other.snapshot() as snapshot:
             assert snapshot.generation == 2
+
+
+@pytest.mark.parametrize("sign", ["\x00", "\U0001f642", "\u0301", "\r\n", "x"])
+def test_any_passages_of_a_text_are_its_slices(corpus_of, sign) -> None:
+    text = f"one{sign}two{sign}{sign}three"
+    cuts = [(0, 3), (2, 6), (4, len(text)), (len(text), len(text))]
+    given = [Passage(0, "a.txt", start, end, text[start:end]) for start, end in cuts]
+    store = corpus_of({"b": [f"b{sign}"]}).store
+    with store.writer() as writer:
+        ids = writer.put(document(text), given, [["x"]] * len(given), STATE)
+        writer.commit()
+    with store.snapshot() as snapshot:
+        for wanted in (ids, ids[1:3], ids[3:], [1, *ids[:1]]):
+            for passage in snapshot.passages(wanted):
+                assert (
+                    passage.text == snapshot.document(passage.document_id).text[passage.start : passage.end]
+                )

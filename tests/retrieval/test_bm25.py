@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from math import log
 
 import numpy as np
@@ -128,6 +129,21 @@ def test_statistics_of_two_indexes_score_as_one(corpus_of) -> None:
         found.extend(ranking.scores.tolist())
         snapshot.close()
     assert sorted(found, reverse=True) == list(scores(corpus_of(SWEET_LOVE)).values())
+
+
+def test_scores_are_those_of_the_formula_to_the_last_bit(corpus_of) -> None:
+    weighting, words = BM25(0.9, 0.4), "sweet sorrow nurse how is love nobody".split()
+    with corpus_of(SWEET_LOVE).snapshot() as snapshot:
+        postings = snapshot.postings()
+    statistics = postings.statistics(words)
+    for question in (words, words[:3] * 3, words[::-1], words):
+        expected = np.zeros(len(postings))
+        for term, times in Counter(question).items():
+            rows, tf = postings.find(term)
+            ratio = postings.lengths[rows] / statistics.avgdl
+            idf = idf_lucene(statistics.df[term], statistics.n_docs)
+            expected[rows] += times * idf * tf_saturation(tf.astype(float), ratio, 0.9, 0.4)
+        assert weighting.scores(question, postings, statistics).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(("k1", "b"), [(-1, 0.5), (np.nan, 0.5), (1, 1.1), (1, -0.1)])

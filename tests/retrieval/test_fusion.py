@@ -1,70 +1,121 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_corpora import PLAIN
 
+from spanwise.index.protocol import Ranking
+from spanwise.retrieval.bm25 import bm25_retriever
 from spanwise.retrieval.fusion import FusionRetriever, fuse, reciprocal_rank
-from spanwise.types import Hit, Passage
+from spanwise.retrieval.tfidf import tfidf_retriever
+from spanwise.types import Passage
 
 
-def ranking(stage, *passage_ids):
-    return [
-        Hit(Passage(number, f"d{number}", 0, 1, "x"), 1 / rank, rank, {stage: 1 / rank})
-        for rank, number in enumerate(passage_ids, start=1)
-    ]
+def ranking(*passage_ids):
+    return Ranking(np.array(passage_ids, np.int64), 1 / np.arange(1.0, len(passage_ids) + 1))
+
+
+def places(passage_ids):
+    return [(f"d{number}", 0, 1) for number in passage_ids]
+
+
+class Documents:
+    """Stands for a snapshot: a passage a document; it remembers which were read."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def passages(self, passage_ids):
+        self.read += passage_ids
+        return [Passage(number, f"d{number}", 0, 1, "x") for number in passage_ids]
+
+    places = staticmethod(places)
 
 
 class Fixed:
     def __init__(self, name, *passage_ids) -> None:
         self.name = name
-        self.hits = ranking(name, *passage_ids)
+        self.passage_ids = passage_ids
 
-    def search(self, questions, k):
-        return [self.hits[:k] for _ in questions]
+    def rank(self, questions, k):
+        return [ranking(*self.passage_ids[:k]) for _ in questions]
+
+
+def fused(*rankings, k=40):
+    return fuse(rankings, k, places)
+
+
+def search(*stages, k=10):
+    return FusionRetriever(stages, Documents()).search(["q"], k)[0]
 
 
 def test_ranks_of_both_stages_add_up() -> None:
-    fused = fuse([ranking("a", 1, 2, 3), ranking("b", 3, 2)], 3, "a+b")
-    assert [hit.passage.id for hit in fused] == [3, 2, 1]
-    assert fused[0].score == pytest.approx(1 / 63 + 1 / 61)
-    assert fused[1].score == pytest.approx(2 / 62)
+    found = fused(ranking(1, 2, 3), ranking(3, 2), k=3)
+    assert found.passage_ids.tolist() == [3, 2, 1]
+    assert found.scores[:2].tolist() == pytest.approx([1 / 63 + 1 / 61, 2 / 62])
 
 
 def test_each_stage_keeps_its_score() -> None:
-    (hit,) = fuse([ranking("a", 1), ranking("b", 2, 1)], 1, "a+b")
+    (hit,) = search(Fixed("a", 1), Fixed("b", 2, 1), k=1)
     assert hit.scores == {"a": 1.0, "b": 0.5, "a+b": hit.score}
+    assert list(hit.scores) == ["a", "b", "a+b"]
 
 
 def test_ties_break_by_document() -> None:
-    fused = fuse([ranking("a", 9, 1), ranking("b", 1, 9)], 2, "a+b")
-    assert [hit.passage.document_id for hit in fused] == ["d1", "d9"]
+    assert fused(ranking(9, 1), ranking(1, 9)).passage_ids.tolist() == [1, 9]
 
 
 def test_a_stage_that_finds_nothing_takes_no_part() -> None:
-    retriever = FusionRetriever([Fixed("a"), Fixed("b", 5, 4)])
-    assert [hit.passage.id for hit in retriever.search(["q"], 10)[0]] == [5, 4]
-    assert retriever.name == "a+b"
+    assert [hit.passage.id for hit in search(Fixed("a"), Fixed("b", 5, 4))] == [5, 4]
+    assert FusionRetriever([Fixed("a"), Fixed("b", 5, 4)], Documents()).name == "a+b"
 
 
 def test_stages_rank_deeper_than_k() -> None:
-    retriever = FusionRetriever([Fixed("a", 1, 2, 3), Fixed("b", 4, 3)])
-    assert [hit.passage.id for hit in retriever.search(["q"], 1)[0]] == [3]
+    assert [hit.passage.id for hit in search(Fixed("a", 1, 2, 3), Fixed("b", 4, 3), k=1)] == [3]
+
+
+def test_only_the_passages_that_are_shown_are_read() -> None:
+    snapshot = Documents()
+    FusionRetriever([Fixed("a", *range(1, 90)), Fixed("b", *range(50, 150))], snapshot).search(["q"], 3)
+    assert len(snapshot.read) == 3
+
+
+def test_the_fusion_of_two_indexes_is_that_of_their_hits(corpus_of) -> None:
+    texts = [f"{'mill ' * (n % 3)}{'owl ' * (n % 4)}{'inn ' * (n % 5)}".strip() or "x" for n in range(40)]
+    with corpus_of({f"d{n % 7}": texts[n::7] for n in range(7)}).snapshot() as snapshot:
+        stages = [bm25_retriever(snapshot, PLAIN), tfidf_retriever(snapshot, PLAIN)]
+        for k in (1, 5, 200):
+            [hits] = FusionRetriever(stages, snapshot).search(["mill inn owl"], k)
+            assert [(h.passage, h.score, h.rank, h.scores) for h in hits] == slow_fusion(stages, k)
+
+
+def slow_fusion(stages, k):
+    """The same from whole hits, as the formula reads."""
+    found, totals, scores = {}, {}, {}
+    for stage in stages:
+        for hit in stage.search(["mill inn owl"], max(k, 100))[0]:
+            found[hit.passage.id] = hit.passage
+            totals[hit.passage.id] = totals.get(hit.passage.id, 0.0) + 1 / (60 + hit.rank)
+            scores.setdefault(hit.passage.id, {}).update(hit.scores)
+    order = sorted(found, key=lambda n: (-totals[n], found[n].document_id, found[n].start))[:k]
+    return [
+        (found[n], totals[n], rank, scores[n] | {"bm25+tfidf": totals[n]})
+        for rank, n in enumerate(order, start=1)
+    ]
 
 
 @given(st.lists(st.integers(1, 30), unique=True), st.lists(st.integers(1, 30), unique=True))
 def test_the_order_of_stages_does_not_matter(one, two) -> None:
-    forth, back = (
-        fuse([ranking("a", *one), ranking("b", *two)], 40, "x"),
-        fuse([ranking("b", *two), ranking("a", *one)], 40, "x"),
-    )
-    assert [hit.passage.id for hit in forth] == [hit.passage.id for hit in back]
-    assert {hit.passage.id for hit in forth} == {*one, *two}
+    forth, back = fused(ranking(*one), ranking(*two)), fused(ranking(*two), ranking(*one))
+    assert forth.passage_ids.tolist() == back.passage_ids.tolist()
+    assert set(forth.passage_ids.tolist()) == {*one, *two}
 
 
 def test_one_stage_is_no_fusion() -> None:
     with pytest.raises(ValueError, match="at least two"):
-        FusionRetriever([Fixed("a")])
+        FusionRetriever([Fixed("a")], Documents())
 
 
 def test_the_first_place_gives_most() -> None:

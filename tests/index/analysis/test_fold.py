@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.index.analysis.characters import ignored
-from spanwise.index.analysis.fold import fold
+from spanwise.index.analysis.fold import fold, folded
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)
 MELTING = st.text(
@@ -21,6 +21,17 @@ def test_folding_clusters_equals_folding_the_whole(text: str) -> None:
     whole = normalize("NFKC", normalize("NFKC", normalize("NFKC", kept).casefold()).casefold())
     whole = "".join(character for character in whole if character not in set(ignored()))
     assert fold(text).text == whole.replace("\u2019", "'").replace("\u02bc", "'")
+
+
+@given(ANY_TEXT | MELTING | st.text(alphabet="AKSaks '-\u0301\u0323\u00c9\u2019\u2013\u00df", max_size=40))
+def test_the_text_alone_is_that_of_the_map(text: str) -> None:
+    assert folded(text) == fold(text).text
+
+
+def test_every_mark_melts_into_capitals_as_into_small_letters() -> None:
+    for mark in "".join(map(chr, range(0x300, 0x370))) + ignored():
+        text = mark.join("ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+        assert folded(text) == fold(text).text
 
 
 @given(ANY_TEXT | MELTING)
