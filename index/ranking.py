@@ -25,6 +25,18 @@ def best(passage_ids: NDArray[np.int64], scores: NDArray[np.float64], k: int, pl
     return Ranking(passage_ids[order[:k]], scores[order[:k]])
 
 
+def rows_among(passage_ids: NDArray[np.int64], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+    """Which rows hold a passage of `among`, (rows,); None when all may be found.
+
+    Raises `ValueError` when `among` does not ascend.
+    """
+    if among is None:
+        return None
+    if among.ndim != 1 or among.dtype != np.int64 or (among[1:] <= among[:-1]).any():
+        raise ValueError(f"among must be ascending int64 passage ids, not {among!r}")
+    return np.isin(passage_ids, among)
+
+
 def check_k(k: int) -> None:
     """Refuse to return fewer than one passage."""
     if k < 1:

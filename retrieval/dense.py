@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Hit
 
@@ -38,9 +41,12 @@ class DenseRetriever:
             )
         return cls(snapshot.vectors(encoder.digest), encoder, snapshot)
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         """For each question its best k hits; `VectorRejected` when its vector is not of length 1."""
         check_questions(questions, k)
         if not questions:
             return []
-        return hits_of(self._index.search(self._encoder.encode(questions), k), self._snapshot, self.name)
+        rankings = self._index.search(self._encoder.encode(questions), k, among)
+        return hits_of(rankings, self._snapshot, self.name)

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spanwise.types import Hit
 
 from .hits import check_questions
@@ -39,10 +42,15 @@ class FusionRetriever:
         self.name = "+".join(stage.name for stage in stages)
         self._stages = tuple(stages)
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
-        """For each question its best k hits; a stage that finds nothing takes no part."""
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """For each question its best k hits; a stage that finds nothing takes no part.
+
+        With `among` every stage ranks those passages alone, so that ranks count among them.
+        """
         check_questions(questions, k)
-        rankings = [stage.search(questions, max(k, _DEPTH)) for stage in self._stages]
+        rankings = [stage.search(questions, max(k, _DEPTH), among) for stage in self._stages]
         return [fuse(of_question, k, self.name) for of_question in zip(*rankings, strict=True)]
 
 

@@ -16,10 +16,13 @@ class Retriever(Protocol):
 
     name: str
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         """For each question its best k hits, best first, ties by (document id, start).
 
-        `ValueError` for k below 1 and for an empty question.
+        `among`, ascending passage ids, confines the search to them, as `Index.search` says. `ValueError`
+        for k below 1 and for an empty question.
         """
 
 
