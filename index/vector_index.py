@@ -80,8 +80,12 @@ class VectorIndex:
         """Scores and rows of the best `wanted` for each query by FAISS, both (n, wanted)."""
         import faiss
 
+        if allowed is None:
+            scores, rows = self._faiss.search(queries, wanted)
+            return scores, rows
         # Of FAISS's selectors the array is the one that leads to the rows instead of testing every row.
-        only = None if allowed is None else faiss.SearchParameters(sel=faiss.IDSelectorArray(allowed))
+        selector, only = faiss.IDSelectorArray(allowed), faiss.SearchParameters()
+        only.sel = selector
         scores, rows = self._faiss.search(queries, wanted, params=only)
         return scores, rows
 
