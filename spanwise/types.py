@@ -155,10 +155,12 @@ class Filter:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a bare string, which would be taken for one pattern a character."""
+        """Keep copies that nobody changes, and refuse a bare string: it would be one pattern a character."""
         for name, values in (("paths", self.paths), ("types", self.types)):
             if isinstance(values, str):
                 raise ValueError(f"{name} must be a tuple such as ({values!r},), not {values!r}")
+            object.__setattr__(self, name, tuple(values))
+        object.__setattr__(self, "metadata", dict(self.metadata))
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,13 @@ def test_values_that_look_like_sql_are_values(store, value):
     assert left(store) == NAMES
 
 
+def test_a_filter_does_not_change_with_what_it_was_made_from():
+    metadata = {"language": "de"}
+    where = Filter(paths=["a"], metadata=metadata)
+    metadata.clear()
+    assert where == Filter(paths=("a",), metadata={"language": "de"})
+
+
 def test_an_empty_index_has_nothing_to_leave(tmp_path):
     with Store.create(tmp_path / "index", {}) as store, store.snapshot() as snapshot:
         assert select(snapshot, Filter(paths=("*",))).scope.documents == 0
