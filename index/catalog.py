@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from .faults import named_faults
 from .manifest import is_digest
 from .rows import (
     Description,
+    Facts,
     FileState,
     Refusal,
     Row,
@@ -34,6 +35,8 @@ from .rows import (
 )
 from .schema import open_catalog
 from .state import SegmentEntry, State, seal
+
+_T = TypeVar("_T")
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -164,6 +167,31 @@ class Catalog:
         with self._typed():
             return [Description(**row | {"metadata": json.loads(row["metadata"])}) for row in rows]
 
+    def document_ids(self) -> list[str]:
+        """The documents, in no certain order."""
+        rows = self._tuples("SELECT id FROM documents")
+        return list(self._column(rows, 0, str))
+
+    def facts(self) -> Facts:
+        """What filters look at. Not compared with the digests of the rows, like `descriptions`: what a filter
+        lets through still proves itself when it is read.
+        """
+        rows = self._tuples("SELECT id, media_type, mtime_ns, metadata FROM documents")
+        with self._typed():  # one parse of all is several times faster than one of each
+            metadata = json.loads(f"[{','.join(self._column(rows, 3, str))}]")
+        if len(metadata) != len(rows) or not all(type(one) is dict for one in metadata):
+            raise self.damaged("the metadata of a document is not what its column holds")
+        ids, media_types = self._column(rows, 0, str), self._column(rows, 1, str)
+        return Facts(ids, media_types, self._column(rows, 2, int), metadata)
+
+    def passage_ids_of(self, document_ids: Sequence[str]) -> NDArray[np.int64]:
+        """The passages of these documents, ascending."""
+        sql = (
+            "SELECT json_group_array(id) FROM passages WHERE document_id IN (SELECT value FROM json_each(?))"
+        )
+        [(found,)] = self._tuples(sql, json.dumps(list(document_ids)))
+        return np.sort(np.array(json.loads(found), np.int64))
+
     def document(self, document_id: str) -> Document:
         """A document; `ValueError` for an id that is not in the index."""
         rows = self.rows("SELECT * FROM documents WHERE id = ?", document_id)
@@ -199,6 +227,18 @@ class Catalog:
         return IndexCorrupt(
             f"{self.path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again"
         )
+
+    def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """All rows of a query as they come, for queries of very many rows."""
+        with named_faults(self.path):
+            return list(self._database.execute(sql, parameters).fetchall())
+
+    def _column(self, rows: Sequence[tuple[Any, ...]], at: int, kind: type[_T]) -> list[_T]:
+        """One column of the rows, after its values have proved to be of this type."""
+        values = [row[at] for row in rows]
+        if wrong := set(map(type, values)) - {kind}:
+            raise self.damaged(f"a column holds {min(map(str, wrong))} instead of {kind}")
+        return values
 
     def _checked(self, rows: Collection[Row], /, **types: type) -> Collection[Row]:
         """The rows, after these columns have proved to hold what they should: damage may change a type."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .live_postings import LivePostings
 from .protocol import Places, Ranking
-from .ranking import best, check_k, promising
+from .ranking import best, check_k, promising, rows_among
 from .statistics import CorpusStatistics
 
 
@@ -40,17 +40,31 @@ class PostingsIndex:
         return int(self._postings.live.sum())
 
     def search(
-        self, queries: Sequence[Sequence[str]], k: int, statistics: CorpusStatistics | None = None
+        self,
+        queries: Sequence[Sequence[str]],
+        k: int,
+        among: NDArray[np.int64] | None = None,
+        statistics: CorpusStatistics | None = None,
     ) -> list[Ranking]:
-        """For each list of terms its best k passages.
+        """For each list of terms its best k passages, of those `among` when given.
 
-        `statistics` are those of a larger corpus that this index is a part of; without them, its own.
+        `statistics` are those of a larger corpus that this index is a part of; without them, its own, which
+        `among` does not change.
         """
         check_k(k)
-        return [self._search(terms, k, statistics) for terms in queries]
+        allowed = rows_among(self._postings.passage_ids, among)
+        return [self._search(terms, k, allowed, statistics) for terms in queries]
 
-    def _search(self, terms: Sequence[str], k: int, statistics: CorpusStatistics | None) -> Ranking:
+    def _search(
+        self,
+        terms: Sequence[str],
+        k: int,
+        allowed: NDArray[np.bool_] | None,
+        statistics: CorpusStatistics | None,
+    ) -> Ranking:
         corpus = statistics or self._postings.statistics(set(terms))
         scores = self._weighting.scores(terms, self._postings, corpus)
+        if allowed is not None:
+            scores = np.where(allowed, scores, 0.0)
         found = promising(scores, k)
         return best(self._postings.passage_ids[found], scores[found], k, self._places)

@@ -31,8 +31,13 @@ class Index(Protocol[Queries]):
     def __len__(self) -> int:
         """How many live passages can be found."""
 
-    def search(self, queries: Queries, k: int) -> list[Ranking]:
-        """For each query its best k passages, ties by (document id, start); `ValueError` for k below 1."""
+    def search(self, queries: Queries, k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
+        """For each query its best k passages, ties by (document id, start); `ValueError` for k below 1.
+
+        `among`, ascending passage ids, confines the search to them; ids that the index does not hold count
+        for nothing. Scores are those of the whole collection, so the ranking is the complete one without
+        the other passages, and is as long as k whenever so many of `among` can be found.
+        """
 
 
 class Places(Protocol):

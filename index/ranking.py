@@ -52,6 +52,18 @@ def _by_place(
     return np.array([passage_id for _, _, passage_id in sorted(keys)], np.int64)
 
 
+def rows_among(passage_ids: NDArray[np.int64], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+    """Which rows hold a passage of `among`, (rows,); None when all may be found.
+
+    Raises `ValueError` when `among` does not ascend.
+    """
+    if among is None:
+        return None
+    if among.ndim != 1 or among.dtype != np.int64 or (among[1:] <= among[:-1]).any():
+        raise ValueError(f"among must be ascending int64 passage ids, not {among!r}")
+    return np.isin(passage_ids, among)
+
+
 def check_k(k: int) -> None:
     """Refuse to return fewer than one passage."""
     if k < 1:

@@ -57,6 +57,19 @@ class Description:
     metadata: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a filter looks at, an entry for each document in each column, in no certain order.
+
+    `mtimes_ns` are those of the files, nanoseconds since 1970, 0 where there is none.
+    """
+
+    ids: Sequence[str]
+    media_types: Sequence[str]
+    mtimes_ns: Sequence[int]
+    metadata: Sequence[Mapping[str, str]]
+
+
 def indexed_text(passage: Passage) -> str:
     """What is searched for a passage: its heading path, then its words, a line each."""
     return _indexed_text(passage.heading, passage.text)

@@ -15,7 +15,7 @@ from . import postings, vectors
 from .catalog import Catalog
 from .live_postings import LivePostings
 from .postings import PostingsSegment
-from .rows import Description, FileState, Refusal
+from .rows import Description, Facts, FileState, Refusal
 from .segment import Segment
 from .vector_index import VectorIndex
 from .vectors import Coverage, VectorSegment
@@ -70,6 +70,18 @@ class Snapshot:
         digests that vouch for documents are only compared by `document`.
         """
         return self._catalog.descriptions()
+
+    def document_ids(self) -> list[str]:
+        """The live documents, in no certain order."""
+        return self._catalog.document_ids()
+
+    def facts(self) -> Facts:
+        """What filters look at: type, time and metadata of each document, read without its text."""
+        return self._catalog.facts()
+
+    def passage_ids_of(self, document_ids: Sequence[str]) -> NDArray[np.int64]:
+        """The passages of these documents, ascending."""
+        return self._catalog.passage_ids_of(document_ids)
 
     def document(self, document_id: str) -> Document:
         """A document; `ValueError` for an id that is not in the index."""

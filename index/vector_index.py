@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .gate import check_vectors
 from .protocol import Places, Ranking
-from .ranking import best, check_k
+from .ranking import best, check_k, rows_among
 from .vectors import VectorSegment
 
 _SPARE = 16  # candidates beyond k in the first round
@@ -54,25 +54,55 @@ class VectorIndex:
         """Numbers in a vector."""
         return int(self._faiss.d)
 
-    def search(self, queries: NDArray[np.float32], k: int) -> list[Ranking]:
-        """For each row of `queries` (n, width), unit float32, its best k passages by inner product."""
+    def search(
+        self, queries: NDArray[np.float32], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
+        """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
+
+        Only vectors of passages `among` are looked at: the fewer they are, the faster.
+        """
         check_k(k)
         check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
-        wanted = min(k + _SPARE, len(self))
-        if wanted == 0:
-            return [Ranking(self._passage_ids, np.empty(0, np.float64)) for _ in queries]
-        scores, rows = self._faiss.search(np.ascontiguousarray(queries), wanted)
-        return [self._rank(*found, k) for found in zip(queries, scores, rows, strict=True)]
+        allowed = rows_among(self._passage_ids, among)
+        rows = None if allowed is None else np.flatnonzero(allowed)
+        n = self._n_among(rows)
+        if n == 0:
+            return [Ranking(np.empty(0, np.int64), np.empty(0, np.float64)) for _ in queries]
+        found = self._candidates(np.ascontiguousarray(queries), min(k + _SPARE, n), rows)
+        return [self._rank(*one, k, rows) for one in zip(queries, *found, strict=True)]
+
+    def _n_among(self, allowed: NDArray[np.int64] | None) -> int:
+        return len(self) if allowed is None else len(allowed)
+
+    def _candidates(
+        self, queries: NDArray[np.float32], wanted: int, allowed: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Scores and rows of the best `wanted` for each query by FAISS, both (n, wanted)."""
+        import faiss
+
+        if allowed is None:
+            scores, rows = self._faiss.search(queries, wanted)
+            return scores, rows
+        # Of FAISS's selectors the array is the one that leads to the rows instead of testing every row.
+        selector, only = faiss.IDSelectorArray(allowed), faiss.SearchParameters()
+        only.sel = selector
+        scores, rows = self._faiss.search(queries, wanted, params=only)
+        return scores, rows
 
     def _rank(
-        self, query: NDArray[np.float32], scores: NDArray[np.float32], rows: NDArray[np.int64], k: int
+        self,
+        query: NDArray[np.float32],
+        scores: NDArray[np.float32],
+        rows: NDArray[np.int64],
+        k: int,
+        allowed: NDArray[np.int64] | None,
     ) -> Ranking:
         """Widen the candidates until the last one cannot belong to the best k, then score them exactly."""
+        n = self._n_among(allowed)
         # Each of the two sums of `width` products of unit vectors is off by at most width * eps / 2.
         slack = 2 * self.width * float(np.finfo(np.float32).eps)
-        while len(rows) < len(self) and scores[-1] > scores[k - 1] - slack:
-            found = self._faiss.search(query[np.newaxis], min(2 * len(rows), len(self)))
-            scores, rows = found[0][0], found[1][0]
+        while len(rows) < n and scores[-1] > scores[k - 1] - slack:
+            [scores], [rows] = self._candidates(query[np.newaxis], min(2 * len(rows), n), allowed)
         stored = self._faiss.reconstruct_batch(rows).astype(np.float64)  # (candidates, width)
         # A product and a sum along the row: the same bits for a pair of vectors whatever the batch.
         exact = (stored * query.astype(np.float64)).sum(axis=1)

@@ -25,6 +25,7 @@ from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
 from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span
+from .selection import Selection
 
 N_BEST = 8
 NEAREST = 3
@@ -35,7 +36,7 @@ class Asker:
     """Everything that answering needs, loaded once; `ask` may be called for any number of questions.
 
     Without a calibration candidates are ranked by the reader's margin, confidence is None, and a
-    question is declined when the null score wins.
+    question is declined when the null score wins. With a selection nothing else is found, read or shown.
     """
 
     snapshot: Snapshot
@@ -45,6 +46,7 @@ class Asker:
     reader: Reader
     vectorizer: Vectorizer
     calibration: Calibration | None
+    selection: Selection | None = None
 
     def ask(
         self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
@@ -54,7 +56,8 @@ class Asker:
         `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
         """
         began = time.perf_counter()
-        hits = self.retriever.search(questions, k)
+        among = self.selection.passage_ids if self.selection else None
+        hits = self.retriever.search(questions, k, among)
         retrieved = time.perf_counter()
         readings = self.reader.read(questions, [[hit.passage for hit in found] for found in hits], N_BEST)
         read = time.perf_counter()
@@ -106,16 +109,18 @@ class Asker:
         shown = [
             replace(answer, duplicates=duplicates[answer.passage.id]) for answer in _without_overlaps(found)
         ]
+        scope = self.selection.scope if self.selection else None
         best = shown[0] if shown and self._accepted(shown[0], ranked[0][0], threshold) else None
         return Answer(
             question=text,
             best=best,
             alternatives=tuple(shown[1 : 1 + alternatives]) if best else (),
-            passages_searched=self.snapshot.n_passages,
+            passages_searched=scope.passages if scope else self.snapshot.n_passages,
             best_rejected=None if best or not shown else shown[0],
             nearest=tuple(hits[:NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
+            scope=scope,
         )
 
     def _accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty, ModelMismatch
-from spanwise.types import Answer, Document, Hit, Passage, Span, SyncReport
+from spanwise.types import Answer, Document, Filter, Hit, Passage, Scope, Span, SyncReport
 
 from ..corpora.options import ReadOptions
 from ..corpora.reading import AS_GIVEN
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..retrieval.near_duplicates import Nearness
     from ..retrieval.protocol import Retriever
     from .ask import Asker
+    from .selection import Selection
 
 DEFAULT_RETRIEVER = "hybrid"
 MODEL = "model"
@@ -189,18 +190,40 @@ class Library:
 
         return GroupingRetriever(retriever, self.analyzer, nearness)
 
+    def scope(self, where: Filter) -> Scope:
+        """How many documents and passages a filter leaves; none is no error.
+
+        `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a wrong pattern or
+        date.
+        """
+        return self._selection(where).scope
+
     def search(
-        self, question: str, k: int = 10, retriever: str = DEFAULT_RETRIEVER, group: bool = True
+        self,
+        question: str,
+        k: int = 10,
+        retriever: str = DEFAULT_RETRIEVER,
+        group: bool = True,
+        where: Filter | None = None,
     ) -> list[Hit]:
-        """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit."""
-        return self.search_many([question], k, retriever, group)[0]
+        """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
+
+        `where` says which documents are searched; then too there are `k` hits when so many passages match.
+        """
+        return self.search_many([question], k, retriever, group, where)[0]
 
     def search_many(
-        self, questions: Sequence[str], k: int = 10, retriever: str = DEFAULT_RETRIEVER, group: bool = True
+        self,
+        questions: Sequence[str],
+        k: int = 10,
+        retriever: str = DEFAULT_RETRIEVER,
+        group: bool = True,
+        where: Filter | None = None,
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         asked, ranking = [checked_question(q) for q in questions], self.retriever(retriever)
-        return (self.grouping(ranking) if group else ranking).search(asked, checked_k(k))
+        among = self._selection(where).passage_ids if where else None
+        return (self.grouping(ranking) if group else ranking).search(asked, checked_k(k), among)
 
     def ask(
         self,
@@ -211,12 +234,14 @@ class Library:
         alternatives: int = 3,
         threshold: float | None = None,
         group: bool = True,
+        where: Filter | None = None,
     ) -> Answer:
         """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
 
         With `group` a text that several passages repeat is read once; where figures differ, each is read.
+        `where` says which documents are searched and read.
         """
-        return self.ask_many([question], k, retriever, reader, alternatives, threshold, group)[0]
+        return self.ask_many([question], k, retriever, reader, alternatives, threshold, group, where)[0]
 
     def ask_many(
         self,
@@ -227,10 +252,11 @@ class Library:
         alternatives: int = 3,
         threshold: float | None = None,
         group: bool = True,
+        where: Filter | None = None,
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
-        asker = self.asker(retriever, reader, group=group)
+        asker = self.asker(retriever, reader, group=group, where=where)
         return asker.ask(asked, checked_k(k), alternatives, threshold)
 
     def asker(
@@ -239,12 +265,14 @@ class Library:
         reader: str = "builtin",
         calibrated: bool = True,
         group: bool = False,
+        where: Filter | None = None,
     ) -> Asker:
-        """Everything that answering needs, over the current generation."""
+        """Everything that answering needs, over the current generation and what `where` leaves of it."""
         from ..reader.builtin import load_calibration
         from ..retrieval.near_duplicates import TO_READ
         from .ask import Asker
 
+        selection = self._selection(where) if where else None
         ranking, loaded = self.retriever(retriever), self._reader(reader)
         return Asker(
             snapshot=self.snapshot,
@@ -254,7 +282,18 @@ class Library:
             reader=loaded,
             vectorizer=self.encoder,
             calibration=load_calibration(reader, loaded.digest) if calibrated else None,
+            selection=selection,
         )
+
+    def _selection(self, where: Filter) -> Selection:
+        """What the filter leaves of the current generation; asked for again, it is not worked out again."""
+        from .selection import select
+
+        if self._selected is None or self._selected[0] is not self.snapshot or self._selected[1] != where:
+            self._selected = (self.snapshot, where, select(self.snapshot, where))
+        return self._selected[2]
+
+    _selected: tuple[Snapshot, Filter, Selection] | None = None
 
     def document(self, document_id: str) -> Document:
         """A document with its stored text."""

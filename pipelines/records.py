@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, Span, SyncReport
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, Scope, Span, SyncReport
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -20,6 +20,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         },
         "retriever": answer.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
+        **filter_record(answer.scope),
     }
 
 
@@ -43,9 +44,35 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     }
 
 
-def search_record(question: str, retriever: str, hits: Sequence[Hit]) -> dict[str, Any]:
+def search_record(
+    question: str, retriever: str, hits: Sequence[Hit], scope: Scope | None = None
+) -> dict[str, Any]:
     """What `search --json` prints."""
-    return {"question": question, "retriever": retriever, "hits": [hit_record(hit) for hit in hits]}
+    return {
+        "question": question,
+        "retriever": retriever,
+        "hits": [hit_record(hit) for hit in hits],
+        **filter_record(scope),
+    }
+
+
+def filter_record(scope: Scope | None) -> dict[str, Any]:
+    """The key `filter`, with the filter that was used and what it left; no key when there was none."""
+    if scope is None:
+        return {}
+    where = scope.where
+    return {
+        "filter": {
+            "paths": list(where.paths),
+            "types": list(where.types),
+            "after": None if where.after is None else str(where.after),
+            "before": None if where.before is None else str(where.before),
+            "metadata": dict(where.metadata),
+            "documents": scope.documents,
+            "of_documents": scope.of_documents,
+            "passages": scope.passages,
+        }
+    }
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Hit
 
@@ -39,11 +42,15 @@ class DenseRetriever:
             )
         return cls(snapshot.vectors(encoder.digest), encoder, snapshot)
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         """For each question its best k hits; `VectorRejected` when its vector is not of length 1."""
-        return hits_of(self.rank(questions, k), self._snapshot, self.name)
+        return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(self, questions: Sequence[str], k: int) -> list[Ranking]:
+    def rank(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
-        return self._index.search(self._encoder.encode(questions), k) if questions else []
+        return self._index.search(self._encoder.encode(questions), k, among) if questions else []

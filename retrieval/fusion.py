@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanwise.types import Hit
 
@@ -49,10 +50,15 @@ class FusionRetriever:
         self._stages = tuple(stages)
         self._snapshot = snapshot
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
-        """For each question its best k hits; a stage that finds nothing takes no part."""
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """For each question its best k hits; a stage that finds nothing takes no part.
+
+        With `among` every stage ranks those passages alone, so that ranks count among them.
+        """
         check_questions(questions, k)
-        stages = [stage.rank(questions, max(k, _DEPTH)) for stage in self._stages]
+        stages = [stage.rank(questions, max(k, _DEPTH), among) for stage in self._stages]
         rankings = list(zip(*stages, strict=True))  # one a stage for each question
         fused = [fuse(of_question, k, self._snapshot.places) for of_question in rankings]
         hits = hits_of(fused, self._snapshot, self.name)

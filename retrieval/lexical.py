@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spanwise.types import Hit
 
 from ..index import Snapshot
@@ -23,12 +26,16 @@ class LexicalRetriever:
         self._snapshot = snapshot
         self._analyzer = analyzer
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         """For each question its best k hits; a question made only of stop words is searched by them."""
-        return hits_of(self.rank(questions, k), self._snapshot, self.name)
+        return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(self, questions: Sequence[str], k: int) -> list[Ranking]:
+    def rank(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
         terms = [self._analyzer.question_terms(question) for question in questions]
-        return self._index.search(terms, k)
+        return self._index.search(terms, k, among)

@@ -18,6 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spanwise.types import Hit, Passage
 
 from ..index.analysis import Analyzer
@@ -57,24 +60,28 @@ class GroupingRetriever:
         self._analyzer = analyzer
         self._nearness = nearness or Nearness()
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         """For each question its best k hits of which none repeats a better one; see `Hit.duplicates`.
 
         Fewer than k only when the first DEEPEST passages hold no more. A smaller k gives the first hits
-        of a larger one.
+        of a larger one. What `among` leaves out is not folded into a hit either.
         """
         check_questions(questions, k)
-        rankings = self._retriever.search(questions, max(DEPTH * k, SHALLOWEST))
-        return [self._search(*one, k) for one in zip(questions, rankings, strict=True)]
+        rankings = self._retriever.search(questions, max(DEPTH * k, SHALLOWEST), among)
+        return [self._search(*one, k, among) for one in zip(questions, rankings, strict=True)]
 
-    def _search(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
+    def _search(
+        self, question: str, ranking: Sequence[Hit], k: int, among: NDArray[np.int64] | None
+    ) -> list[Hit]:
         depth = max(DEPTH * k, SHALLOWEST)
         while True:
             kept = self._grouped(question, ranking, k)
             if len(kept) == k or len(ranking) < depth or depth >= DEEPEST:
                 return kept
             depth *= DEPTH
-            [ranking] = self._retriever.search([question], depth)
+            [ranking] = self._retriever.search([question], depth, among)
 
     def _grouped(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
         groups = _Groups(frozenset(self._analyzer.question_terms(question)), self._nearness, k)

@@ -18,10 +18,13 @@ class Retriever(Protocol):
 
     name: str
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         """For each question its best k hits, best first, ties by (document id, start).
 
-        `ValueError` for k below 1 and for an empty question.
+        `among`, ascending passage ids, confines the search to them, as `Index.search` says. `ValueError`
+        for k below 1 and for an empty question.
         """
 
 
@@ -30,7 +33,9 @@ class Ranker(Protocol):
 
     name: str
 
-    def rank(self, questions: Sequence[str], k: int) -> list[Ranking]:
+    def rank(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
 
 

@@ -19,7 +19,7 @@ from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.protocol import Places, Ranking
-from ..index.ranking import best, check_k
+from ..index.ranking import best, check_k, rows_among
 from .bm25 import BM25, idf_lucene
 from .lexical import LexicalRetriever
 
@@ -49,14 +49,17 @@ class RankBM25Index:
         """How many live passages can be found."""
         return len(self._passage_ids)
 
-    def search(self, queries: Sequence[Sequence[str]], k: int) -> list[Ranking]:
+    def search(
+        self, queries: Sequence[Sequence[str]], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
         """For each list of terms its best k passages; a passage with score 0 is not found."""
         check_k(k)
-        return [self._search(terms, k) for terms in queries]
+        allowed = rows_among(self._passage_ids, among)
+        return [self._search(terms, k, allowed) for terms in queries]
 
-    def _search(self, terms: Sequence[str], k: int) -> Ranking:
+    def _search(self, terms: Sequence[str], k: int, allowed: NDArray[np.bool_] | None) -> Ranking:
         scores = self._engine.get_scores(terms)
-        found = np.flatnonzero(scores > 0)
+        found = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
         return best(self._passage_ids[found], scores[found], k, self._places)
 
 

@@ -18,10 +18,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise.pipelines.library import Library, open
+    from spanwise.types import Filter
 
-_LAZY = {"open": "spanwise.pipelines.library", "Library": "spanwise.pipelines.library"}
+_LAZY = {
+    "Filter": "spanwise.types",
+    "Library": "spanwise.pipelines.library",
+    "open": "spanwise.pipelines.library",
+}
 
-__all__ = ["Library", "__version__", "open"]
+__all__ = ["Filter", "Library", "__version__", "open"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ SpanwiseError
 ├── ModelMismatch           the index was written with another model; the message says what mends it
 ├── ModelNotFound           a model's files are not where they were looked for
 ├── ModelRejected           a model's files are not what they should be (digest, format, NaN)
+├── FilterUnknown           a filter names a file type or a metadata key that no document has
 ├── WindowExceeded          with --strict: parts of documents lie beyond the encoder's window
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
@@ -69,6 +70,10 @@ class ModelNotFound(SpanwiseError):
 
 class ModelRejected(SpanwiseError):
     """A model's files are not what they should be: wrong digest, unsafe format, or not finite."""
+
+
+class FilterUnknown(SpanwiseError):
+    """A filter names a file type or a metadata key that no document has; lists those there are."""
 
 
 class WindowExceeded(SpanwiseError):

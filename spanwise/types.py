@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +136,50 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents are searched: those that meet every condition given; without any, all.
+
+    `paths` are patterns as in a `.spanwiseignore`, each for documents or for folders with all below them:
+    "notes/**", "*.md", "/README.md"; any of them will do, the last that matches decides, and "!" in front
+    leaves out again. `types` are names of file types, "pdf", "md", or media types, "text/html"; any of them.
+    `after` is the first moment that is taken, `before` the first that no longer is: a `date`, a `datetime` or
+    either in ISO 8601, in local time unless it says otherwise. A document's time is its own metadata "date"
+    where that is ISO 8601, else the time of its file; one without a time meets neither. `metadata` are values
+    a document must have, all of them; keys match in any case.
+    """
+
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    after: date | str | None = None
+    before: date | str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Keep copies that nobody changes, and refuse a bare string: it would be one pattern a character."""
+        for name, values in (("paths", self.paths), ("types", self.types)):
+            if isinstance(values, str):
+                raise ValueError(f"{name} must be a tuple such as ({values!r},), not {values!r}")
+            object.__setattr__(self, name, tuple(values))
+        object.__setattr__(self, "metadata", dict(self.metadata))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a filter left to be searched: how many `documents` of all, and how many `passages` they have."""
+
+    where: Filter
+    documents: int
+    of_documents: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What came of a question: the best answer or None, its rivals, and what was searched.
 
     `best` is None when the documents do not hold the answer as far as the reader can tell; then
-    `best_rejected` is the span that came nearest and `nearest` are the passages to look at.
+    `best_rejected` is the span that came nearest and `nearest` are the passages to look at. `scope` says
+    what a filter left; it is None when all documents were searched.
     """
 
     question: str
@@ -150,6 +190,7 @@ class Answer:
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]
+    scope: Scope | None = None
 
     @property
     def no_answer(self) -> bool:

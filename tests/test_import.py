@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_exported_names() -> None:
-    assert sorted(spanwise.__all__) == ["Library", "__version__", "open"]
+    assert sorted(spanwise.__all__) == ["Filter", "Library", "__version__", "open"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

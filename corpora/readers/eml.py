@@ -16,7 +16,7 @@ from spanwise.types import Document
 
 from . import html
 from .building import build_document
-from .mail_headers import ShortHeaders, file_name, header, in_charset
+from .mail_headers import ShortHeaders, file_name, header, in_charset, sent
 from .text_builder import TextBuilder
 
 MEDIA_TYPE = "message/rfc822"
@@ -27,7 +27,10 @@ FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end that only k
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an .eml file, titled with its subject; labels name what is attached."""
+    """The document of an .eml file, titled with its subject; labels name what is attached.
+
+    Its metadata hold the date on which it was sent.
+    """
     message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(BLANK))
     if not message.keys():
         raise DocumentRejected("not a mail message: it has no header")
@@ -41,6 +44,7 @@ def read(data: bytes, document_id: str) -> Document:
         document_id,
         MEDIA_TYPE,
         header(message, "Subject"),
+        date=sent(message),
         remark="truncated: it ends inside a part" if cut else "",
     )
 

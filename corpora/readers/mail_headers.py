@@ -7,10 +7,12 @@ quadratic time on some long ones.
 from __future__ import annotations
 
 import codecs
+from datetime import UTC
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.policy import Compat32
+from email.utils import parsedate_to_datetime
 
 from spanwise.errors import DocumentRejected
 
@@ -33,6 +35,16 @@ def header(message: Message, name: str) -> str:
     """The decoded value of the first header of that name on one line, or the empty string."""
     values = (value for key, value in message.raw_items() if key.lower() == name.lower())
     return readable(str(next(values, "")))
+
+
+def sent(message: Message) -> str:
+    """The time in the Date header in ISO 8601, or the empty string where that holds none."""
+    try:
+        moment = parsedate_to_datetime(header(message, "Date"))
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    # The zone -0000 says that the time is of UTC and the sender somewhere else.
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
 def readable(raw: str) -> str:

@@ -34,8 +34,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SPANWISE"},
 )
 app.command(epilog="Example: spanwise index notes --index notes-index")(index.index)
-app.command(epilog="Example: spanwise search 'opening hours' --retriever bm25 -k 5")(search.search)
-app.command(epilog="Example: spanwise ask 'when does the library open?' notes")(ask.ask)
+app.command(epilog="Example: spanwise search 'opening hours' -k 5 --path 'town/**' --type md")(search.search)
+app.command(epilog="Example: spanwise ask 'when does the library open?' notes --after 2024-01-01")(ask.ask)
 app.command(epilog="Example: spanwise status --index notes")(status.status)
 app.command(epilog="Example: spanwise verify --index notes")(verify.verify)
 app.command(epilog="Example: spanwise doctor --index notes")(doctor.doctor)

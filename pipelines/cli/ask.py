@@ -7,11 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from spanwise.types import Answer, AnswerSpan
+from spanwise.types import Answer, AnswerSpan, Scope
 
 from ..library import Library, checked_question
 from ..records import answer_record
 from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .filters import (
+    AfterOption,
+    BeforeOption,
+    MetaOption,
+    PathOption,
+    TypeOption,
+    filter_of,
+    left_nothing,
+)
 from .index import run_sync, say_report
 from .search import place, repeated, where_in_file
 from .terminal import console, print_json, say, visible
@@ -39,14 +48,19 @@ def ask(
         ),
     ] = None,
     group: GroupOption = True,
+    path: PathOption = None,
+    type: TypeOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    meta: MetaOption = None,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
-    asked = checked_question(question)
+    asked, where = checked_question(question), filter_of(path, type, after, before, meta)
     with library_of(folder, index) as library:
         if folder is not None:
             _bring_up_to_date(library)
-        answer = library.ask(asked, k, retriever, reader, alternatives, threshold, group)
+        answer = library.ask(asked, k, retriever, reader, alternatives, threshold, group, where)
         if json:
             print_json(answer_record(answer))
         else:
@@ -67,7 +81,10 @@ def _show(answer: Answer) -> None:
     out = console()
     if answer.best is None:
         out.print("not in these documents", style="bold")
-        _show_nearest(out, answer)
+        if nothing := left_nothing(answer.scope):
+            out.print(f"  {nothing}", markup=False)
+        else:
+            _show_nearest(out, answer)
     else:
         _show_one(out, answer.best)
         if answer.alternatives:
@@ -78,9 +95,12 @@ def _show(answer: Answer) -> None:
             )
             out.print(visible(place(other.passage)), style="dim", markup=False)
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
-    out.print(
-        f"\n{answer.passages_searched} passages, {answer.retriever}; {stages}", style="dim", markup=False
-    )
+    searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
+    out.print(f"\n{searched}, {answer.retriever}; {stages}", style="dim", markup=False)
+
+
+def _confined(scope: Scope | None) -> str:
+    return "" if scope is None else f" in {scope.documents} of {scope.of_documents} documents"
 
 
 def _show_one(out: Any, best: AnswerSpan) -> None:

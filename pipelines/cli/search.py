@@ -12,7 +12,16 @@ from spanwise.types import Hit, Passage
 from ..library import checked_question
 from ..records import search_record
 from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
-from .terminal import console, print_json, visible
+from .filters import (
+    AfterOption,
+    BeforeOption,
+    MetaOption,
+    PathOption,
+    TypeOption,
+    filter_of,
+    left_nothing,
+)
+from .terminal import console, print_json, say, visible
 
 SHOWN_CHARACTERS = 280
 SHOWN_DUPLICATES = 3
@@ -24,14 +33,22 @@ def search(
     retriever: RetrieverOption = RETRIEVER,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     group: GroupOption = True,
+    path: PathOption = None,
+    type: TypeOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    meta: MetaOption = None,
     json: JsonOption = False,
 ) -> None:
     """Search an index: the best passages for a question."""
-    asked = checked_question(question)
+    asked, where = checked_question(question), filter_of(path, type, after, before, meta)
     with library_of(None, index) as library:
-        hits = library.search(asked, k, retriever, group)
+        hits = library.search(asked, k, retriever, group, where)
+        scope = library.scope(where) if where else None
+    if nothing := left_nothing(scope):
+        say(nothing)
     if json:
-        print_json(search_record(asked, retriever, hits))
+        print_json(search_record(asked, retriever, hits, scope))
     elif not hits:
         print("nothing found")
     else:

@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spanwise.types import Answer, AnswerSpan, Hit
 
 from ...corpora.squad import SquadDataset
@@ -95,7 +98,9 @@ class _Found:
     name: str
     hits: Sequence[Hit]
 
-    def search(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
         return [list(self.hits[:k])]
 
 

@@ -122,6 +122,24 @@ def test_k_below_one_is_refused(corpus, kind, k) -> None:
         kind.index(snapshot).search(kind.queries[0], k)
 
 
+def test_among_leaves_out_the_others_and_changes_no_score(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot:
+        index, every = kind.index(snapshot), np.sort(snapshot.passage_ids())
+        for among in (every, every[::2], every[:0], np.array([10**9])):
+            for whole, part in zip(
+                index.search(kind.queries[0], 100), index.search(kind.queries[0], 100, among), strict=True
+            ):
+                kept = np.isin(whole.passage_ids, among)
+                assert part.passage_ids.tolist() == whole.passage_ids[kept].tolist()
+                assert part.scores.tolist() == whole.scores[kept].tolist()
+
+
+@pytest.mark.parametrize("among", [[2, 1], [1, 1], [[1, 2]], [1.0, 2.0]])
+def test_among_must_ascend(corpus, kind, among) -> None:
+    with corpus.snapshot() as snapshot, pytest.raises(ValueError, match="ascending int64 passage ids"):
+        kind.index(snapshot).search(kind.queries[0], 3, np.array(among))
+
+
 def test_it_answers_after_the_snapshot_moved_on(corpus, kind) -> None:
     with corpus.snapshot() as snapshot:
         index = kind.index(snapshot)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import spanwise
 from spanwise.pipelines.ask import Asker
+from spanwise.pipelines.selection import select
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.types import ScoredSpan, Span
+from spanwise.types import Filter, ScoredSpan, Span
 
 
 class Scripted:
@@ -141,3 +143,23 @@ def test_questions_are_answered_in_order(library):
     reader = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
     answers = asker(library, *reader).ask(["Who built the mill?", "Who opened the tram?"], k=1)
     assert [answer.text for answer in answers] == ["Ada Rook", "Ute Falk"]
+
+
+def confined(library, where, *script) -> Asker:
+    return replace(asker(library, *script), selection=select(library.snapshot, where))
+
+
+def test_only_allowed_passages_are_read_and_shown(library):
+    where = Filter(paths=("mill.md", "tram.txt"))
+    script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 9.5, 0.0))
+    (answer,) = confined(library, where, *script).ask(["Who raised the weir, the mill and the tram?"])
+    assert answer.text == "Ada Rook"
+    assert [other.text for other in answer.alternatives] == ["Ute Falk"]
+    assert answer.scope == library.scope(where)
+    assert answer.passages_searched == answer.scope.passages < library.snapshot.n_passages
+
+
+def test_a_filter_that_leaves_nothing_declines(library):
+    (answer,) = confined(library, Filter(paths=("x",)), ("Ada Rook", 9.0, 0.0)).ask(["mill?"], threshold=0)
+    assert (answer.no_answer, answer.nearest, answer.passages_searched) == (True, (), 0)
+    assert (answer.scope.documents, answer.scope.of_documents) == (0, 3)

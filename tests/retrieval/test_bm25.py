@@ -125,7 +125,9 @@ def test_statistics_of_two_indexes_score_as_one(corpus_of) -> None:
     both = snapshots[0].postings().statistics(question) + snapshots[1].postings().statistics(question)
     found = []
     for snapshot in snapshots:
-        (ranking,) = PostingsIndex(snapshot.postings(), BM25(), snapshot.places).search([question], 4, both)
+        (ranking,) = PostingsIndex(snapshot.postings(), BM25(), snapshot.places).search(
+            [question], 4, statistics=both
+        )
         found.extend(ranking.scores.tolist())
         snapshot.close()
     assert sorted(found, reverse=True) == list(scores(corpus_of(SWEET_LOVE)).values())

@@ -26,7 +26,7 @@ class Ranked:
         ]
         self.depths: list[int] = []
 
-    def search(self, questions, k):
+    def search(self, questions, k, among=None):
         self.depths.append(k)
         return [self.hits[:k] for _ in questions]
 

@@ -56,6 +56,21 @@ def test_headers_are_decoded_and_broken_ones_are_kept(raw: str, expected: str) -
     assert readable(raw) == expected
 
 
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("Thu, 14 Mar 2019 09:30:00 +0100", "2019-03-14T09:30:00+01:00"),
+        ("14 Mar 2019 09:30 -0000", "2019-03-14T09:30:00+00:00"),
+        ("yesterday", None),
+        ("32 Mar 2019 09:30:00 +0000", None),
+        ("1 Jan 99999999999999999999 00:00:00 +9999", None),
+    ],
+)
+def test_the_date_is_metadata_when_it_is_one(raw: str, expected: str | None) -> None:
+    document = read(f"Date: {raw}\nSubject: The mill\n\nwords\n".encode(), "a.eml")
+    assert document.metadata.get("date") == expected
+
+
 @settings(max_examples=25)
 @given(
     raw=st.text(max_size=99)
