@@ -28,7 +28,7 @@ from .roots import Root, list_roots, read_roots, roots_setting, with_folders, wi
 from .sync import sync_vectors, sync_words
 
 if TYPE_CHECKING:
-    from ..models.encoder import TextEncoder
+    from ..models.dual_encoder import SearchEncoder
     from ..reader.span_reader import SpanReader
     from ..retrieval.near_duplicates import Nearness
     from ..retrieval.protocol import Retriever
@@ -120,11 +120,11 @@ class Library:
         return Analyzer.from_settings(self.store.settings)
 
     @cached_property
-    def encoder(self) -> TextEncoder:
+    def encoder(self) -> SearchEncoder:
         """The encoder of passages and questions."""
-        from ..models.encoder import TextEncoder
+        from ..models.dual_encoder import load_encoder
 
-        return TextEncoder.load(self.model)
+        return load_encoder(self.model)
 
     @property
     def sync_command(self) -> str:

@@ -43,4 +43,5 @@ class DenseRetriever:
         check_questions(questions, k)
         if not questions:
             return []
-        return hits_of(self._index.search(self._encoder.encode(questions), k), self._snapshot, self.name)
+        asked = self._encoder.encode_questions(questions)
+        return hits_of(self._index.search(asked, k), self._snapshot, self.name)
