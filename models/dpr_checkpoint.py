@@ -1,8 +1,8 @@
 """The two encoders of Dense Passage Retrieval, as the transformers library stores them.
 
 The vector of a question or of a passage is the [CLS] state of a BERT, projected where the configuration has a
-`projection_dim`. Each side is a folder of its own, and vectors are compared by their inner product as they are.
-The checkpoints that the paper's authors published are pickles (`.cp`), which are not read.
+`projection_dim`. Each side is a folder of its own, and vectors are compared by their inner product, as they
+are. The checkpoints that the paper's authors published are pickles (`.cp`), which are not read.
 
 Source: Karpukhin et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020, section 3.
 """

@@ -46,6 +46,7 @@ def passage_vectors(x: Tensor, bound: float) -> Tensor:
     return torch.cat([scaled, (1 - squared).sqrt().to(x.dtype)], dim=1)
 
 
+@torch.no_grad()
 def bound_of(trunk: nn.Module, layers: Iterable[nn.Sequential]) -> float:
     """The M of a transformer, pooling by averages and linear layers: the least power of two that does."""
     bound = _state_bound(trunk)
