@@ -1,17 +1,14 @@
-"""Texts become unit vectors: a transformer, mean or [CLS] pooling, L2 normalisation.
+"""Texts become unit vectors: a transformer, pooling, linear layers if the model has them, L2 normalisation.
 
-The pooling is read from the folder's sentence-transformers configuration. Texts are sorted by length
+What a model's folder asks for is read by `sides`. Texts are sorted by length
 and batched by token budget; matrix products run in bf16 where the hardware has it, pooling and
 normalisation always in float32. A text longer than the model's positions is cut there; `covered` says where.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,19 +23,25 @@ from .batching import BUDGETS, Batcher, token_budget_batches
 from .device_worker import RowEncoder
 from .dispatch import spread
 from .fleet import Fleet
-from .locate import WEIGHTS, file_sha256, find_model
-from .packed_sums import pooling_weights, sequence_sums
+from .loaded_tower import load_tower
+from .packed_sums import sequence_sums
 from .packed_tokens import PackedTokens
+from .pooling import token_weights
 from .precision import pick_device, spread_devices
-from .pretrained import load_encoder_trunk, load_tokenizer
+from .sides import towers_of
+from .tower import Side, Tower
 from .trunk import Trunk
+from .vector_head import VectorHead
 
 WINDOW = 1024  # texts that are sorted by length together, while the next ones are being tokenized
 Computed = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 class TextEncoder:
-    """Encodes texts with one transformer; `digest` names its exact weights and pooling, `width` its size."""
+    """Encodes texts with one transformer; `digest` names its exact weights and pooling, `width` its size.
+
+    Questions and passages are encoded alike; where they are not, a `DualEncoder` has one of these for each.
+    """
 
     def __init__(
         self,
@@ -47,6 +50,11 @@ class TextEncoder:
         pooling: str,
         digest: str,
         batch_tokens: int | None = None,
+        *,
+        head: VectorHead | None = None,
+        prompt: str = "",
+        n_skipped: int = 0,
+        max_length: int | None = None,
         load: Callable[[str], RowEncoder] | None = None,
     ) -> None:
         self.model, self.tokenizer, self.pooling, self.digest = model, tokenizer, pooling, digest
@@ -55,16 +63,40 @@ class TextEncoder:
         self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
         self.fleet = Fleet(load, spread_devices(self.device))
         config: Any = model.config
-        self.width: int = config.hidden_size
-        self.max_length: int = config.max_position_embeddings
+        self.head = head or VectorHead(config.hidden_size)
+        self.prompt, self.n_skipped = prompt, n_skipped  # stands before each text; tokens that are not pooled
+        self.width = self.head.width
+        self.max_length: int = max_length or config.max_position_embeddings
 
     @classmethod
     def load(cls, name: str = "base", device: str | None = None) -> TextEncoder:
-        """The encoder of a model named as `find_model` takes it, on the device named or the best there is."""
-        folder = find_model(name)
-        model = load_encoder_trunk(folder).to(pick_device(device))
-        load = partial(cls.load, name)  # on another device
-        return cls(model, load_tokenizer(folder), pooling_of(folder), encoder_digest(folder), load=load)
+        """The encoder of a model that encodes questions and passages alike, on the device named or the best.
+
+        The name is one that `sides` knows; ModelRejected for a model with two different sides.
+        """
+        question, passage = towers_of(name)
+        if question != passage or passage.inner_product:
+            raise ModelRejected(f"{name} encodes questions and passages differently: use `load_encoder`")
+        return cls.of_tower(passage, "passage", pick_device(device))
+
+    @classmethod
+    def of_tower(
+        cls, tower: Tower, side: Side, device: torch.device | str, trunk: nn.Module | None = None
+    ) -> TextEncoder:
+        """The encoder of one side of a model; `trunk` is its transformer if that is loaded already."""
+        network = load_tower(tower, trunk)
+        skipped = network.n_prompt if not tower.pools_prompt else 0
+        return cls(
+            network.trunk.to(device),
+            network.tokenizer,
+            tower.pooling,
+            tower.digest,
+            head=VectorHead.of_tower(tower, side, network.trunk, network.projection).to(device),
+            prompt=tower.prompt,
+            n_skipped=skipped,
+            max_length=network.max_length,
+            load=partial(cls.of_tower, tower, side),  # on another device
+        )
 
     def encode(
         self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
@@ -82,6 +114,16 @@ class TextEncoder:
                 done += len(batch)
                 report(done)
         return out
+
+    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """What `encode` gives."""
+        return self.encode(texts)
+
+    def encode_passages(
+        self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
+    ) -> NDArray[np.float32]:
+        """What `encode` gives."""
+        return self.encode(texts, report)
 
     def encode_rows(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """(n, width) from n sequences of token ids, on this device alone."""
@@ -114,48 +156,33 @@ class TextEncoder:
         counts = np.array([len(text) for text in texts], dtype=np.int32)
         if not texts:
             return counts
-        encoded = self.tokenizer(list(texts), truncation=False, verbose=False, return_offsets_mapping=True)[
-            "offset_mapping"
-        ]
+        encoded = self.tokenizer(
+            self._prompted(texts), truncation=False, verbose=False, return_offsets_mapping=True
+        )["offset_mapping"]
         for i, offsets in enumerate(encoded):
             if len(offsets) > self.max_length:
-                counts[i] = offsets[self.max_length - 2][1]  # the last position is that of [SEP]
+                end = offsets[self.max_length - 2][1]  # the last position is that of [SEP]
+                counts[i] = max(0, end - len(self.prompt))
         return counts
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
-        encoded = self.tokenizer(list(texts), truncation=False, verbose=False, return_attention_mask=False)
+        encoded = self.tokenizer(
+            self._prompted(texts), truncation=False, verbose=False, return_attention_mask=False
+        )
         rows: list[list[int]] = encoded["input_ids"]
         return [
             row if len(row) <= self.max_length else [*row[: self.max_length - 1], row[-1]] for row in rows
         ]
 
+    def _prompted(self, texts: Sequence[str]) -> list[str]:
+        return [self.prompt + text for text in texts]
+
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         tokens = PackedTokens.of(rows)
-        weights = pooling_weights(self.pooling, tokens)
-        pooled = sequence_sums(self.trunk.states(tokens), weights, tokens.lengths)
-        result: NDArray[np.float32] = nn.functional.normalize(pooled, dim=1).cpu().numpy()
+        weights = [token_weights(self.pooling, len(row), self.n_skipped) for row in rows]
+        pooled = sequence_sums(self.trunk.states(tokens), np.concatenate(weights), tokens.lengths)
+        result: NDArray[np.float32] = self.head(pooled).cpu().numpy()  # (B, width)
         return result
-
-
-def pooling_of(folder: Path) -> str:
-    """ "mean" or "cls", as the folder's sentence-transformers configuration says; "mean" without one."""
-    path = folder / "1_Pooling" / "config.json"
-    if not path.is_file():
-        return "mean"
-    config = json.loads(path.read_text(encoding="utf-8"))
-    if config.get("pooling_mode_cls_token") or config.get("pooling_mode") == "cls":
-        return "cls"
-    if config.get("pooling_mode_mean_tokens") or config.get("pooling_mode") == "mean":
-        return "mean"
-    raise ModelRejected(f"{path}: neither mean nor [CLS] pooling, which are the ones known here")
-
-
-def encoder_digest(folder: Path) -> str:
-    """The sha256 that names what this folder's encoder computes: its weights and its pooling."""
-    parts = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))] or [
-        file_sha256(folder / WEIGHTS)
-    ]
-    return hashlib.sha256(" ".join([*parts, pooling_of(folder)]).encode()).hexdigest()

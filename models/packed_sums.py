@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .packed_tokens import Ids, PackedTokens
+from .packed_tokens import Ids
 
 
 def sequence_sums(states: Tensor, weights: NDArray[np.float32], lengths: Ids) -> Tensor:
@@ -16,10 +16,3 @@ def sequence_sums(states: Tensor, weights: NDArray[np.float32], lengths: Ids) ->
     weighted = states.float().mul_(torch.from_numpy(weights).to(device).unsqueeze(1))
     counts = torch.from_numpy(lengths).to(device)
     return torch.segment_reduce(weighted, "sum", lengths=counts, axis=0, unsafe=True)
-
-
-def pooling_weights(pooling: str, tokens: PackedTokens) -> NDArray[np.float32]:
-    """(T,): for "mean" one over the length of the token's sequence, for "cls" 1 for first tokens, else 0."""
-    if pooling == "cls":
-        return (tokens.positions() == 0).astype(np.float32)
-    return np.repeat(1 / tokens.lengths, tokens.lengths).astype(np.float32)

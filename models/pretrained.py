@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +12,34 @@ from torch import nn
 
 from spanwise.errors import ModelRejected
 
+from .model_folder import checked_folder
+
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model")
+
 
 def load_tokenizer(folder: Path) -> Any:
-    """The fast tokenizer of a model folder."""
+    """The fast tokenizer of a model folder; ModelRejected when the folder has none that can be read."""
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(
-        str(folder), use_fast=True, local_files_only=True, trust_remote_code=False
-    )
+    if not any((folder / name).is_file() for name in VOCABULARIES):
+        raise ModelRejected(f"{folder} holds no tokenizer: none of {', '.join(VOCABULARIES)}")
+    with _named(folder):
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(folder), use_fast=True, local_files_only=True, trust_remote_code=False
+        )
+    if not tokenizer.is_fast:
+        raise ModelRejected(f"{folder}: its tokenizer cannot tell where in a text its tokens are")
+    return tokenizer
 
 
 def load_encoder_trunk(folder: Path) -> nn.Module:
-    """The encoder of a model folder, in float32 and in inference mode, without attention dropout."""
+    """The encoder of a model folder, in float32 and in inference mode, without attention dropout.
+
+    ModelRejected for one that has a decoder too, and when a weight is missing: it would be a random one.
+    """
     from transformers import AutoModel
 
-    return _load(AutoModel, folder)
+    return load_network(AutoModel, folder, may_lack=("pooler.",))
 
 
 def load_span_model(folder: Path) -> nn.Module:
@@ -34,31 +49,62 @@ def load_span_model(folder: Path) -> nn.Module:
     """
     from transformers import AutoModelForQuestionAnswering
 
-    return _load(AutoModelForQuestionAnswering, folder)
+    return load_network(AutoModelForQuestionAnswering, folder, may_lack=("qa_outputs.",))
 
 
-def _load(factory: Any, folder: Path) -> nn.Module:
+def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
+    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
+    from transformers import AutoConfig
+
+    checked_folder(folder)
+    local = {"local_files_only": True, "trust_remote_code": False}
+    with _named(folder):
+        config = AutoConfig.from_pretrained(str(folder), **local)
+        if hasattr(config, "attention_probs_dropout_prob"):
+            config.attention_probs_dropout_prob = 0.0
+        model, found = factory.from_pretrained(
+            str(folder),
+            config=config,
+            use_safetensors=True,
+            attn_implementation=None,  # fused where the model has it; never what the folder says
+            dtype=torch.float32,
+            output_loading_info=True,
+            **local,
+        )
+    if config.is_encoder_decoder:
+        raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
+    missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
+    if missing:
+        raise ModelRejected(f"{folder} lacks {len(missing)} of its weights, such as {missing[0]}")
+    require_finite(model, folder)
+    network: nn.Module = model.eval()
+    return network
+
+
+def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
+    """Raises ModelRejected when the tokenizer makes ids for which the model has no embedding."""
+    rows = model.get_input_embeddings().num_embeddings  # type: ignore[operator]
+    most = max(tokenizer.get_vocab().values(), default=0)
+    if most >= rows:
+        raise ModelRejected(
+            f"{source}: its tokenizer makes ids up to {most}, its vocabulary has {rows} words"
+        )
+
+
+@contextmanager
+def _named(folder: Path) -> Iterator[None]:
+    """Loading without progress bars and news; what fails is a ModelRejected that names the folder."""
     from transformers.utils import logging
 
     before = logging.get_verbosity()
     logging.set_verbosity_error()  # a fresh head is expected here, not news
     logging.disable_progress_bar()
     try:
-        model: nn.Module = factory.from_pretrained(
-            str(folder),
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            attn_implementation="sdpa",
-            attention_probs_dropout_prob=0.0,
-            dtype=torch.float32,
-        )
-    except (OSError, ValueError, KeyError) as error:
+        yield
+    except Exception as error:  # the library has no common root for what a folder can do to it
         raise ModelRejected(f"the model in {folder} cannot be loaded: {error}") from error
     finally:
         logging.set_verbosity(before)
-    require_finite(model, folder)
-    return model.eval()
 
 
 def require_finite(model: nn.Module, source: object) -> None:

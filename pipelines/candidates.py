@@ -22,8 +22,11 @@ MAX_CANDIDATES = 80
 class Vectorizer(Protocol):
     """Texts to unit vectors, (n, width) float32."""
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a text."""
+    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row a question."""
+
+    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row a passage or a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def candidates(
     chosen = _chosen(readings)
     if not chosen:
         return []
-    asked = vectorizer.encode([question.text])[0]  # (width,)
+    asked = vectorizer.encode_questions([question.text])[0]  # (width,)
     similarity = _similarities(asked, [in_context(one) for one in chosen], vectorizer)
     return [
         Candidate(
@@ -146,5 +149,5 @@ def _similarities(
     asked: NDArray[np.float32], texts: Sequence[str], vectorizer: Vectorizer
 ) -> NDArray[np.float32]:
     distinct = list(dict.fromkeys(texts))
-    cosine = dict(zip(distinct, vectorizer.encode(distinct) @ asked, strict=True))
+    cosine = dict(zip(distinct, vectorizer.encode_passages(distinct) @ asked, strict=True))
     return np.array([cosine[text] for text in texts], dtype=np.float32)

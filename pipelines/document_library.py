@@ -15,7 +15,7 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
-from .library import MODEL, Library
+from .library import MODEL, Library, model_setting
 from .locations import is_index
 from .progress import Report, silent
 from .roots import roots_setting
@@ -46,7 +46,9 @@ def document_library(
     index of the same documents that is there already is gone on with; `ValueError` when it is of others.
     """
     made_of = digest_of(documents, passages)
-    store = _store(index, {**roots_setting((), index), MODEL: model, OF: made_of, **Analyzer().settings()})
+    store = _store(
+        index, {**roots_setting((), index), MODEL: model_setting(model), OF: made_of, **Analyzer().settings()}
+    )
     if store.settings.get(OF) != made_of:
         raise ValueError(f"{index} is the index of other documents, or of other passages: name another one")
     library = Library(store)

@@ -28,7 +28,7 @@ from .roots import Root, list_roots, read_roots, roots_setting, with_folders, wi
 from .sync import sync_vectors, sync_words
 
 if TYPE_CHECKING:
-    from ..models.encoder import TextEncoder
+    from ..models.dual_encoder import SearchEncoder
     from ..reader.span_reader import SpanReader
     from ..retrieval.near_duplicates import Nearness
     from ..retrieval.protocol import Retriever
@@ -46,8 +46,8 @@ def open(
 
     The index lies in `folder/.spanwise`, in the user's cache when that cannot be written, or at `index`,
     which several folders need; folders that an index does not hold yet are added to it. `model` names the
-    encoder of the dense vectors: "base", a local folder, or name@revision. Nothing is read before `sync`.
-    Raises FolderNotFound, and ModelMismatch for an index made with another model.
+    encoder of the dense vectors: "base", a local folder, name@revision, or QUESTION::PASSAGE, two of these.
+    Nothing is read before `sync`. Raises FolderNotFound, and ModelMismatch for an index of another model.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
@@ -58,7 +58,16 @@ def open(
         library.add(folders)
         return library
     roots = roots_setting(with_folders((), folders), path)
-    return Library(Store.create(path, {**roots, MODEL: model or "base", **Analyzer().settings()}))
+    return Library(
+        Store.create(path, {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()})
+    )
+
+
+def model_setting(model: str) -> str:
+    """The name of a model as an index keeps it: it means the same wherever a command is run."""
+    from ..models.sides import absolute_name
+
+    return absolute_name(model)
 
 
 def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
@@ -109,7 +118,7 @@ class Library:
 
     def require_model(self, model: str | None) -> None:
         """Raises ModelMismatch when this index was made with another model."""
-        if model is not None and model != self.model:
+        if model not in (None, self.model) and model_setting(str(model)) != self.model:
             raise ModelMismatch(
                 f"{self.store.path} was made with the model {self.model!r}, not {model!r}; "
                 f"make another index with: spanwise index FOLDER --model {model} --index OTHER"
@@ -121,11 +130,11 @@ class Library:
         return Analyzer.from_settings(self.store.settings)
 
     @cached_property
-    def encoder(self) -> TextEncoder:
+    def encoder(self) -> SearchEncoder:
         """The encoder of passages and questions."""
-        from ..models.encoder import TextEncoder
+        from ..models.dual_encoder import load_encoder
 
-        return TextEncoder.load(self.model)
+        return load_encoder(self.model)
 
     @property
     def sync_command(self) -> str:
@@ -149,7 +158,7 @@ class Library:
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
         self._snapshot = None
-        if vectors and self.missing_vectors():
+        if vectors and self._lacks_vectors():
             sync_vectors(self.store, self.encoder, report)
             self._snapshot = None
         return outcome
@@ -165,8 +174,17 @@ class Library:
 
     def missing_vectors(self) -> int:
         """How many passages have no dense vector yet."""
-        have = sum(self.snapshot.vector_models().values())
+        have = max(self.snapshot.vector_models().values(), default=0)
         return self.snapshot.n_passages - have
+
+    def _lacks_vectors(self) -> bool:
+        """Whether a passage has no vector of the model as its files are now: these may have changed."""
+        from ..models.sides import model_digest
+
+        n_passages = self.snapshot.n_passages
+        return bool(
+            n_passages and self.snapshot.vector_models().get(model_digest(self.model), 0) < n_passages
+        )
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the encoder's window did not reach, by document and place."""

@@ -13,7 +13,7 @@ from ..corpora.squad import Article
 from ..index.analysis import Analyzer
 from ..index.store import Store
 from .document_library import stage
-from .library import MODEL, Library
+from .library import MODEL, Library, model_setting
 from .roots import roots_setting
 
 
@@ -27,7 +27,7 @@ def paragraph_library(texts: Iterable[tuple[str, str]], index: Path, model: str 
 
     A title is indexed with its paragraph as a heading is; the empty string is none.
     """
-    settings = {**roots_setting((), index), MODEL: model, **Analyzer().settings()}
+    settings = {**roots_setting((), index), MODEL: model_setting(model), **Analyzer().settings()}
     library = Library(Store.create(index, settings))
     put_paragraphs(library, texts)
     return library

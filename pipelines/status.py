@@ -32,7 +32,7 @@ def status_record(library: Library) -> dict[str, Any]:
         "bytes": bytes_below(library.store.path),
         "documents": snapshot.n_documents,
         "passages": snapshot.n_passages,
-        "vectors": sum(snapshot.vector_models().values()),
+        "vectors": snapshot.n_passages - library.missing_vectors(),
         "missing_vectors": library.missing_vectors(),
         "model": library.model,
         "beyond_window": beyond_window_record(library.gaps()),

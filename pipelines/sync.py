@@ -31,7 +31,7 @@ from .progress import Report, silent
 from .tally import Tally
 
 if TYPE_CHECKING:
-    from ..models.encoder import TextEncoder
+    from ..models.dual_encoder import SearchEncoder
 
 PASSAGES_PER_COMMIT = 20_000
 BYTES_PER_COMMIT = 32 * 2**20  # of files
@@ -71,7 +71,7 @@ def sync_words(
         return update.tally.report(snapshot.n_passages, writer.reused_vectors, time.monotonic() - started)
 
 
-def sync_vectors(store: Store, encoder: TextEncoder, report: Report = silent) -> int:
+def sync_vectors(store: Store, encoder: SearchEncoder, report: Report = silent) -> int:
     """Encodes the passages that have no vector of this model yet; returns how many there were."""
     with store.snapshot() as snapshot:
         missing = snapshot.without_vectors(encoder.digest)
@@ -82,7 +82,7 @@ def sync_vectors(store: Store, encoder: TextEncoder, report: Report = silent) ->
             batch = missing[at : at + VECTORS_PER_COMMIT].tolist()
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors = encoder.encode(texts, _counted_on(report, at, len(missing)))
+            vectors = encoder.encode_passages(texts, _counted_on(report, at, len(missing)))
             writer.put_vectors(encoder.digest, batch, vectors, encoder.covered(texts))
             writer.commit()
     return len(missing)

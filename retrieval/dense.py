@@ -53,4 +53,4 @@ class DenseRetriever:
     ) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
-        return self._index.search(self._encoder.encode(questions), k, among) if questions else []
+        return self._index.search(self._encoder.encode_questions(questions), k, among) if questions else []

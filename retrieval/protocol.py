@@ -40,10 +40,16 @@ class Ranker(Protocol):
 
 
 class Encoder(Protocol):
-    """A model that turns texts into vectors of `width` numbers; `digest` names its exact weights."""
+    """A model with two sides, for questions and for passages, that may be one: vectors of `width` numbers.
+
+    `digest` names all that vectors depend on, on both sides: weights, pooling, layers, prompts, similarity.
+    """
 
     digest: str
     width: int
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a text: (len(texts), width) float32."""
+    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a question: (len(texts), width) float32."""
+
+    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a passage: (len(texts), width) float32."""

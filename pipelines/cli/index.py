@@ -35,7 +35,10 @@ def index(
         typer.Option(help="Take this folder and its documents out.", show_default=False),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Encoder of the dense vectors: base, a folder, or name@revision.")
+        str | None,
+        typer.Option(
+            help="Encoder of the dense vectors: base, a folder, name@revision, or QUESTION::PASSAGE."
+        ),
     ] = None,
     lexical_only: Annotated[
         bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")

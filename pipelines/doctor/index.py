@@ -8,6 +8,7 @@ from spanwise.errors import IndexNotFound, SpanwiseError
 
 from ...index.store import Store
 from ...models.locate import find_model
+from ...models.sides import model_digest, parts_of
 from ..library import Library
 from ..locations import is_writable, nearest_index, resolve_index
 from .finding import Finding, fail, ok, warn
@@ -51,15 +52,14 @@ def check_roots(path: Path) -> Finding:
 def check_model(path: Path | None) -> Finding:
     """Whether the encoder is there and, for the base, has the digest that it should have."""
     name = _model_of(path)
-    return ok("model", f"{name} in {find_model(name)}")
+    folders = [str(find_model(part)) for part in parts_of(name)]
+    return ok("model", f"{name} in {' and '.join(folders)}")
 
 
 def check_vectors(path: Path) -> Finding:
     """Whether each passage has a vector of the model that questions are encoded with."""
-    from ...models.encoder import encoder_digest
-
     with Library(Store.open(path)) as library, library.store.snapshot() as snapshot:
-        digest = encoder_digest(find_model(library.model))
+        digest = model_digest(library.model)
         n_passages, having = snapshot.n_passages, snapshot.vector_models().get(digest, 0)
         command = library.sync_command
     seen = f"{having} of {n_passages} passages have one of this model"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tiny_models import tiny_encoder
 
 from spanwise.errors import ModelRejected
-from spanwise.models.encoder import TextEncoder, pooling_of
+from spanwise.models.encoder import TextEncoder
+from spanwise.models.pooling import pooling_of
 
 TEXTS = ["a mill", "The brewery by the harbour was founded by two sisters.", "", "word " * 300, "tram"]
 

@@ -29,8 +29,10 @@ class Lookup:
         self.digest = digest
         self.vectors = vectors
 
-    def encode(self, texts):
+    def encode_passages(self, texts):
         return unit([self.vectors[text] for text in texts])
+
+    encode_questions = encode_passages
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def animals(corpus_of):
 def encode(corpus, digest="toy", only=None):
     with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
         passages = [p for p in snapshot.all_passages() if only is None or p.text in only]
-        vectors = Lookup().encode([passage.text for passage in passages])
+        vectors = Lookup().encode_passages([passage.text for passage in passages])
         writer.put_vectors(digest, [passage.id for passage in passages], vectors)
         writer.commit()
 

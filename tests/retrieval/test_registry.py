@@ -17,8 +17,10 @@ MILL = {
 class Constant:
     digest, width = "constant", 2
 
-    def encode(self, texts):
+    def encode_passages(self, texts):
         return np.tile(np.array([[1, 0]], np.float32), (len(texts), 1))
+
+    encode_questions = encode_passages
 
 
 def never():
@@ -38,7 +40,7 @@ def test_hybrid_is_bm25_and_dense(corpus_of) -> None:
     corpus = corpus_of(MILL)
     with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
         ids = snapshot.passage_ids()
-        writer.put_vectors("constant", ids.tolist(), Constant().encode(ids))
+        writer.put_vectors("constant", ids.tolist(), Constant().encode_passages(ids))
         writer.commit()
     with corpus.snapshot() as snapshot:
         retriever = build_retriever("hybrid", snapshot, PLAIN, Constant)

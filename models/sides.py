@@ -1,0 +1,79 @@
+"""A model by name: its two towers and its digest, known from its files before anything is loaded.
+
+base                     the built-in model: questions and passages are encoded alike
+FOLDER, NAME@REVISION    a transformer, a sentence-transformers model, or a folder with the two folders
+                         `question` and `passage`
+QUESTION::PASSAGE        two of these: of the first the side of questions, of the second that of passages
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from spanwise.errors import ModelRejected
+
+from .dpr_checkpoint import dpr_tower, is_dpr
+from .locate import BASE_NAMES, BASE_SHA256, find_base, find_model, is_pair
+from .sentence_config import sentence_tower
+from .tower import Side, Tower
+
+BETWEEN = "::"
+
+
+def parts_of(name: str) -> list[str]:
+    """The names of the models that a name is made of: one, or two; ModelRejected for more or empty ones.
+
+    >>> parts_of("base"), parts_of("./questions::./passages")
+    (['base'], ['./questions', './passages'])
+    """
+    parts = name.split(BETWEEN)
+    if len(parts) > 2 or not all(parts):
+        raise ModelRejected(f"{name!r} names {len(parts)} encoders, expected one model or QUESTION::PASSAGE")
+    return parts
+
+
+def absolute_name(name: str) -> str:
+    """The name that means the same from every directory: folders with their whole path."""
+    return BETWEEN.join(_absolute(part) for part in parts_of(name))
+
+
+def towers_of(name: str) -> tuple[Tower, Tower]:
+    """The tower of questions and that of passages; equal ones encode both alike.
+
+    ModelNotFound, or ModelRejected for what is unsafe, unknown, or does not belong together.
+    """
+    if name in BASE_NAMES:
+        tower = Tower((BASE_SHA256,), find_base())
+        return tower, tower
+    folders = [find_model(part) for part in parts_of(name)]
+    question, passage = _tower(folders[0], "question"), _tower(folders[-1], "passage")
+    if question.inner_product != passage.inner_product:
+        raise ModelRejected(f"{name}: one side is compared by cosines and the other by inner products")
+    return question, passage
+
+
+def digest_of(question: Tower, passage: Tower) -> str:
+    """The sha256 that names a model: that of its tower, or of the digests of its two different ones."""
+    if question == passage:
+        return passage.digest
+    return hashlib.sha256(f"{question.digest} {passage.digest}".encode()).hexdigest()
+
+
+def model_digest(name: str) -> str:
+    """The digest that an encoder of that name has: with which its vectors are stored. Nothing is loaded."""
+    if name in BASE_NAMES:  # whatever is found under this name has these weights
+        name_only = Tower((BASE_SHA256,), Path())
+        return digest_of(name_only, name_only)
+    return digest_of(*towers_of(name))
+
+
+def _tower(folder: Path, side: Side) -> Tower:
+    if is_pair(folder):
+        folder = folder / side
+    return dpr_tower(folder, side) if is_dpr(folder) else sentence_tower(folder, side)
+
+
+def _absolute(name: str) -> str:
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if name not in BASE_NAMES and folder.is_dir() else name
