@@ -7,11 +7,12 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +37,11 @@ from .rows import (
 from .schema import open_catalog
 from .state import SegmentEntry, State, seal
 
-if TYPE_CHECKING:
-    from sqlite_utils import Database
-
 
 class Catalog:
     """One connection to `catalog.sqlite`; every failure of SQLite comes out as a named error."""
 
-    def __init__(self, database: Database, path: Path) -> None:
+    def __init__(self, database: sqlite3.Connection, path: Path) -> None:
         self.path = path
         self._database = database
 
@@ -69,7 +67,9 @@ class Catalog:
     def rows(self, sql: str, *parameters: object) -> list[Row]:
         """All rows of a query, as dictionaries."""
         with named_faults(self.path):
-            return list(self._database.query(sql, parameters))
+            found = self._database.execute(sql, parameters)
+            columns = [column[0] for column in found.description or ()]
+            return [dict(zip(columns, values, strict=True)) for values in found]
 
     def generation(self) -> int:
         """The number of the last commit; 0 for a new index."""

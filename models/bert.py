@@ -80,9 +80,9 @@ class BertEmbeddings(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         size = config.hidden_size
-        self.word_embeddings = nn.Embedding(config.vocab_size, size, device=_META)
-        self.position_embeddings = nn.Embedding(config.max_position_embeddings, size, device=_META)
-        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size, device=_META)
+        self.word_embeddings = _embedding(config.vocab_size, size)
+        self.position_embeddings = _embedding(config.max_position_embeddings, size)
+        self.token_type_embeddings = _embedding(config.type_vocab_size, size)
         self.LayerNorm = nn.LayerNorm(size, config.layer_norm_eps, device=_META)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None) -> Tensor:
@@ -187,6 +187,11 @@ def _take(model: nn.Module, weights: Mapping[str, Tensor]) -> bool:
     model.load_state_dict({name: weights[name].float() for name in needed}, assign=True)
     model.requires_grad_(False).eval()
     return True
+
+
+def _embedding(rows: int, size: int) -> nn.Embedding:
+    """Made from a weight, since drawing one at random loads torch's compiler where there is no memory."""
+    return nn.Embedding.from_pretrained(torch.empty(rows, size, device=_META))
 
 
 def _output(inner: int, size: int, eps: float) -> nn.ModuleDict:

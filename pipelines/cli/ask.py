@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ from ..records import answer_record
 from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
 from .index import run_sync, say_report
 from .search import place, repeated, where_in_file
-from .terminal import console, print_json, say, visible
+from .terminal import print_json, say, show, visible
 
 
 def ask(
@@ -50,7 +50,7 @@ def ask(
         if json:
             print_json(answer_record(answer))
         else:
-            _show(answer)
+            show_answer(answer)
 
 
 def _bring_up_to_date(library: Library) -> None:
@@ -63,51 +63,43 @@ def _bring_up_to_date(library: Library) -> None:
         say(f"nothing changed in {visible(folders)}: {library.snapshot.n_documents} documents{rejected}")
 
 
-def _show(answer: Answer) -> None:
-    out = console()
+def show_answer(answer: Answer) -> None:
+    """An answer as a person reads it: the words, their sentence, their place; or that there is none."""
     if answer.best is None:
-        out.print("not in these documents", style="bold")
-        _show_nearest(out, answer)
+        show(("not in these documents", "bold"))
+        _show_nearest(answer)
     else:
-        _show_one(out, answer.best)
+        _show_one(answer.best)
         if answer.alternatives:
-            out.print("\nother answers", style="dim")
+            show(("\nother answers", "dim"))
         for other in answer.alternatives:
-            out.print(
-                f"  {visible(' '.join(other.text.split()))}{_confidence(other)}  ", end="", markup=False
-            )
-            out.print(visible(place(other.passage)), style="dim", markup=False)
+            words = visible(" ".join(other.text.split()))
+            show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage)), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
-    out.print(
-        f"\n{answer.passages_searched} passages, {answer.retriever}; {stages}", style="dim", markup=False
-    )
+    show((f"\n{answer.passages_searched} passages, {answer.retriever}; {stages}", "dim"))
 
 
-def _show_one(out: Any, best: AnswerSpan) -> None:
-    from rich.text import Text
-
-    out.print(visible(best.text), style="bold green", markup=False)
-    if best.sentence.text != best.text:
-        quote = Text(visible(best.sentence.text))
-        quote.highlight_words([visible(best.text)], "bold green")
-        out.print(Text("  “") + quote + Text("”"))
+def _show_one(best: AnswerSpan) -> None:
+    words, sentence = visible(best.text), visible(best.sentence.text)
+    show((words, "bold green"))
+    if sentence != words:
+        before, found, after = sentence.partition(words)
+        show("  “", before, (found, "bold green"), after, "”")
     score = f"score {best.score:.2f}{_confidence(best)}"
-    out.print(f"  {visible(answer_place(best))}  ({score})", style="dim", markup=False)
+    show((f"  {visible(answer_place(best))}  ({score})", "dim"))
     if best.duplicates:
-        out.print(f"  {visible(repeated(best.duplicates))}", style="dim", markup=False)
+        show((f"  {visible(repeated(best.duplicates))}", "dim"))
 
 
-def _show_nearest(out: Any, answer: Answer) -> None:
+def _show_nearest(answer: Answer) -> None:
     if answer.best_rejected is not None:
         rejected = answer.best_rejected
-        out.print(
-            f"  nearest, but rejected{_confidence(rejected)}: {visible(' '.join(rejected.text.split()))}",
-            markup=False,
-        )
-        out.print(f"    {visible(answer_place(rejected))}", style="dim", markup=False)
-    out.print("  passages to look at:")
+        words = visible(" ".join(rejected.text.split()))
+        show(f"  nearest, but rejected{_confidence(rejected)}: {words}")
+        show((f"    {visible(answer_place(rejected))}", "dim"))
+    show("  passages to look at:")
     for hit in answer.nearest:
-        out.print(f"    {visible(place(hit.passage))}", style="dim", markup=False)
+        show((f"    {visible(place(hit.passage))}", "dim"))
 
 
 def answer_place(answer: AnswerSpan) -> str:
