@@ -130,6 +130,10 @@ class Bert(nn.Module):
         layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
 
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The vectors of the vocabulary, a row each; named as in transformers."""
+        return self.embeddings.word_embeddings
+
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
     ) -> Encoded:
@@ -191,7 +195,8 @@ def _take(model: nn.Module, weights: Mapping[str, Tensor]) -> bool:
 
 def _embedding(rows: int, size: int) -> nn.Embedding:
     """Made from a weight, since drawing one at random loads torch's compiler where there is no memory."""
-    return nn.Embedding.from_pretrained(torch.empty(rows, size, device=_META))
+    made: nn.Embedding = nn.Embedding.from_pretrained(torch.empty(rows, size, device=_META))
+    return made
 
 
 def _output(inner: int, size: int, eps: float) -> nn.ModuleDict:

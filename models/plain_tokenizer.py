@@ -39,6 +39,8 @@ class Encodings(dict[str, Any]):
 class PlainTokenizer:
     """Tokenizes without truncation and without padding."""
 
+    is_fast = True  # it knows where in a text its tokens are
+
     def __init__(self, tokenizer: Tokenizer, cls_token_id: int, pad_token_id: int) -> None:
         self.cls_token_id, self.pad_token_id = cls_token_id, pad_token_id
         self._tokenizer = tokenizer
@@ -78,6 +80,10 @@ class PlainTokenizer:
         batch = [(texts, pair) if pair is not None else texts] if one else list(texts)
         encodings = self._tokenizer.encode_batch(batch, add_special_tokens=add_special_tokens)
         return Encodings(encodings, one, return_offsets_mapping)
+
+    def get_vocab(self) -> dict[str, int]:
+        """The id of each piece."""
+        return self._tokenizer.get_vocab()
 
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str | None]:
         """The pieces with these ids, as the vocabulary spells them."""

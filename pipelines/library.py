@@ -162,6 +162,12 @@ class Library:
             self._snapshot = self.store.snapshot()
         return self._snapshot
 
+    def release(self) -> None:
+        """Lets go of the generation looked at, so that a writer can tidy up; the next look is at the last."""
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = None
+
     def missing_vectors(self) -> int:
         """How many passages have no dense vector yet."""
         have = sum(self.snapshot.vector_models().values())

@@ -1,7 +1,8 @@
-"""`spanwise ask QUESTION [FOLDER]`: the answer as a span, or an honest "not in these documents"."""
+"""`spanwise ask [QUESTION] [FOLDER]`: the answer as a span, or an honest "not in these documents"."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,20 @@ from spanwise.types import Answer, AnswerSpan
 from ..library import Library, checked_question
 from ..records import answer_record
 from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .conversation import converse
 from .index import run_sync, say_report
 from .search import place, repeated, where_in_file
 from .terminal import print_json, say, show, visible
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            help="The question. Without one there is a prompt, or stdin holds one a line.",
+            show_default=False,
+        ),
+    ] = None,
     folder: Annotated[
         Path | None,
         typer.Argument(help="A folder to sync and ask; else the nearest index upward.", show_default=False),
@@ -42,15 +50,25 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
-    asked = checked_question(question)
+    asked = None if question is None else checked_question(question)
     with library_of(folder, index) as library:
         if folder is not None:
             _bring_up_to_date(library)
-        answer = library.ask(asked, k, retriever, reader, alternatives, threshold, group)
-        if json:
-            print_json(answer_record(answer))
+
+        def tell(question: str) -> None:
+            answer = library.ask(question, k, retriever, reader, alternatives, threshold, group)
+            print_json(answer_record(answer)) if json else show_answer(answer)
+            sys.stdout.flush()
+
+        def tell_of_many(question: str) -> None:
+            if not (json or sys.stdin.isatty()):
+                show(("\n? " + visible(question), "bold"))
+            tell(question)
+
+        if asked is None:
+            converse(library, tell_of_many)
         else:
-            show_answer(answer)
+            tell(asked)
 
 
 def _bring_up_to_date(library: Library) -> None:
