@@ -116,14 +116,12 @@ class Analyzer:
         return analyzer
 
     def _remember(self, word: str) -> str:
-        # The class itself, not `snowballstemmer.stemmer`: that hands over to PyStemmer where it is installed,
-        # whose version may give other stems. A stemmer holds the word it works on, so each word has its own
-        # and threads do not meet.
-        from snowballstemmer.english_stemmer import EnglishStemmer
+        # A stemmer holds the word it works on, so each word has its own and threads do not meet.
+        from Stemmer import Stemmer
 
         if len(self._stems) >= _MOST_REMEMBERED:
             self._stems.clear()
-        term: str = EnglishStemmer().stemWord(word)
+        term: str = Stemmer("english", 0).stemWord(word)
         self._stems[word] = term
         return term
 
@@ -163,6 +161,6 @@ def _unicode_words() -> re.Pattern[str]:
 
 @cache
 def _stemmer_name() -> str:
-    from importlib.metadata import version
+    import Stemmer
 
-    return f"snowball english {version('snowballstemmer')}"
+    return f"snowball english {Stemmer.version()}"

@@ -133,6 +133,7 @@ class _System:
             scores=self._retrieval_scores(question, ranking, gold) if question.answers else {},
             answerable=bool(question.answers),
             golds=question.answers,
+            type=question.type,
             documents=(gold,) if question.answers else (),
             timings_ms=took_ms,
         )

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import snowballstemmer
+import Stemmer
 
 import spanwise.eval
 from spanwise.eval.question_set import FolderQuestion, read_question_set
@@ -38,7 +38,7 @@ def questions(name: str) -> tuple[FolderQuestion, ...]:
 
 def content_stems(text: str) -> set[str]:
     words = set(re.findall(r"[^\W_]+", text.casefold())) - set(STOP_WORDS.split())
-    return set(snowballstemmer.stemmer("english").stemWords(sorted(words)))
+    return set(Stemmer.Stemmer("english").stemWords(sorted(words)))
 
 
 @per_set

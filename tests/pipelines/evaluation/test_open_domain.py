@@ -255,3 +255,13 @@ def test_the_verb_prints_a_column_for_each_retriever(tmp_path, run, encoder_fold
     assert code == 0, err
     assert out.split()[:2] == ["tfidf", "bm25"]
     assert "answer_recall@20" in out
+
+
+def test_the_type_of_a_question_is_kept(tmp_path, measure):
+    data = squad_file(tmp_path / "a.json")
+    value = json.loads(data.read_text())
+    value["data"][0]["paragraphs"][0]["qas"][0]["type"] = "who"
+    data.write_text(json.dumps(value))
+    measure(data, ["bm25"])
+    kept = ResultFolder.open(tmp_path / "out").records("bm25")
+    assert {record.id: record.type for record in kept}["q0"] == "who"

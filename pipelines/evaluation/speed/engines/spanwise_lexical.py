@@ -21,7 +21,7 @@ class Bm25:
 
     name: ClassVar[str] = OURS
     comparisons: ClassVar[tuple[str, ...]] = ("bm25-index", "bm25-search")
-    needs: ClassVar[tuple[str, ...]] = ("numpy", "snowballstemmer", "sqlite-utils")
+    needs: ClassVar[tuple[str, ...]] = ("numpy", "PyStemmer", "sqlite-utils")
     retriever_name: ClassVar[str] = "bm25"
 
     def prepare(self, corpus: Corpus, folder: Path) -> None:
