@@ -7,27 +7,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TARGET ?= list
 SECONDS ?= 600
 
-# What `make demo` asks of the sample corpus: three questions that it answers and one that it does not.
-define QUESTIONS
-Why did patients in Emergency have to wait longer to be seen in 2022?
-Who saved the Teal School after the bridge toll was abolished?
-Why is the Eskery Psalter shown for only one month in the year?
-How much did it cost to build the Wire Bridge?
-endef
-export QUESTIONS
-
 .PHONY: help demo install dev test lint reliability reliability-nightly fuzz wheel clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: install ## index the sample corpus and ask it four questions
+demo: install ## index the sample corpus and ask it four questions, the last of which it does not answer
 	$(BIN)/spanwise index corpora/sample/docs --index .demo
-	@printf '%s\n' "$$QUESTIONS" | while IFS= read -r question; do \
-		printf '\n$$ spanwise ask "%s"\n' "$$question"; \
-		$(BIN)/spanwise ask "$$question" --index .demo </dev/null || exit; \
-	done
+	$(BIN)/spanwise ask --index .demo <corpora/sample/demo-questions.txt
 
 install: .venv/installed ## make .venv with spanwise in it
 

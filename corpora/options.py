@@ -14,3 +14,6 @@ class ReadOptions:
 
     ocr: bool = False
     ocr_languages: str = "eng"
+
+
+AS_GIVEN = ReadOptions()

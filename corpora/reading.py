@@ -19,7 +19,7 @@ from .binary import is_binary
 from .containers import Reader, is_mail, ole_reader, refuse_promise, zip_reader
 from .decoding import decode
 from .opening import read_regular
-from .options import ReadOptions
+from .options import AS_GIVEN, ReadOptions
 from .readers import asciidoc, csv, eml, html, ipynb, json, markdown, pdf, rst, rtf, tex, text, xml
 
 BY_SUFFIX: dict[str, Reader] = {
@@ -40,7 +40,6 @@ NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
 READERS = "2"  # raise it when some bytes would be read that were refused, or otherwise than before
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
-AS_GIVEN = ReadOptions()
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
 XML_START = re.compile(rb"<\?xml\s")
 SVG_START = re.compile(rb"(?:<(?:\?|!)[^>]{0,300}>\s{0,100}){0,9}<svg[\s>]")

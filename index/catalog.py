@@ -7,10 +7,11 @@ while a writer goes on. Hold it for a question, not for an hour: until it ends, 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +39,6 @@ from .state import SegmentEntry, State, seal
 
 _T = TypeVar("_T")
 
-if TYPE_CHECKING:
-    from sqlite_utils import Database
-
-
 _PASSAGES = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
 _PLACES = 'SELECT id, document_id, start, "end" FROM passages WHERE id IN (SELECT value FROM json_each(?))'
 # SQLite reads a text as a whole, so it is asked for each text once, however many of its passages are wanted.
@@ -57,7 +54,7 @@ FROM (
 class Catalog:
     """One connection to `catalog.sqlite`; every failure of SQLite comes out as a named error."""
 
-    def __init__(self, database: Database, path: Path) -> None:
+    def __init__(self, database: sqlite3.Connection, path: Path) -> None:
         self.path = path
         self._database = database
 
@@ -83,9 +80,9 @@ class Catalog:
     def rows(self, sql: str, *parameters: object) -> list[Row]:
         """All rows of a query, as dictionaries."""
         with named_faults(self.path):
-            cursor = self._database.execute(sql, parameters)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
+            found = self._database.execute(sql, parameters)
+            columns = [column[0] for column in found.description or ()]
+            return [dict(zip(columns, values, strict=True)) for values in found]
 
     def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a query."""

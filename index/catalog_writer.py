@@ -48,7 +48,7 @@ class CatalogWriter(Catalog):
     @property
     def has_changes(self) -> bool:
         """True between the first change and the commit or rollback."""
-        return bool(self._database.conn.in_transaction)
+        return self._database.in_transaction
 
     def add_document(self, document: Row, passages: Iterable[Row]) -> list[int]:
         """Store a document that is not there yet; the new ids of its passages, which are never used again."""

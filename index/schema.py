@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from spanwise.errors import FormatTooNew, IndexCorrupt
 from .atomic import publish
 from .faults import named_faults
 from .state import seal
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
 
 FORMAT = 2
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
@@ -86,24 +83,25 @@ CREATE TABLE segments (
 
 def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
     """Make an empty catalog with these settings, whole or not at all; `FileExistsError` if there is one."""
+    from sqlite_utils import Database  # takes longer to import than a search takes, and only this needs it
+
     if path.exists():
         raise FileExistsError(f"{path} exists already")
     temporary = path.with_name(path.name + ".unfinished")
     temporary.unlink(missing_ok=True)
+    with named_faults(path), closing(connect(temporary, "mode=rwc")) as connection:
+        database = Database(connection, execute_plugins=False)
+        database.enable_wal()
+        database.executescript(_TABLES)
+        database.table("settings").insert_all({"key": k, "value": settings[k]} for k in sorted(settings))
+        counts = {"generation": 0, "documents": 0, "passages": 0}
+        nothing = seal(0, 0, 0, settings, [], np.empty(0, np.int64))
+        database.table("state").insert({"one": 1, **counts, "seal": nothing})
     with named_faults(path):
-        database = connect(temporary, "mode=rwc")
-        try:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.executescript(_TABLES)
-            database.conn.executemany("INSERT INTO settings VALUES (?, ?)", sorted(settings.items()))
-            first_state = (0, 0, 0, seal(0, 0, 0, settings, [], np.empty(0, np.int64)))
-            database.execute("INSERT INTO state VALUES (1, ?, ?, ?, ?)", first_state)
-        finally:
-            database.close()
         publish(temporary, path)
 
 
-def open_catalog(path: Path) -> Database:
+def open_catalog(path: Path) -> sqlite3.Connection:
     """A connection to an existing catalog, after its header has proved to be one this program reads.
 
     Where nothing can be written, SQLite cannot keep the log that readers and writers share. Then the catalog
@@ -119,13 +117,11 @@ def open_catalog(path: Path) -> Database:
             return _checked(connect(path, "mode=ro&immutable=1"), path)
 
 
-def connect(path: Path, mode: str) -> Database:
+def connect(path: Path, mode: str) -> sqlite3.Connection:
     """A connection whose transactions begin and end only where the code says so.
 
     Every commit is on the disk when it returns. A connection may be used from several threads.
     """
-    from sqlite_utils import Database
-
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{mode}",
         uri=True,
@@ -133,30 +129,29 @@ def connect(path: Path, mode: str) -> Database:
         isolation_level=None,
         check_same_thread=False,
     )
-    database = Database(connection, execute_plugins=False)
-    database.execute("PRAGMA synchronous = FULL")
-    database.execute("PRAGMA journal_size_limit = 16777216")
-    database.execute("PRAGMA foreign_keys = ON")
-    database.execute("PRAGMA trusted_schema = OFF")  # the file may come from a stranger
-    database.execute("PRAGMA cell_size_check = ON")
-    return database
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA journal_size_limit = 16777216")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from a stranger
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
 
 
-def _checked(database: Database, path: Path) -> Database:
+def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     """The connection, or closed with the error that its header is worth."""
     try:
-        _check_header(database, path)
+        _check_header(connection, path)
     except BaseException:
-        database.close()
+        connection.close()
         raise
-    return database
+    return connection
 
 
-def _check_header(database: Database, path: Path) -> None:
-    (application_id,) = database.execute("PRAGMA application_id").fetchone()
+def _check_header(connection: sqlite3.Connection, path: Path) -> None:
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != _APPLICATION_ID:
         raise IndexCorrupt(f"{path} is not the catalog of a spanwise index")
-    (version,) = database.execute("PRAGMA user_version").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:
         raise FormatTooNew(
             f"{path} has format {version}, this program reads up to {FORMAT}: install a newer spanwise"

@@ -45,13 +45,28 @@ def apply_delta(model: nn.Module, path: Path, base_sha256: str) -> None:
 
     Raises ModelRejected when the file belongs to another base, is damaged, or names unknown weights.
     """
-    stored = read_delta(path, base_sha256)
     state = model.state_dict()
-    for name, (kind, tensor) in stored.items():
+    tuned = tuned_weights(state, path, base_sha256)
+    for name, tensor in tuned.items():
         if name not in state or state[name].shape != tensor.shape:
             raise ModelRejected(f"{path}: the weight {name} does not fit the model")
-        state[name] = tensor if kind == "new" else state[name] + tensor
-    model.load_state_dict(state)
+    model.load_state_dict(tuned)
+
+
+def tuned_weights(base: Mapping[str, Tensor], path: Path, base_sha256: str) -> dict[str, Tensor]:
+    """The weights that were stored: those of the base, which stay as they are, changed and added to.
+
+    Raises ModelRejected when the file belongs to another base, is damaged, or changes what the base lacks.
+    """
+    tuned = dict(base)
+    for name, (kind, tensor) in read_delta(path, base_sha256).items():
+        if kind == "new":
+            tuned[name] = tensor
+        elif name in base and base[name].shape == tensor.shape:
+            tuned[name] = base[name] + tensor
+        else:
+            raise ModelRejected(f"{path}: the weight {name} does not fit the model")
+    return tuned
 
 
 def read_delta(path: Path, base_sha256: str) -> dict[str, tuple[str, Tensor]]:

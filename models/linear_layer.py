@@ -57,7 +57,7 @@ class LinearLayer:
         from safetensors.torch import load_file
         from torch import nn
 
-        from .pretrained import require_finite
+        from .checkpoint import require_finite
 
         linear = nn.Linear(self.n_in, self.n_out, self.bias)
         stored = load_file(self.folder / WEIGHTS)
@@ -65,5 +65,5 @@ class LinearLayer:
             linear.load_state_dict({name.removeprefix("linear."): stored[name].float() for name in stored})
         except RuntimeError as error:
             raise ModelRejected(f"the weights in {self.folder} do not fit: {error}") from error
-        require_finite(linear, self.folder)
+        require_finite(linear.state_dict(), self.folder)
         return nn.Sequential(linear, nn.Tanh() if self.activation == "tanh" else nn.Identity())

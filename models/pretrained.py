@@ -1,4 +1,8 @@
-"""Loads tokenizers and transformer trunks from a folder: safetensors only, no remote code, finite weights."""
+"""Loads tokenizers and transformer trunks from a folder: safetensors only, no remote code, finite weights.
+
+A plain BERT is computed by `bert` and needs no transformers, whose import takes longer than the rest of a
+question; every other model, and every model that is trained, is one of transformers.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,19 @@ from torch import nn
 
 from spanwise.errors import ModelRejected
 
+from .bert import BertConfig, bert_span_model, bert_trunk
+from .checkpoint import Checkpoint, read_checkpoint, read_config, require_finite
+from .locate import WEIGHTS
 from .model_folder import checked_folder
+from .plain_tokenizer import PlainTokenizer
 
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model")
 
 
 def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a model folder; ModelRejected when the folder has none that can be read."""
+    if plain := PlainTokenizer.open(folder):
+        return plain
     from transformers import AutoTokenizer
 
     if not any((folder / name).is_file() for name in VOCABULARIES):
@@ -37,13 +47,24 @@ def load_encoder_trunk(folder: Path) -> nn.Module:
 
     ModelRejected for one that has a decoder too, and when a weight is missing: it would be a random one.
     """
+    checkpoint = _plain_bert(folder)
+    if checkpoint and (trunk := bert_trunk(checkpoint)):
+        return trunk
     from transformers import AutoModel
 
     return load_network(AutoModel, folder, may_lack=("pooler.",))
 
 
+def load_span_reader(folder: Path) -> nn.Module:
+    """The question-answering model of a folder, in float32 and in inference mode."""
+    checkpoint = _plain_bert(folder)
+    if checkpoint and (model := bert_span_model(checkpoint)):
+        return model
+    return load_span_model(folder)
+
+
 def load_span_model(folder: Path) -> nn.Module:
-    """The question-answering model of a folder: a trunk with one start and one end vector.
+    """The question-answering model of a folder, to be trained: a trunk with one start and one end vector.
 
     A folder without such a head (the base) gets a fresh one, drawn from torch's generator.
     """
@@ -76,7 +97,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
     missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
     if missing:
         raise ModelRejected(f"{folder} lacks {len(missing)} of its weights, such as {missing[0]}")
-    require_finite(model, folder)
+    require_finite(model.state_dict(), folder)
     network: nn.Module = model.eval()
     return network
 
@@ -89,6 +110,16 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         raise ModelRejected(
             f"{source}: its tokenizer makes ids up to {most}, its vocabulary has {rows} words"
         )
+
+
+def _plain_bert(folder: Path) -> Checkpoint | None:
+    """Settings and finite weights of a folder if it is a plain BERT in one file."""
+    checked_folder(folder)
+    if not (folder / WEIGHTS).is_file() or BertConfig.read(read_config(folder)) is None:
+        return None
+    checkpoint = read_checkpoint(folder)
+    require_finite(checkpoint.weights, folder)
+    return checkpoint
 
 
 @contextmanager
@@ -105,10 +136,3 @@ def _named(folder: Path) -> Iterator[None]:
         raise ModelRejected(f"the model in {folder} cannot be loaded: {error}") from error
     finally:
         logging.set_verbosity(before)
-
-
-def require_finite(model: nn.Module, source: object) -> None:
-    """Raises ModelRejected when a weight is NaN or infinite."""
-    for name, tensor in model.state_dict().items():
-        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
-            raise ModelRejected(f"{source}: the weight {name} is not finite")

@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any, Self
 from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Answer, Document, Filter, Hit, Passage, Scope, Span, SyncReport
 
-from ..corpora.options import ReadOptions
-from ..corpora.reading import AS_GIVEN
+from ..corpora.options import AS_GIVEN, ReadOptions
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
 from .progress import Report, silent
 from .roots import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
-from .sync import sync_vectors, sync_words
 
 if TYPE_CHECKING:
     from ..models.dual_encoder import SearchEncoder
@@ -155,6 +153,8 @@ class Library:
         processes read files, by default one a core and four at most. Files that were refused before are
         read again when they change, or all of them with `retry`. `options` say how, such as with OCR.
         """
+        from .sync import sync_vectors, sync_words
+
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
         self._snapshot = None
@@ -171,6 +171,12 @@ class Library:
         if self._snapshot is None:
             self._snapshot = self.store.snapshot()
         return self._snapshot
+
+    def release(self) -> None:
+        """Lets go of the generation looked at, so that a writer can tidy up; the next look is at the last."""
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = None
 
     def missing_vectors(self) -> int:
         """How many passages have no dense vector yet."""

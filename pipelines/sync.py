@@ -17,8 +17,8 @@ from spanwise.types import Rejection, Remark, SyncReport
 
 from ..corpora.folder import FoundFile, Listing
 from ..corpora.ocr import check_ocr
-from ..corpora.options import ReadOptions
-from ..corpora.reading import AS_GIVEN, Skipped
+from ..corpora.options import AS_GIVEN, ReadOptions
+from ..corpora.reading import Skipped
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from ..models.delta import apply_delta
-from ..models.locate import BASE_SHA256, file_sha256, find_base, find_model
+from ..models.bert import bert_span_model
+from ..models.checkpoint import Checkpoint, read_checkpoint, require_finite
+from ..models.delta import tuned_weights
+from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
 from ..models.precision import pick_device
-from ..models.pretrained import load_span_model, load_tokenizer
+from ..models.pretrained import load_span_reader, load_tokenizer
 from .evidence import Calibration
 from .span_reader import SpanReader
 
@@ -40,7 +42,7 @@ def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
             f"{folder / DELTA} is missing: the installation is incomplete, reinstall spanwise"
         )
     folder = find_model(name)
-    model = load_span_model(folder).to(pick_device(device))
+    model = load_span_reader(folder).to(pick_device(device))
     digest = hashlib.sha256("".join(file_sha256(p) for p in sorted(folder.glob("*.safetensors"))).encode())
     return SpanReader(
         model, load_tokenizer(folder), digest.hexdigest(), answers_null=trained_for_null(folder)
@@ -77,7 +79,12 @@ def trained_for_null(folder: Path) -> bool:
 
 def _from_delta(folder: Path, device: str | None) -> SpanReader:
     base = find_base()
-    model = load_span_model(base)
-    apply_delta(model, folder / DELTA, BASE_SHA256)
+    checkpoint = read_checkpoint(base)
+    trunk = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
+    weights = tuned_weights(trunk, folder / DELTA, BASE_SHA256)
+    require_finite(weights, folder / DELTA)
+    model = bert_span_model(Checkpoint(checkpoint.config, weights))
+    if model is None:
+        raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(folder / DELTA)}".encode()).hexdigest()
-    return SpanReader(model.to(pick_device(device)).eval(), load_tokenizer(base), digest)
+    return SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest)

@@ -48,9 +48,7 @@ class DenseRetriever:
         """For each question its best k hits; `VectorRejected` when its vector is not of length 1."""
         return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[Ranking]:
+    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
         return self._index.search(self._encoder.encode_questions(questions), k, among) if questions else []

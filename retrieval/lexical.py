@@ -32,9 +32,7 @@ class LexicalRetriever:
         """For each question its best k hits; a question made only of stop words is searched by them."""
         return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[Ranking]:
+    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
         terms = [self._analyzer.question_terms(question) for question in questions]

@@ -33,9 +33,7 @@ class Ranker(Protocol):
 
     name: str
 
-    def rank(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[Ranking]:
+    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from ..options import ReadOptions
+from ..options import AS_GIVEN, ReadOptions
 from .hyphens import rejoin
 from .outline import find_headings
 from .pdf_ocr import FOR_OCR, recognize_pages
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/pdf"
 MAX_TEXT = 50_000_000  # characters
 SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
-AS_GIVEN = ReadOptions()
 
 
 def read(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Document:

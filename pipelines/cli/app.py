@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
-from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import typer
 
 from spanwise.errors import SpanwiseError
 
-from . import ask, doctor, evaluate, index, search, status, train, verify
+from .verbs import VerbGroup
 
 ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
@@ -25,6 +23,7 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="spanwise",
+    cls=VerbGroup,
     help="Answers questions from a folder of documents with the exact words, or says they are not there.",
     epilog="Example: spanwise ask 'who founded the mill?' notes",
     no_args_is_help=True,
@@ -33,23 +32,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SPANWISE"},
 )
-app.command(epilog="Example: spanwise index notes --index notes-index")(index.index)
-app.command(epilog="Example: spanwise search 'opening hours' -k 5 --path 'town/**' --type md")(search.search)
-app.command(epilog="Example: spanwise ask 'when does the library open?' notes --after 2024-01-01")(ask.ask)
-app.command(epilog="Example: spanwise status --index notes")(status.status)
-app.command(epilog="Example: spanwise verify --index notes")(verify.verify)
-app.command(epilog="Example: spanwise doctor --index notes")(doctor.doctor)
-app.add_typer(evaluate.app, name="eval")
-app.add_typer(train.app, name="train")
-app.command(epilog="Example: spanwise calibrate --data train-v1.1.json.gz --out runs/reader")(train.calibrate)
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
     version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
 ) -> None:
     """Answers questions from a folder of documents with the exact words, or says they are not there."""
     if version:
+        from importlib.metadata import version as version_of
+
         print(f"spanwise {version_of('spanwise')}")
         raise typer.Exit
 
@@ -59,6 +51,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = app(args=arguments, prog_name="spanwise", standalone_mode=False, default_map=_configured())
     except ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
+            sys.exit(2)
         _fail(f"{error.format_message()} (see: {_command_path(error)} -h)", 2)
     except SpanwiseError as error:
         _fail(str(error), 1)
@@ -90,6 +85,8 @@ def _configured() -> dict[str, Any]:
     """The tables of `spanwise.toml`, one a verb: `[ask]`, `[search]`, …"""
     if not CONFIG.is_file():
         return {}
+    import tomllib
+
     try:
         return tomllib.loads(CONFIG.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

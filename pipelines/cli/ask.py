@@ -1,9 +1,10 @@
-"""`spanwise ask QUESTION [FOLDER]`: the answer as a span, or an honest "not in these documents"."""
+"""`spanwise ask [QUESTION] [FOLDER]`: the answer as a span, or an honest "not in these documents"."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +13,7 @@ from spanwise.types import Answer, AnswerSpan, Scope
 from ..library import Library, checked_question
 from ..records import answer_record
 from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .conversation import converse
 from .filters import (
     AfterOption,
     BeforeOption,
@@ -23,11 +25,17 @@ from .filters import (
 )
 from .index import run_sync, say_report
 from .search import place, repeated, where_in_file
-from .terminal import console, print_json, say, visible
+from .terminal import print_json, say, show, visible
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            help="The question. Without one there is a prompt, or stdin holds one a line.",
+            show_default=False,
+        ),
+    ] = None,
     folder: Annotated[
         Path | None,
         typer.Argument(help="A folder to sync and ask; else the nearest index upward.", show_default=False),
@@ -56,15 +64,26 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
-    asked, where = checked_question(question), filter_of(path, type, after, before, meta)
+    asked = None if question is None else checked_question(question)
+    where = filter_of(path, type, after, before, meta)
     with library_of(folder, index) as library:
         if folder is not None:
             _bring_up_to_date(library)
-        answer = library.ask(asked, k, retriever, reader, alternatives, threshold, group, where)
-        if json:
-            print_json(answer_record(answer))
+
+        def tell(question: str) -> None:
+            answer = library.ask(question, k, retriever, reader, alternatives, threshold, group, where)
+            print_json(answer_record(answer)) if json else show_answer(answer)
+            sys.stdout.flush()
+
+        def tell_of_many(question: str) -> None:
+            if not (json or sys.stdin.isatty()):
+                show(("\n? " + visible(question), "bold"))
+            tell(question)
+
+        if asked is None:
+            converse(library, tell_of_many)
         else:
-            _show(answer)
+            tell(asked)
 
 
 def _bring_up_to_date(library: Library) -> None:
@@ -77,57 +96,51 @@ def _bring_up_to_date(library: Library) -> None:
         say(f"nothing changed in {visible(folders)}: {library.snapshot.n_documents} documents{rejected}")
 
 
-def _show(answer: Answer) -> None:
-    out = console()
+def show_answer(answer: Answer) -> None:
+    """An answer as a person reads it: the words, their sentence, their place; or that there is none."""
     if answer.best is None:
-        out.print("not in these documents", style="bold")
+        show(("not in these documents", "bold"))
         if nothing := left_nothing(answer.scope):
-            out.print(f"  {nothing}", markup=False)
+            show(f"  {nothing}")
         else:
-            _show_nearest(out, answer)
+            _show_nearest(answer)
     else:
-        _show_one(out, answer.best)
+        _show_one(answer.best)
         if answer.alternatives:
-            out.print("\nother answers", style="dim")
+            show(("\nother answers", "dim"))
         for other in answer.alternatives:
-            out.print(
-                f"  {visible(' '.join(other.text.split()))}{_confidence(other)}  ", end="", markup=False
-            )
-            out.print(visible(place(other.passage)), style="dim", markup=False)
+            words = visible(" ".join(other.text.split()))
+            show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage)), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
-    out.print(f"\n{searched}, {answer.retriever}; {stages}", style="dim", markup=False)
+    show((f"\n{searched}, {answer.retriever}; {stages}", "dim"))
 
 
 def _confined(scope: Scope | None) -> str:
     return "" if scope is None else f" in {scope.documents} of {scope.of_documents} documents"
 
 
-def _show_one(out: Any, best: AnswerSpan) -> None:
-    from rich.text import Text
-
-    out.print(visible(best.text), style="bold green", markup=False)
-    if best.sentence.text != best.text:
-        quote = Text(visible(best.sentence.text))
-        quote.highlight_words([visible(best.text)], "bold green")
-        out.print(Text("  “") + quote + Text("”"))
+def _show_one(best: AnswerSpan) -> None:
+    words, sentence = visible(best.text), visible(best.sentence.text)
+    show((words, "bold green"))
+    if sentence != words:
+        before, found, after = sentence.partition(words)
+        show("  “", before, (found, "bold green"), after, "”")
     score = f"score {best.score:.2f}{_confidence(best)}"
-    out.print(f"  {visible(answer_place(best))}  ({score})", style="dim", markup=False)
+    show((f"  {visible(answer_place(best))}  ({score})", "dim"))
     if best.duplicates:
-        out.print(f"  {visible(repeated(best.duplicates))}", style="dim", markup=False)
+        show((f"  {visible(repeated(best.duplicates))}", "dim"))
 
 
-def _show_nearest(out: Any, answer: Answer) -> None:
+def _show_nearest(answer: Answer) -> None:
     if answer.best_rejected is not None:
         rejected = answer.best_rejected
-        out.print(
-            f"  nearest, but rejected{_confidence(rejected)}: {visible(' '.join(rejected.text.split()))}",
-            markup=False,
-        )
-        out.print(f"    {visible(answer_place(rejected))}", style="dim", markup=False)
-    out.print("  passages to look at:")
+        words = visible(" ".join(rejected.text.split()))
+        show(f"  nearest, but rejected{_confidence(rejected)}: {words}")
+        show((f"    {visible(answer_place(rejected))}", "dim"))
+    show("  passages to look at:")
     for hit in answer.nearest:
-        out.print(f"    {visible(place(hit.passage))}", style="dim", markup=False)
+        show((f"    {visible(place(hit.passage))}", "dim"))
 
 
 def answer_place(answer: AnswerSpan) -> str:

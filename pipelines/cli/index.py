@@ -13,8 +13,7 @@ import typer
 from spanwise.errors import DocumentRejected, WindowExceeded
 from spanwise.types import Rejection, SyncReport
 
-from ...corpora.options import ReadOptions
-from ...corpora.reading import AS_GIVEN
+from ...corpora.options import AS_GIVEN, ReadOptions
 from ..library import Library, open
 from ..locations import FOLDER_NAME
 from ..records import sync_record

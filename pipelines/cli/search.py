@@ -21,7 +21,7 @@ from .filters import (
     filter_of,
     left_nothing,
 )
-from .terminal import console, print_json, say, visible
+from .terminal import console, is_styled, print_json, say, visible
 
 SHOWN_CHARACTERS = 280
 SHOWN_DUPLICATES = 3
@@ -88,6 +88,25 @@ def repeated(duplicates: Sequence[Passage]) -> str:
 
 
 def _show(hits: list[Hit]) -> None:
+    lines = [(f"{hit.rank}", f"{hit.score:.4f}", *_cell(hit)) for hit in hits]
+    if is_styled():
+        _show_table(lines)
+        return
+    width = max(len(rank) for rank, *_ in lines)
+    for rank, score, *cell in lines:
+        indent = "\n" + " " * (width + len(score) + 4)
+        print(f"{rank:>{width}}  {score}  {indent.join(cell)}")
+
+
+def _cell(hit: Hit) -> list[str]:
+    """Where a hit stands, what it says, and what says the same: a line each."""
+    words = " ".join(hit.passage.text.split())
+    short = words if len(words) <= SHOWN_CHARACTERS else words[:SHOWN_CHARACTERS].rstrip() + " …"
+    said = [repeated(hit.duplicates)] if hit.duplicates else []
+    return [visible(line) for line in (place(hit.passage), short, *said)]
+
+
+def _show_table(lines: list[tuple[str, ...]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -95,11 +114,9 @@ def _show(hits: list[Hit]) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", no_wrap=True, style="dim")
     table.add_column()
-    for hit in hits:
-        words = " ".join(hit.passage.text.split())
-        short = words if len(words) <= SHOWN_CHARACTERS else words[:SHOWN_CHARACTERS].rstrip() + " …"
-        cell = Text(visible(place(hit.passage)), style="bold").append("\n" + visible(short), style="not bold")
-        if hit.duplicates:
-            cell.append("\n" + visible(repeated(hit.duplicates)), style="dim")
-        table.add_row(str(hit.rank), f"{hit.score:.4f}", cell)
+    for rank, score, where, words, *said in lines:
+        cell = Text(where, style="bold").append("\n" + words, style="not bold")
+        for line in said:
+            cell.append("\n" + line, style="dim")
+        table.add_row(rank, score, cell)
     console().print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 from ...eval.report.visible import visible
 
-__all__ = ["console", "json_line", "print_json", "progress", "say", "visible"]
+__all__ = ["console", "is_styled", "json_line", "print_json", "progress", "say", "show", "visible"]
 
 LABELS = {
     "files": "reading files",
@@ -59,8 +60,26 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         yield report
 
 
+def is_styled() -> bool:
+    """Whether stdout shows styles: a terminal does, and what FORCE_COLOR says to be one."""
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def show(*parts: str | tuple[str, str], end: str = "\n") -> None:
+    """A line of results on stdout, in parts that are plain or have a style, as in ("Ada Rook", "bold").
+
+    rich is loaded where a style is seen; it costs as much as a search.
+    """
+    if not is_styled():
+        print(*(part if isinstance(part, str) else part[0] for part in parts), sep="", end=end)
+        return
+    from rich.text import Text
+
+    console().print(Text.assemble(*parts), end=end)
+
+
 def console() -> Any:
-    """A rich console on stdout that respects NO_COLOR and plain pipes."""
+    """A rich console on stdout that respects NO_COLOR."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())

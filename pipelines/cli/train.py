@@ -10,7 +10,12 @@ import typer
 from .arguments import RETRIEVER, JsonOption, RetrieverOption
 from .terminal import print_json, progress, say
 
-app = typer.Typer(help="Train models from the built-in base.", no_args_is_help=True)
+app = typer.Typer(
+    help="Train models from the built-in base.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
 @app.callback()

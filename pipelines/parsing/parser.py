@@ -13,8 +13,8 @@ from typing import Any
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document
 
-from ...corpora.options import ReadOptions
-from ...corpora.reading import AS_GIVEN, Skipped
+from ...corpora.options import AS_GIVEN, ReadOptions
+from ...corpora.reading import Skipped
 from .limits import Limits
 from .process import ChildDied, ChildProcess
 from .wire import Parsed, WrongAnswer, document_from, document_header, parsed_from

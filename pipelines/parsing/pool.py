@@ -14,8 +14,7 @@ from queue import LifoQueue
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from ...corpora.options import ReadOptions
-from ...corpora.reading import AS_GIVEN
+from ...corpora.options import AS_GIVEN, ReadOptions
 from .parser import Parser
 
 AHEAD_FILES = 64

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.models import locate
 from spanwise.models.locate import BASE_NAME, BASE_SHA256, WEIGHTS, file_sha256, find_base, find_model
 
 
@@ -57,3 +59,21 @@ def test_a_folder_that_brings_code_is_refused(tmp_path):
     (tmp_path / WEIGHTS).write_bytes(b"")
     with pytest.raises(ModelRejected, match="auto_map"):
         find_model(str(tmp_path))
+
+
+def test_a_file_that_was_changed_has_another_digest(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(b"one")
+    before = file_sha256(path)
+    path.write_bytes(b"two")
+    assert file_sha256(path) != before
+
+
+def test_a_file_that_stays_the_same_is_read_once(tmp_path, monkeypatch):
+    path = tmp_path / "weights"
+    path.write_bytes(b"one")
+    later = time.time_ns() + 10**10
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    digest = file_sha256(path)
+    monkeypatch.setattr(locate, "_read_sha256", None)
+    assert file_sha256(path) == digest

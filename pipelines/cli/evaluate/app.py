@@ -7,7 +7,10 @@ import typer
 from . import compare, folder, gate, generation, open_domain, report, retrieval, speed, squad
 
 app = typer.Typer(
-    help="Evaluate the reader, retrieval with reading, or a folder of your own.", no_args_is_help=True
+    help="Evaluate the reader, retrieval with reading, or a folder of your own.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 app.command(epilog="Example: spanwise eval squad --data dev-v1.1.json.gz --json")(squad.squad)
 app.command(

@@ -1,0 +1,73 @@
+"""The base's tokenizer without transformers, against the one that transformers makes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import copy_tokenizer
+
+from spanwise.models.locate import find_base
+from spanwise.models.plain_tokenizer import PlainTokenizer
+from spanwise.models.pretrained import load_tokenizer
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return PlainTokenizer.open(find_base())
+
+
+@pytest.fixture(scope="module")
+def expected():
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(find_base()), use_fast=True, local_files_only=True)
+
+
+WORDS = st.sampled_from(["[MASK]", "[SEP]", "Weir's", "caf\u00e9", "\u6c34", "\u0130", "\u200b", " "])
+TEXTS = st.lists(st.lists(WORDS | st.text(st.characters(exclude_categories=["Cs"]))).map("".join), max_size=3)
+
+
+@given(texts=TEXTS, special=st.booleans())
+def test_ids_and_offsets_are_those_of_transformers(plain, expected, texts, special):
+    if not texts:
+        return
+    options = {"add_special_tokens": special, "return_offsets_mapping": True}
+    found, wanted = plain(texts, **options), expected(texts, **options, verbose=False)
+    assert found["input_ids"] == wanted["input_ids"]
+    assert [list(map(tuple, row)) for row in found["offset_mapping"]] == [
+        list(map(tuple, row)) for row in wanted["offset_mapping"]
+    ]
+
+
+def test_a_pair_has_the_segments_of_transformers(plain, expected):
+    found, wanted = (t("When?", "In 1811.", return_token_type_ids=True) for t in (plain, expected))
+    assert {name: found[name] for name in wanted} == dict(wanted)
+    assert found.sequence_ids(0) == wanted.sequence_ids(0)
+
+
+def test_special_ids_are_those_of_transformers(plain, expected):
+    assert plain.cls_token_id == expected.cls_token_id
+    assert plain.pad_token_id == expected.pad_token_id
+
+
+def test_a_long_text_is_not_cut(plain):
+    assert len(plain("mill " * 3000)["input_ids"]) == 3002
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"do_lower_case": False}, {"tokenizer_class": "RobertaTokenizer"}, {"cls_token": None}],
+)
+def test_settings_that_contradict_the_rules_are_left_to_transformers(tmp_path, setting):
+    copy_tokenizer(tmp_path)
+    assert PlainTokenizer.open(tmp_path) is not None
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | setting))
+    assert PlainTokenizer.open(tmp_path) is None
+
+
+def test_the_base_needs_no_transformers():
+    assert isinstance(load_tokenizer(find_base()), PlainTokenizer)
