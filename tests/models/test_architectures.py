@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from made_encoders import HIDDEN, SIZES, saved
+from transformers import AutoTokenizer
 
 from spanwise.models.dual_encoder import load_encoder
 
@@ -39,10 +40,11 @@ def network(family: str):
 def test_vectors_are_the_means_of_the_librarys_states(tmp_path, monkeypatch, family, n_tokens):
     monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
     model = network(family).eval()
-    encoder = load_encoder(str(saved(model, tmp_path)), device="cpu")
+    folder = str(saved(model, tmp_path))
+    encoder, tokenizer = load_encoder(folder, device="cpu"), AutoTokenizer.from_pretrained(folder)
     assert encoder.max_length == n_tokens
     for text, vector in zip(TEXTS, encoder.encode(TEXTS), strict=True):
-        ids = encoder.tokenizer(text, truncation=True, max_length=n_tokens, return_tensors="pt")["input_ids"]
+        ids = tokenizer(text, truncation=True, max_length=n_tokens, return_tensors="pt")["input_ids"]
         with torch.inference_mode():
             mean = model(input_ids=ids).last_hidden_state[0].mean(dim=0).numpy()
         assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-5)
