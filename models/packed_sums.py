@@ -13,7 +13,7 @@ from .packed_tokens import Ids, PackedTokens
 def sequence_sums(states: Tensor, weights: NDArray[np.float32], lengths: Ids) -> Tensor:
     """(B, H) float32 from states (T, H) and weights (T,) of sequences of these lengths (B,)."""
     device = states.device
-    weighted = states.float().mul_(torch.from_numpy(weights).to(device).unsqueeze(1))
+    weighted = states.float() * torch.from_numpy(weights).to(device).unsqueeze(1)
     counts = torch.from_numpy(lengths).to(device)
     return torch.segment_reduce(weighted, "sum", lengths=counts, axis=0, unsafe=True)
 
@@ -21,5 +21,7 @@ def sequence_sums(states: Tensor, weights: NDArray[np.float32], lengths: Ids) ->
 def pooling_weights(pooling: str, tokens: PackedTokens) -> NDArray[np.float32]:
     """(T,): for "mean" one over the length of the token's sequence, for "cls" 1 for first tokens, else 0."""
     if pooling == "cls":
-        return (tokens.positions() == 0).astype(np.float32)
-    return np.repeat(1 / tokens.lengths, tokens.lengths).astype(np.float32)
+        firsts: NDArray[np.float32] = (tokens.positions() == 0).astype(np.float32)
+        return firsts
+    shares: NDArray[np.float32] = (1 / tokens.lengths).astype(np.float32)
+    return np.repeat(shares, tokens.lengths)
