@@ -109,7 +109,7 @@ class TextEncoder:
         starts, done = range(0, len(texts), WINDOW), 0
         windows = one_ahead(starts, lambda at: (at, self._token_ids(texts[at : at + WINDOW])))
         for first, rows in windows:
-            for batch, vectors in self._batches(rows, lambda i, at=first: repr(texts[at + i][:60])):
+            for batch, vectors in self._batches(rows, partial(_excerpt, texts, first)):
                 out[first + batch] = vectors
                 done += len(batch)
                 report(done)
@@ -139,7 +139,11 @@ class TextEncoder:
             yield from self._batches_here(rows, describe)
             return
         plan = token_budget_batches([len(row) for row in rows], self.batcher.budget)
-        yield from spread(plan, [lambda batch, w=w: w.encode_rows([rows[i] for i in batch]) for w in workers])
+
+        def on(worker: RowEncoder) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
+            return lambda batch: worker.encode_rows([rows[i] for i in batch])
+
+        yield from spread(plan, [on(worker) for worker in workers])
 
     def _batches_here(
         self, rows: Sequence[Sequence[int]], describe: Callable[[int], str]
@@ -186,3 +190,7 @@ class TextEncoder:
         pooled = sequence_sums(self.trunk.states(tokens), np.concatenate(weights), tokens.lengths)
         result: NDArray[np.float32] = self.head(pooled).cpu().numpy()  # (B, width)
         return result
+
+
+def _excerpt(texts: Sequence[str], first: int, i: int) -> str:
+    return repr(texts[first + i][:60])

@@ -70,10 +70,9 @@ class PackedBert:
         return x[self._moved(layout.places)]
 
     def _embedded(self, tokens: PackedTokens, layout: Layout) -> Tensor:
-        own, positions = self.embeddings, tokens.positions() + self.first_position
-        ids, types, positions = (
-            self._moved(layout.laid_out(values)) for values in (tokens.ids, tokens.types, positions)
-        )
+        own = self.embeddings
+        values = tokens.ids, tokens.types, tokens.positions() + self.first_position
+        ids, types, positions = (self._moved(layout.laid_out(one)) for one in values)
         x = own.word_embeddings(ids) + own.token_type_embeddings(types) + own.position_embeddings(positions)
         return normed(x, own.LayerNorm).to(self.dtype)
 

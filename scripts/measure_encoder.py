@@ -54,12 +54,12 @@ def engines(encoder: TextEncoder, use_exported: bool) -> dict[str, Encode]:
     """What is compared, by name; all cut texts at the same length."""
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(find_base()), device="cpu")
+    model = SentenceTransformer(str(find_base()), device=str(encoder.device))
     model.max_seq_length = encoder.max_length
 
     def sentence_transformers(bf16: bool) -> Encode:
         def encode(texts: list[str]) -> NDArray[np.float32]:
-            with torch.autocast("cpu", dtype=torch.bfloat16) if bf16 else nullcontext():
+            with torch.autocast(encoder.device.type, dtype=torch.bfloat16) if bf16 else nullcontext():
                 found: NDArray[np.float32] = model.encode(
                     texts, normalize_embeddings=True, show_progress_bar=False
                 )
@@ -74,14 +74,15 @@ def engines(encoder: TextEncoder, use_exported: bool) -> dict[str, Encode]:
     return found | (exported_encoders(encoder) if use_exported else {})
 
 
-def peak(clock: Callable[[], float]) -> float:
+def peak(clock: Callable[[], float], device: torch.device) -> float:
     """FLOP/s of a bf16 product."""
-    left = torch.randn(SQUARE, SQUARE).bfloat16()
+    left = torch.randn(SQUARE, SQUARE, device=device).bfloat16()
     out = torch.empty_like(left)
     times = []
     for _ in range(5):
         started = clock()
         torch.mm(left, left, out=out)
+        out[0, 0].item()  # waits for a GPU
         times.append(clock() - started)
     return 2 * SQUARE**3 / min(times)
 
@@ -93,9 +94,10 @@ def flops(encoder: TextEncoder, lengths: list[int]) -> float:
     return float(sum(n_layers * (2 * n * (4 * h * h + 2 * h * inner) + 4 * n * n * h) for n in lengths))
 
 
-def measure(texts: list[str], rounds: int, clock: Callable[[], float], exported: bool) -> None:
+def measure(
+    encoder: TextEncoder, texts: list[str], rounds: int, clock: Callable[[], float], exported: bool
+) -> None:
     """Prints the table."""
-    encoder = TextEncoder.load(device="cpu")
     lengths = [len(row) for row in encoder._token_ids(texts)]
     compared = engines(encoder, exported)
     vectors = {name: encode(texts) for name, encode in compared.items()}  # warms up, too
@@ -107,9 +109,11 @@ def measure(texts: list[str], rounds: int, clock: Callable[[], float], exported:
             started = clock()
             compared[name](texts)
             times[name].append(clock() - started)
-        peaks.append(peak(clock))
+        peaks.append(peak(clock, encoder.device))
     size = f"{len(texts)} paragraphs, {sum(lengths):,} tokens, {rounds} rounds"
-    processor = f"{torch.get_num_threads()} threads, {torch.backends.cpu.get_cpu_capability()}"
+    processor = (
+        f"{torch.get_num_threads()} threads, {encoder.device} {torch.backends.cpu.get_cpu_capability()}"
+    )
     print(f"{size}, {processor}; bf16 product {max(peaks) / 1e9:,.0f} GFLOP/s\n")
     print("| | passages/s | tokens/s | times float32 | times autocast | share of peak | least cosine |")
     print("|---|---|---|---|---|---|---|")
@@ -138,6 +142,7 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="default: all cores")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
     parser.add_argument("--avx2", action="store_true", help="measure again without AVX-512 and AMX")
     parser.add_argument("--no-exported", action="store_true", help="without ONNX Runtime and OpenVINO")
@@ -148,7 +153,8 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     clock = time.process_time if arguments.clock == "cpu" else time.perf_counter
     texts = paragraphs(arguments.data, arguments.passages)
-    measure(texts, arguments.rounds, clock, not arguments.no_exported)
+    encoder = TextEncoder.load(device=arguments.device)
+    measure(encoder, texts, arguments.rounds, clock, not arguments.no_exported)
     if arguments.avx2:
         print("\nWithout AVX-512 and AMX:\n", flush=True)
         command = [sys.executable, *(word for word in sys.argv if word != "--avx2")]

@@ -15,7 +15,6 @@ from tiny_models import tiny_span_model
 
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.dual_encoder import load_encoder
-from spanwise.models.encoder import TextEncoder
 from spanwise.models.linear_layer import LinearLayer
 from spanwise.models.pretrained import load_encoder_trunk, load_span_model, load_tokenizer
 from spanwise.models.sides import model_digest

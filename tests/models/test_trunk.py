@@ -82,6 +82,13 @@ def test_without_the_private_kernels_the_public_ones_work(bert, monkeypatch, dty
     assert float(cosines(PackedBert(bert, dtype).states(tokens), expected).min()) > 0.999
 
 
+@pytest.mark.gpu
+def test_a_gpu_points_where_the_processor_does():
+    model, tokens = of_family("Bert"), PackedTokens.of(rows_of([1, 9, 16, 80, 81, 512]))
+    expected = PackedBert(model, torch.float32).states(tokens)
+    assert float(cosines(Trunk(model.to("cuda")).states(tokens).cpu(), expected).min()) > 0.999
+
+
 def test_segments_are_heeded(bert):
     tokens = PackedTokens.of(rows_of([8]))
     other = PackedTokens(tokens.ids, np.ones_like(tokens.ids), tokens.lengths)
