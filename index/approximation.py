@@ -32,7 +32,7 @@ Report = Callable[[int, int], None]
 
 def renewed(
     stored: StoredVectors,
-    old: Codes | None,
+    old: Codes | None = None,
     wanted: float = RECALL,
     report: Report = lambda done, total: None,
 ) -> Codes | None:

@@ -36,13 +36,17 @@ def read_codes(folder: Path, model: str) -> Codes | None:
 
 
 def write_codes(folder: Path, model: str, codes: Codes) -> None:
-    """Replace the codes of a model; only the one writer of the index may."""
+    """Replace the codes of a model; only the one writer of the index may.
+
+    The old ones go first, since they may be a damaged copy of the new ones, under the same name. Whoever
+    opens the index in between looks at every vector.
+    """
     make_folder(folder)
-    name = write_segment(folder, KIND, model, codes.columns())
     for path in _entries(folder):
         segment = _open(path)
-        if path.name != name and (segment is None or segment.model == model):
+        if segment is None or segment.model == model:
             shutil.rmtree(path, ignore_errors=True)
+    write_segment(folder, KIND, model, codes.columns())
 
 
 def drop_codes(folder: Path, models: Collection[str]) -> None:

@@ -1,13 +1,15 @@
 """How many lists and candidates a search needs, found on queries that are held back.
 
 The queries are made from the collection, since no question is known when it is indexed: a stored vector x is
-moved halfway to nowhere,
+moved away,
 
     q = unit(x + DISTANCE * unit(y - z))       x, y, z drawn from the collection
 
 The difference of two vectors has the shape of the collection, so that q leaves x in directions in which
-vectors do differ; with DISTANCE 1 the cosine of q and x is about 0.7, as of a question and the passage that
-answers it. Plain stored vectors would be too easy, since each finds itself.
+vectors do differ; the cosine of q and x is about 1 / sqrt(1 + DISTANCE^2) = 0.55, as of a question and the
+passage that answers it. Plain stored vectors would be too easy, since each finds itself, and so is a smaller
+distance: on 24,000 and 200,000 passages a search that was tuned at 1 to find 98 % found 97 to 98 % for real
+questions, one that was tuned at 1.5 found 98.7 to 99.1 %.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from .proposer import Proposer
 from .stored_vectors import StoredVectors
 
 TUNED_FOR = 10  # the depth whose recall is measured
-DISTANCE = 1.0
-_QUERIES = 400
+DISTANCE = 1.5
+_QUERIES = 300
 _CANDIDATES = (50, 75, 100, 150, 200, 300, 400, 600, 800)
 _READING = 4  # a stored vector costs so many times as much for each of its bytes as a code that is scanned
 
@@ -55,21 +57,21 @@ def tune(stored: StoredVectors, proposer: Proposer, n_lists: int, wanted: float)
     vector_bytes = stored.width * 4 * _READING
     best: tuple[float, Tuning] | None = None
     for looked in _steps(n_lists):
-        if best is not None and best[0] <= looked * list_bytes:
+        if best is not None and best[0] <= looked * list_bytes + _CANDIDATES[0] * vector_bytes:
             break  # every search from here on costs more than the best
         found = proposer.rows(queries, looked, _CANDIDATES[-1])
+        ranks = np.concatenate([_ranks(rows, right) for rows, right in zip(found, truth, strict=True)])
         for n in _CANDIDATES:
-            recall = _recall([rows[:n] for rows in found], truth)
+            recall = float((ranks < n).sum()) / truth.size
             cost = looked * list_bytes + n * vector_bytes
             if recall >= aim and (best is None or cost < best[0]):
                 best = cost, Tuning(looked, n, wanted, recall)
     return best[1] if best else Tuning(n_lists, _CANDIDATES[-1], wanted, recall)
 
 
-def _recall(found: list[NDArray[np.int64]], truth: NDArray[np.int64]) -> float:
-    """The share of the true rows that were found, over all queries."""
-    hits = sum(len(np.intersect1d(rows, right)) for rows, right in zip(found, truth, strict=True))
-    return hits / truth.size
+def _ranks(found: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places, counted from 0, of those true rows that were found."""
+    return np.flatnonzero(np.isin(found, truth, kind="sort"))
 
 
 def _steps(n_lists: int) -> Iterator[int]:
