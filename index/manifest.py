@@ -42,6 +42,16 @@ _LAYOUTS: dict[str, dict[str, tuple[set[str], tuple[str, ...]]]] = {
         "covered": ({"<i4"}, ("n",)),
         "sums": ({"<u4"}, ("n",)),
     },
+    "codes": {
+        "passage_ids": ({"<i8"}, ("n",)),
+        "sums": ({"<u4"}, ("n",)),
+        "codes": ({"|u1"}, ("n", "bytes")),
+        "ends": ({"<i8"}, ("lists",)),
+        "centroids": ({"<f4"}, ("lists", "width")),
+        "codebooks": ({"<f4"}, ("entries", "group")),
+        "search": ({"<i8"}, ("four",)),
+        "recall": ({"<f4"}, ("two",)),
+    },
 }
 _SINCE_FORMAT_2 = {("vectors", "covered"), ("vectors", "sums")}
 

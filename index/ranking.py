@@ -57,11 +57,16 @@ def rows_among(passage_ids: NDArray[np.int64], among: NDArray[np.int64] | None) 
 
     Raises `ValueError` when `among` does not ascend.
     """
+    check_among(among)
+    return None if among is None else np.isin(passage_ids, among)
+
+
+def check_among(among: NDArray[np.int64] | None) -> None:
+    """Refuse passage ids that do not ascend."""
     if among is None:
-        return None
+        return
     if among.ndim != 1 or among.dtype != np.int64 or (among[1:] <= among[:-1]).any():
         raise ValueError(f"among must be ascending int64 passage ids, not {among!r}")
-    return np.isin(passage_ids, among)
 
 
 def check_k(k: int) -> None:

@@ -12,11 +12,15 @@ from spanwise.errors import IndexEmpty
 from spanwise.types import Document, Passage
 
 from . import postings, vectors
+from .approximate_index import ApproximateIndex
 from .catalog import Catalog
+from .code_cache import CACHE, read_codes
+from .codes import Codes
 from .live_postings import LivePostings
 from .postings import PostingsSegment
 from .rows import Description, Facts, FileState, Refusal
 from .segment import Segment
+from .stored_vectors import StoredVectors
 from .vector_index import VectorIndex
 from .vectors import Coverage, VectorSegment
 
@@ -136,12 +140,29 @@ class Snapshot:
         parts = [PostingsSegment.open(part) for part in self._segments if part.kind == postings.KIND]
         return LivePostings(parts, self._deleted)
 
-    def vectors(self, model_digest: str) -> VectorIndex:
-        """The dense index of one model; `IndexEmpty` when no live passage has a vector of it."""
+    def vectors(
+        self, model_digest: str, exact: bool = False, device: str = "cpu"
+    ) -> VectorIndex | ApproximateIndex:
+        """The dense index of one model; `IndexEmpty` when no live passage has a vector of it.
+
+        It is approximate where codes were made, unless `exact`; on another device of torch than the CPU it is
+        always exact.
+        """
         if not self.vector_models().get(model_digest):
             raise IndexEmpty(f"no passage has a vector of model {model_digest}")
+        if not exact and device == "cpu" and (codes := self.codes(model_digest)):
+            return ApproximateIndex.build(self.stored_vectors(model_digest), codes, self.places)
         parts = [VectorSegment.open(part) for part in self._vector_segments(model_digest)]
-        return VectorIndex.build(parts, self._deleted, self.places)
+        return VectorIndex.build(parts, self._deleted, self.places, device)
+
+    def stored_vectors(self, model_digest: str) -> StoredVectors:
+        """The live vectors of a model, each compared with its sum when it is read."""
+        parts = [VectorSegment(part) for part in self._vector_segments(model_digest)]
+        return StoredVectors.live(parts, self._deleted, checked=False)
+
+    def codes(self, model_digest: str) -> Codes | None:
+        """The compact codes of a model's vectors; None when there are none, or none that can be trusted."""
+        return read_codes(self._catalog.path.parent / CACHE, model_digest)
 
     def _vector_segments(self, model_digest: str) -> list[Segment]:
         return [part for part in self._segments if (part.kind, part.model) == (vectors.KIND, model_digest)]

@@ -2,6 +2,7 @@
 
 <path>/catalog.sqlite    documents, passages, deletions, settings, the names of the segments
 <path>/segments/<id>/    immutable files: postings or vectors of one batch of passages
+<path>/cache/<id>/       codes of vectors for large collections, which can be made again
 <path>/write.lock        held by the one writer
 """
 
@@ -13,8 +14,10 @@ from types import TracebackType
 
 from spanwise.errors import IndexCorrupt, IndexNotFound
 
+from .approximation import FROM, RECALL, Report, renewed
 from .atomic import make_folder
 from .catalog import Catalog
+from .code_cache import CACHE
 from .faults import named_faults
 from .lock import WriteLock
 from .schema import create_catalog
@@ -25,6 +28,7 @@ from .writer import Writer
 
 _CATALOG = "catalog.sqlite"
 _MOST_TRIES = 20
+_PATIENCE_S = 60.0  # for another writer, when codes that took minutes are to be written
 
 
 class Store:
@@ -100,7 +104,29 @@ class Store:
 
     def verify(self) -> list[str]:
         """One line for each thing that is not as it was written; reads every byte of the index."""
-        return problems(self.path / _CATALOG, self.path / "segments")
+        return problems(self.path / _CATALOG, self.path / "segments", self.path / CACHE)
+
+    def approximate(
+        self, recall: float = RECALL, at_least: int = FROM, report: Report = lambda done, total: None
+    ) -> bool:
+        """Keep up the compact codes by which large collections are searched; True when some were written.
+
+        `recall` is the share of the exact top 10 to be found. Other writers are only kept out at the end.
+        """
+        if not 0 < recall < 1:
+            raise ValueError(f"recall must be above 0 and below 1, not {recall}; for 1 search exactly")
+        with self.snapshot() as snapshot:
+            made = {
+                model: codes
+                for model, n_vectors in sorted(snapshot.vector_models().items())
+                if n_vectors >= at_least
+                and (codes := renewed(snapshot.stored_vectors(model), snapshot.codes(model), recall, report))
+            }
+        if made:
+            with self.writer(_PATIENCE_S) as writer:
+                for model, codes in made.items():
+                    writer.put_codes(model, codes)
+        return bool(made)
 
     def _snapshot(self) -> Snapshot:
         catalog = Catalog.open(self.path / _CATALOG)

@@ -120,10 +120,13 @@ class VectorSegment:
 
     def read(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of these vectors, each compared with its sum; `IndexCorrupt` when one is not as written."""
-        vectors = self.vectors[rows]
-        if not np.array_equal(sums(vectors), self.sums[rows]):
+        self.check_rows(rows)
+        return self.vectors[rows]
+
+    def check_rows(self, rows: NDArray[np.int64]) -> None:
+        """Compare these vectors with their sums; `IndexCorrupt` when one is not as it was written."""
+        if not np.array_equal(sums(self.vectors[rows]), self.sums[rows]):
             raise damaged(self._segment.path / COLUMNS, "a vector does not match its sum")
-        return vectors
 
     def release(self) -> None:
         """Give back the memory of what was read."""

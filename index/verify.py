@@ -13,18 +13,19 @@ from spanwise.errors import SpanwiseError
 
 from . import postings
 from .catalog import Catalog
+from .code_cache import code_problems
 from .segment import Segment, open_segment
 from .state import SegmentEntry
 
 
-def problems(catalog_path: Path, segments: Path) -> list[str]:
+def problems(catalog_path: Path, segments: Path, cache: Path) -> list[str]:
     """One line for each damaged, missing or contradictory thing; empty when all is as it was written."""
     try:
         catalog = Catalog.open(catalog_path)
     except (SpanwiseError, OSError) as error:
         return [str(error)]
     try:
-        return [*_catalog_problems(catalog), *_segment_problems(catalog, segments)]
+        return [*_catalog_problems(catalog), *_segment_problems(catalog, segments), *code_problems(cache)]
     finally:
         catalog.close()
 

@@ -26,6 +26,8 @@ from spanwise.types import Document, Passage
 
 from . import postings
 from .catalog_writer import CatalogWriter
+from .code_cache import CACHE, drop_codes, write_codes
+from .codes import Codes
 from .faults import named_faults
 from .lock import WriteLock
 from .merge import merge_segments
@@ -166,6 +168,11 @@ class Writer:
                 self._flush_what_is_full()
         return stored
 
+    def put_codes(self, model_digest: str, codes: Codes) -> None:
+        """Replace the compact codes of a model's vectors, at once: a cache is no part of a commit."""
+        with named_faults(self._folder):
+            write_codes(self._folder / CACHE, model_digest, codes)
+
     def set(self, key: str, value: str) -> None:
         """Add or replace a setting of the index."""
         with self._staging():
@@ -240,6 +247,9 @@ class Writer:
         """
         for directory in self._orphans():
             shutil.rmtree(directory, ignore_errors=True)
+        drop_codes(
+            self._folder / CACHE, {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
+        )
 
 
 def _check_document(

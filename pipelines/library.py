@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +19,7 @@ from spanwise.types import Answer, Document, Filter, Hit, Passage, Scope, Span, 
 
 from ..corpora.options import AS_GIVEN, ReadOptions
 from ..index.analysis import Analyzer
+from ..index.approximation import RECALL
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 DEFAULT_RETRIEVER = "hybrid"
 MODEL = "model"
+RECALL_SETTING = "recall"
 
 
 def open(
@@ -85,6 +87,9 @@ def open_index(index: str | Path) -> Library:
 
 class Library:
     """An opened index. Models are loaded when first needed; results are of the last committed sync."""
+
+    exact: bool = False
+    """Set it to search every vector, also of a collection that is large enough for an approximate index."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -161,7 +166,23 @@ class Library:
         if vectors and self._lacks_vectors():
             sync_vectors(self.store, self.encoder, report)
             self._snapshot = None
+        if vectors:
+            self.store.approximate(self.recall, report=partial(report, "approximate"))
         return outcome
+
+    @property
+    def recall(self) -> float:
+        """The share of the exact top 10 that an approximate search should find."""
+        return float(self.store.settings.get(RECALL_SETTING, RECALL))
+
+    @recall.setter
+    def recall(self, share: float) -> None:
+        if not 0 < share < 1:
+            raise ValueError(f"recall must be above 0 and below 1, not {share}; for all of it search exactly")
+        if share != self.recall:
+            with self.store.writer() as writer:
+                writer.set(RECALL_SETTING, str(share))
+                writer.commit()
 
     _snapshot: Snapshot | None = None
 
@@ -206,7 +227,7 @@ class Library:
 
         if not self.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        return build_retriever(name, self.snapshot, self.analyzer, lambda: self.encoder)
+        return build_retriever(name, self.snapshot, self.analyzer, lambda: self.encoder, self.exact)
 
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""

@@ -35,10 +35,28 @@ def status_record(library: Library) -> dict[str, Any]:
         "vectors": snapshot.n_passages - library.missing_vectors(),
         "missing_vectors": library.missing_vectors(),
         "model": library.model,
+        "approximate": approximate_record(snapshot),
         "beyond_window": beyond_window_record(library.gaps()),
         **_documents(snapshot),
         **_refused(snapshot),
     }
+
+
+def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Of each model with an approximate index: its recall of the exact top 10, wanted and as measured when it
+    was tuned, and how many vectors are searched by it.
+    """
+    found = {model: snapshot.codes(model) for model in sorted(snapshot.vector_models())}
+    return [
+        {
+            "model": model,
+            "recall": round(codes.tuning.recall, 4),
+            "wanted": round(codes.tuning.wanted, 4),
+            "vectors": len(codes.codes),
+        }
+        for model, codes in found.items()
+        if codes is not None
+    ]
 
 
 def file_records(library: Library) -> list[dict[str, str]]:

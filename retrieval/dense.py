@@ -11,8 +11,7 @@ from spanwise.errors import IndexEmpty, ModelMismatch
 from spanwise.types import Hit
 
 from ..index import Snapshot
-from ..index.protocol import Ranking
-from ..index.vector_index import VectorIndex
+from ..index.protocol import Index, Ranking
 from .hits import check_questions, hits_of
 from .protocol import Encoder
 
@@ -22,15 +21,18 @@ class DenseRetriever:
 
     name = "dense"
 
-    def __init__(self, index: VectorIndex, encoder: Encoder, snapshot: Snapshot) -> None:
+    def __init__(self, index: Index[NDArray[np.float32]], encoder: Encoder, snapshot: Snapshot) -> None:
         self._index = index
         self._encoder = encoder
         self._snapshot = snapshot
 
     @classmethod
-    def build(cls, snapshot: Snapshot, encoder: Encoder) -> DenseRetriever:
+    def build(cls, snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> DenseRetriever:
         """Load the vectors of the encoder's model: `IndexEmpty` when none are stored, `ModelMismatch` when
         only those of other models are.
+
+        The search runs where the encoder does; on a CPU a large collection is searched approximately, unless
+        `exact`.
         """
         models = snapshot.vector_models()
         if not models:
@@ -40,7 +42,8 @@ class DenseRetriever:
                 f"the passages were encoded by {', '.join(sorted(models))}, not by {encoder.digest}: "
                 "run `spanwise index FOLDER --model NAME` to encode them with this one"
             )
-        return cls(snapshot.vectors(encoder.digest), encoder, snapshot)
+        device = str(getattr(encoder, "device", "cpu"))
+        return cls(snapshot.vectors(encoder.digest, exact, device), encoder, snapshot)
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None

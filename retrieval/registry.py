@@ -39,10 +39,15 @@ def stages_of(name: str) -> list[str]:
 
 
 def build_retriever(
-    name: str, snapshot: Snapshot, analyzer: Analyzer, encoder: Callable[[], Encoder]
+    name: str,
+    snapshot: Snapshot,
+    analyzer: Analyzer,
+    encoder: Callable[[], Encoder],
+    exact: bool = False,
 ) -> Retriever:
     """The retriever of that name over a snapshot; `encoder` is only called when a dense stage needs it.
 
+    `exact` looks at every vector also where there is an approximate index.
     `IndexEmpty` when the snapshot holds no passages.
     """
     names = stages_of(name)
@@ -51,7 +56,9 @@ def build_retriever(
             "the index holds no passages: run `spanwise index FOLDER` on a folder with documents"
         )
     stages: list[LexicalRetriever | DenseRetriever] = [
-        LEXICAL[stage](snapshot, analyzer) if stage in LEXICAL else DenseRetriever.build(snapshot, encoder())
+        LEXICAL[stage](snapshot, analyzer)
+        if stage in LEXICAL
+        else DenseRetriever.build(snapshot, encoder(), exact)
         for stage in names
     ]
     return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)

@@ -26,6 +26,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 GroupOption = Annotated[
     bool, typer.Option("--group/--no-group", help="Fold passages that say nearly the same into one.")
 ]
+ExactOption = Annotated[
+    bool, typer.Option("--exact", help="Look at every vector, also where an approximate index is faster.")
+]
 RETRIEVER = DEFAULT_RETRIEVER
 
 

@@ -39,6 +39,13 @@ def index(
             help="Encoder of the dense vectors: base, a folder, name@revision, or QUESTION::PASSAGE."
         ),
     ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the exact top 10 that dense search finds in a large collection, such as 0.98.",
+            show_default=False,
+        ),
+    ] = None,
     lexical_only: Annotated[
         bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")
     ] = False,
@@ -61,6 +68,8 @@ def index(
     with _library(folders, index, model) as library:
         if drop:
             library.drop(drop)
+        if recall is not None:
+            library.recall = recall
         _say_place(library, index)
         options = ReadOptions(ocr, ocr_languages)
         report = run_sync(library, not lexical_only, workers, retry, options)

@@ -11,7 +11,15 @@ from spanwise.types import Hit, Passage
 
 from ..library import checked_question
 from ..records import search_record
-from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .arguments import (
+    RETRIEVER,
+    ExactOption,
+    GroupOption,
+    IndexOption,
+    JsonOption,
+    RetrieverOption,
+    library_of,
+)
 from .filters import (
     AfterOption,
     BeforeOption,
@@ -38,11 +46,13 @@ def search(
     after: AfterOption = None,
     before: BeforeOption = None,
     meta: MetaOption = None,
+    exact: ExactOption = False,
     json: JsonOption = False,
 ) -> None:
     """Search an index: the best passages for a question."""
     asked, where = checked_question(question), filter_of(path, type, after, before, meta)
     with library_of(None, index) as library:
+        library.exact = exact
         hits = library.search(asked, k, retriever, group, where)
         scope = library.scope(where) if where else None
     if nothing := left_nothing(scope):

@@ -58,6 +58,10 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
         "documents": _total(record["documents"], record["formats"]),
         "passages": str(record["passages"]),
         "vectors": f"{record['vectors']} of model {record['model']}, {record['missing_vectors']} missing",
+        "approximate": "; ".join(
+            f"{each['vectors']} vectors, recall {each['recall']:.3f}, {each['wanted']:.3f} wanted"
+            for each in record["approximate"]
+        ),
         "languages": _total(None, record["languages"]),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
