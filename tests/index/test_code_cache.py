@@ -198,7 +198,7 @@ def test_an_interrupted_writing_costs_speed_alone(corpus, monkeypatch, step) -> 
         patch.setattr(step, die)
         with pytest.raises(Killed):
             corpus.store.approximate(0.9, at_least=100)
-    assert found(corpus.store) == exact
+    assert found(corpus.store)[1] == exact[1]
     assert complaints(corpus.store.path) == []
     assert corpus.store.approximate(0.9, at_least=100)
 
