@@ -139,7 +139,8 @@ class Answer:
     """What came of a question: the best answer or None, its rivals, and what was searched.
 
     `best` is None when the documents do not hold the answer as far as the reader can tell; then
-    `best_rejected` is the span that came nearest and `nearest` are the passages to look at.
+    `best_rejected` is the span that came nearest and `nearest` are the passages to look at. `cached` is
+    true when the same question was answered before; the time is then that of looking the answer up.
     """
 
     question: str
@@ -150,6 +151,7 @@ class Answer:
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]
+    cached: bool = False
 
     @property
     def no_answer(self) -> bool:

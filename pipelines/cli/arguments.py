@@ -26,12 +26,18 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 GroupOption = Annotated[
     bool, typer.Option("--group/--no-group", help="Fold passages that say nearly the same into one.")
 ]
+CacheOption = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache", help="Keep what was found, and show it again while nothing it rests on changed."
+    ),
+]
 RETRIEVER = DEFAULT_RETRIEVER
 
 
-def library_of(folder: Path | None, index: Path | None) -> Library:
+def library_of(folder: Path | None, index: Path | None, cache: bool = True) -> Library:
     """The library meant: of the folder, at the index named, or the nearest one upward from here."""
-    return open_index(index_of(index)) if folder is None else open(folder, index)
+    return open_index(index_of(index), cache) if folder is None else open(folder, index, cache=cache)
 
 
 def index_of(index: Path | None) -> Path:

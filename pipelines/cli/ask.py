@@ -11,7 +11,15 @@ from spanwise.types import Answer, AnswerSpan
 
 from ..library import Library, checked_question
 from ..records import answer_record
-from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .arguments import (
+    RETRIEVER,
+    CacheOption,
+    GroupOption,
+    IndexOption,
+    JsonOption,
+    RetrieverOption,
+    library_of,
+)
 from .index import run_sync, say_report
 from .search import place, repeated, where_in_file
 from .terminal import console, print_json, say, visible
@@ -39,11 +47,12 @@ def ask(
         ),
     ] = None,
     group: GroupOption = True,
+    cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
     asked = checked_question(question)
-    with library_of(folder, index) as library:
+    with library_of(folder, index, cache) as library:
         if folder is not None:
             _bring_up_to_date(library)
         answer = library.ask(asked, k, retriever, reader, alternatives, threshold, group)
@@ -60,7 +69,9 @@ def _bring_up_to_date(library: Library) -> None:
     else:
         rejected = f", {len(report.rejected)} rejected" if report.rejected else ""
         folders = ", ".join(str(root.folder) for root in library.roots)
-        say(f"nothing changed in {visible(folders)}: {library.snapshot.n_documents} documents{rejected}")
+        with library.reading() as snapshot:
+            n_documents = snapshot.n_documents
+        say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 
 def _show(answer: Answer) -> None:
@@ -78,6 +89,7 @@ def _show(answer: Answer) -> None:
             )
             out.print(visible(place(other.passage)), style="dim", markup=False)
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
+    stages = f"answered before, {stages}" if answer.cached else stages
     out.print(
         f"\n{answer.passages_searched} passages, {answer.retriever}; {stages}", style="dim", markup=False
     )

@@ -11,7 +11,15 @@ from spanwise.types import Hit, Passage
 
 from ..library import checked_question
 from ..records import search_record
-from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .arguments import (
+    RETRIEVER,
+    CacheOption,
+    GroupOption,
+    IndexOption,
+    JsonOption,
+    RetrieverOption,
+    library_of,
+)
 from .terminal import console, print_json, visible
 
 SHOWN_CHARACTERS = 280
@@ -24,11 +32,12 @@ def search(
     retriever: RetrieverOption = RETRIEVER,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     group: GroupOption = True,
+    cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Search an index: the best passages for a question."""
     asked = checked_question(question)
-    with library_of(None, index) as library:
+    with library_of(None, index, cache) as library:
         hits = library.search(asked, k, retriever, group)
     if json:
         print_json(search_record(asked, retriever, hits))
