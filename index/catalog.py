@@ -72,6 +72,11 @@ class Catalog:
         self.execute("BEGIN")
         self.generation()
 
+    def rest(self) -> None:
+        """End the transaction, if there is one, so that SQLite can reuse its log; `begin` starts another."""
+        if self._database.conn.in_transaction:
+            self.execute("COMMIT")
+
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run one statement that returns no rows; the id of the last row it inserted."""
         with named_faults(self.path):

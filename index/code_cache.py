@@ -22,6 +22,11 @@ from .segment_writer import write_segment
 CACHE = "cache"
 
 
+def code_names(folder: Path) -> tuple[str, ...]:
+    """The names of all codes, each a digest of what it names: as long as they stay, so do search results."""
+    return tuple(path.name for path in _entries(folder))
+
+
 def read_codes(folder: Path, model: str) -> Codes | None:
     """The codes of a model, with every byte compared with its digest; None when none can be trusted."""
     for path in _entries(folder):

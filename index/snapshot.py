@@ -30,17 +30,21 @@ _BATCH = 512
 class Snapshot:
     """Made by `Store.snapshot`: documents, passages and indexes of one generation; close it after use.
 
-    Hold it for a question or a sync, not for an hour: while it is open SQLite's log cannot shrink.
+    Hold it for a question or a sync, not for an hour: while it is open SQLite's log cannot shrink. `rest`
+    lets go of the log and keeps what was opened; to read again takes a `wake` that says nothing changed.
     """
 
     def __init__(self, catalog: Catalog, segments: Sequence[Segment]) -> None:
         state = catalog.state()
         self.generation = state.generation
+        self.seal = state.seal
         self.n_documents = state.n_documents
         self.n_passages = state.n_passages
         self._catalog = catalog
         self._segments = tuple(segments)
         self._deleted = catalog.deleted()
+        self._postings: LivePostings | None = None
+        self._vectors: dict[tuple[str, bool, str], VectorIndex | ApproximateIndex] = {}
 
     def __enter__(self) -> Snapshot:
         """The snapshot itself."""
@@ -55,6 +59,15 @@ class Snapshot:
     def close(self) -> None:
         """Let go of the generation; indexes made before can still be searched, apart from ties."""
         self._catalog.close()
+
+    def rest(self) -> None:
+        """End the transaction; nothing may be read until `wake`."""
+        self._catalog.rest()
+
+    def wake(self) -> bool:
+        """Begin to read again; False when something was committed meanwhile: then close it."""
+        self._catalog.begin()
+        return self._catalog.seal() == self.seal
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -136,18 +149,26 @@ class Snapshot:
         return self._catalog.places(passage_ids)
 
     def postings(self) -> LivePostings:
-        """The postings of all segments as one, after their dictionaries have proved to be whole."""
-        parts = [PostingsSegment.open(part) for part in self._segments if part.kind == postings.KIND]
-        return LivePostings(parts, self._deleted)
+        """The postings of all segments as one, opened once; their dictionaries have proved to be whole."""
+        if self._postings is None:
+            parts = [PostingsSegment.open(part) for part in self._segments if part.kind == postings.KIND]
+            self._postings = LivePostings(parts, self._deleted)
+        return self._postings
 
     def vectors(
         self, model_digest: str, exact: bool = False, device: str = "cpu"
     ) -> VectorIndex | ApproximateIndex:
-        """The dense index of one model; `IndexEmpty` when no live passage has a vector of it.
+        """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
 
         It is approximate where codes were made, unless `exact`; on another device of torch than the CPU it is
         always exact.
         """
+        key = (model_digest, exact, device)
+        if key not in self._vectors:
+            self._vectors[key] = self._built(*key)
+        return self._vectors[key]
+
+    def _built(self, model_digest: str, exact: bool, device: str) -> VectorIndex | ApproximateIndex:
         if not self.vector_models().get(model_digest):
             raise IndexEmpty(f"no passage has a vector of model {model_digest}")
         if not exact and device == "cpu" and (codes := self.codes(model_digest)):

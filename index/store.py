@@ -8,16 +8,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 
 from spanwise.errors import IndexCorrupt, IndexNotFound
+from spanwise.types import Passage
 
 from .approximation import FROM, RECALL, Report, renewed
 from .atomic import make_folder
 from .catalog import Catalog
-from .code_cache import CACHE
+from .code_cache import CACHE, code_names
 from .faults import named_faults
 from .lock import WriteLock
 from .schema import create_catalog
@@ -31,12 +35,24 @@ _MOST_TRIES = 20
 _PATIENCE_S = 60.0  # for another writer, when codes that took minutes are to be written
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Names a commit: its seal, and the file that it lies in; `codes` are those that searches go by."""
+
+    seal: str
+    file: tuple[int, ...]
+    codes: tuple[str, ...]
+
+
 class Store:
     """An open index. It reads nothing into memory; `snapshot` and `writer` do the work."""
 
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self.path = path
         self._catalog = catalog
+        self._file = _file_at(catalog.path)
+        self._settings: tuple[Commit, Mapping[str, str]] | None = None
+        self._one_at_a_time = Lock()  # of all who use the connection
 
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, str]) -> Store:
@@ -77,24 +93,46 @@ class Store:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings as of the last commit, compared with its seal."""
-        catalog = Catalog.open(self.path / _CATALOG)
-        try:
-            catalog.begin()
-            catalog.state()
-            return catalog.settings()
-        finally:
-            catalog.close()
+        """The settings as of the last commit, compared with its seal when they were read."""
+        commit = self.last_commit()
+        if self._settings is None or self._settings[0] != commit:
+            self._settings = commit, self._read_settings()
+        return self._settings[1]
+
+    def last_commit(self) -> Commit:
+        """The last commit: as long as it stays the same, nothing was written, merged or put in its place.
+
+        Cheap, made to be asked before each search; no transaction stays open. Any thread may ask.
+        """
+        with self._one_at_a_time:
+            catalog = self._current()
+            return self._commit(catalog)
+
+    def _commit(self, catalog: Catalog) -> Commit:
+        return Commit(catalog.seal(), self._file, code_names(self.path / CACHE))
+
+    def passages_of(self, commit: Commit, passage_ids: Sequence[int]) -> list[Passage] | None:
+        """These passages of a commit, in order: None when it is not the last one any more or lacks one."""
+        with self._one_at_a_time:
+            catalog = self._current()
+            try:
+                catalog.begin()
+                found = self._commit(catalog)
+                return catalog.passages(passage_ids) if found == commit else None
+            except ValueError:
+                return None
+            finally:
+                catalog.rest()
 
     def snapshot(self) -> Snapshot:
         """The last commit, whole: what is read through it stays the same while writers go on."""
         for _ in range(_MOST_TRIES - 1):
-            seal = self._catalog.seal()
+            commit = self.last_commit()
             try:
                 return self._snapshot()
             except (FileNotFoundError, IndexCorrupt):
                 # A writer may have merged segments away between reading their names and opening them.
-                if self._catalog.seal() == seal:
+                if self.last_commit() == commit:
                     break
         return self._snapshot()
 
@@ -128,6 +166,23 @@ class Store:
                     writer.put_codes(model, codes)
         return bool(made)
 
+    def _read_settings(self) -> Mapping[str, str]:
+        catalog = Catalog.open(self.path / _CATALOG)
+        try:
+            catalog.begin()
+            catalog.state()
+            return catalog.settings()
+        finally:
+            catalog.close()
+
+    def _current(self) -> Catalog:
+        """The connection, made anew when another file lies in the place of the one that it reads."""
+        file = _file_at(self._catalog.path)
+        if file != self._file:
+            self._catalog.close()
+            self._catalog, self._file = Catalog.open(self._catalog.path), file
+        return self._catalog
+
     def _snapshot(self) -> Snapshot:
         catalog = Catalog.open(self.path / _CATALOG)
         try:
@@ -140,3 +195,17 @@ class Store:
         except BaseException:
             catalog.close()
             raise
+
+
+def _file_at(path: Path) -> tuple[int, ...]:
+    """What tells a file from another in its place.
+
+    Where nothing can be written, SQLite takes a file for one that nobody changes and looks only once; there
+    its size and time, and whether a log lies beside it, tell that somebody else did.
+    """
+    with named_faults(path):
+        status = path.stat()
+        if os.access(path.parent, os.W_OK):
+            return status.st_dev, status.st_ino
+        log = path.with_name(path.name + "-wal").exists()
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, int(log)

@@ -54,7 +54,7 @@ def find_model(name: str, revision: str | None = None) -> Path:
     A Hugging Face name needs a `revision`, the hash of a commit, so that the same name means the same
     weights tomorrow; `name@revision` may be written as one. Raises ModelNotFound or ModelRejected.
     """
-    if name in BASE_NAMES:
+    if is_base(name):
         return find_base()
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -72,6 +72,21 @@ def find_model(name: str, revision: str | None = None) -> Path:
             "revision being the 40 hex digits of a commit"
         )
     return _known_folder(_from_hub(hub_name, revision))
+
+
+def is_base(name: str) -> bool:
+    """True for the names of the built-in base model."""
+    return name in BASE_NAMES
+
+
+def is_pinned(name: str) -> bool:
+    """True for name@revision with the hash of a commit."""
+    return _is_commit(name.partition("@")[2])
+
+
+def base_folders() -> list[Path]:
+    """Where `find_base` would look and find weights, in that order, whatever these are."""
+    return [folder for folder in _base_candidates() if (folder / WEIGHTS).is_file()]
 
 
 def file_sha256(path: Path) -> str:

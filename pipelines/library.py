@@ -7,8 +7,12 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -22,45 +26,51 @@ from ..index.analysis import Analyzer
 from ..index.approximation import RECALL
 from ..index.snapshot import Snapshot
 from ..index.store import Store
+from .answer_cache import AnswerCache
+from .cache_file import CACHE_NAME, CacheFile
+from .generations import Generation, Generations
+from .loaded_models import LoadedModels
 from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
 from .progress import Report, silent
 from .roots import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
 
 if TYPE_CHECKING:
     from ..models.dual_encoder import SearchEncoder
-    from ..reader.span_reader import SpanReader
     from ..retrieval.near_duplicates import Nearness
-    from ..retrieval.protocol import Retriever
+    from ..retrieval.protocol import Encoder, Retriever
     from .ask import Asker
-    from .selection import Selection
 
 DEFAULT_RETRIEVER = "hybrid"
 MODEL = "model"
 RECALL_SETTING = "recall"
+NO_CACHE = "SPANWISE_NO_CACHE"
 
 
 def open(
-    folder: str | Path | Sequence[str | Path], index: str | Path | None = None, model: str | None = None
+    folder: str | Path | Sequence[str | Path],
+    index: str | Path | None = None,
+    model: str | None = None,
+    cache: bool = True,
 ) -> Library:
     """The library of one folder, or of several in one index; what is missing is made.
 
     The index lies in `folder/.spanwise`, in the user's cache when that cannot be written, or at `index`,
     which several folders need; folders that an index does not hold yet are added to it. `model` names the
     encoder of the dense vectors: "base", a local folder, name@revision, or QUESTION::PASSAGE, two of these.
-    Nothing is read before `sync`. Raises FolderNotFound, and ModelMismatch for an index of another model.
+    `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. Nothing is read before `sync`.
+    Raises FolderNotFound, and ModelMismatch for an index of another model.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
     path = _index_for(folders, index)
     if is_index(path):
-        library = Library(Store.open(path))
+        library = Library(Store.open(path), _wanted(cache))
         library.require_model(model)
         library.add(folders)
         return library
     roots = roots_setting(with_folders((), folders), path)
-    return Library(
-        Store.create(path, {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()})
-    )
+    settings = {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()}
+    return Library(Store.create(path, settings), _wanted(cache))
 
 
 def model_setting(model: str) -> str:
@@ -80,19 +90,31 @@ def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
     return index_folder_of(folders[0])
 
 
-def open_index(index: str | Path) -> Library:
+def open_index(index: str | Path, cache: bool = True) -> Library:
     """The library of an existing index, named by its directory or by the folder that holds `.spanwise`."""
-    return Library(Store.open(resolve_index(Path(index))))
+    return Library(Store.open(resolve_index(Path(index))), _wanted(cache))
+
+
+def _wanted(cache: bool) -> bool:
+    return cache and not os.environ.get(NO_CACHE)
 
 
 class Library:
-    """An opened index. Models are loaded when first needed; results are of the last committed sync."""
+    """An opened index. Models are loaded when first needed; results are of the last commit of any process.
+
+    With `cache`, answers and hits of single questions are kept in the index, and given again as long as
+    nothing changed that they depend on; see `answer_cache`. Threads may share it: one computes at a time.
+    """
 
     exact: bool = False
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, cache: bool = False) -> None:
         self.store = store
+        self._generations = Generations(store)
+        self._cache = CacheFile(store.path / CACHE_NAME) if cache else None
+        self._answers = AnswerCache(store, self._generations, self._cache)
+        self._models = LoadedModels(self._cache)
 
     @property
     def roots(self) -> tuple[Root, ...]:
@@ -132,12 +154,14 @@ class Library:
         """The analyzer that the index was made with."""
         return Analyzer.from_settings(self.store.settings)
 
-    @cached_property
+    @property
     def encoder(self) -> SearchEncoder:
         """The encoder of passages and questions."""
-        from ..models.dual_encoder import load_encoder
+        return self._models.encoder(self.model)
 
-        return load_encoder(self.model)
+    @encoder.setter
+    def encoder(self, encoder: SearchEncoder) -> None:
+        self._models.use_encoder(self.model, encoder)
 
     @property
     def sync_command(self) -> str:
@@ -162,10 +186,8 @@ class Library:
 
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
-        self._snapshot = None
         if vectors and self._lacks_vectors():
             sync_vectors(self.store, self.encoder, report)
-            self._snapshot = None
         if vectors:
             self.store.approximate(self.recall, report=partial(report, "approximate"))
         return outcome
@@ -184,50 +206,43 @@ class Library:
                 writer.set(RECALL_SETTING, str(share))
                 writer.commit()
 
-    _snapshot: Snapshot | None = None
+    @contextmanager
+    def reading(self) -> Iterator[Snapshot]:
+        """The last commit, to look at what it holds. Be brief: nobody else can use this library meanwhile."""
+        with self._generations.last() as generation:
+            yield generation.snapshot
 
     @property
     def snapshot(self) -> Snapshot:
-        """The generation that searches look at."""
-        if self._snapshot is None:
-            self._snapshot = self.store.snapshot()
-        return self._snapshot
-
-    def release(self) -> None:
-        """Lets go of the generation looked at, so that a writer can tidy up; the next look is at the last."""
-        if self._snapshot is not None:
-            self._snapshot.close()
-            self._snapshot = None
+        """The last commit, which stays what it is while others write; while you hold it their log grows."""
+        with self._generations.last() as generation:
+            return generation.pin()
 
     def missing_vectors(self) -> int:
         """How many passages have no dense vector yet."""
-        have = max(self.snapshot.vector_models().values(), default=0)
-        return self.snapshot.n_passages - have
+        with self.reading() as snapshot:
+            return snapshot.n_passages - max(snapshot.vector_models().values(), default=0)
 
     def _lacks_vectors(self) -> bool:
         """Whether a passage has no vector of the model as its files are now: these may have changed."""
         from ..models.sides import model_digest
 
-        n_passages = self.snapshot.n_passages
-        return bool(
-            n_passages and self.snapshot.vector_models().get(model_digest(self.model), 0) < n_passages
-        )
+        with self.reading() as snapshot:
+            n_passages = snapshot.n_passages
+            return bool(n_passages and snapshot.vector_models().get(model_digest(self.model), 0) < n_passages)
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the encoder's window did not reach, by document and place."""
         from .coverage import gaps
 
-        return [
-            gap for digest in sorted(self.snapshot.vector_models()) for gap in gaps(self.snapshot, digest)
-        ]
+        with self.reading() as snapshot:
+            return [gap for digest in sorted(snapshot.vector_models()) for gap in gaps(snapshot, digest)]
 
     def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
-        """The retriever of that name over the current generation; IndexEmpty without any passage."""
-        from ..retrieval.registry import build_retriever
-
-        if not self.snapshot.n_passages:
-            raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        return build_retriever(name, self.snapshot, self.analyzer, lambda: self.encoder, self.exact)
+        """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage."""
+        with self._generations.last() as generation:
+            generation.pin()
+            return self._ranking(generation, name, self._plain_encoder)
 
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
@@ -241,7 +256,8 @@ class Library:
         `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a wrong pattern or
         date.
         """
-        return self._selection(where).scope
+        with self._generations.last() as generation:
+            return generation.selection(where).scope
 
     def search(
         self,
@@ -266,9 +282,17 @@ class Library:
         where: Filter | None = None,
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
-        asked, ranking = [checked_question(q) for q in questions], self.retriever(retriever)
-        among = self._selection(where).passage_ids if where else None
-        return (self.grouping(ranking) if group else ranking).search(asked, checked_k(k), among)
+        asked, k = [checked_question(q) for q in questions], checked_k(k)
+
+        def compute(generation: Generation) -> list[list[Hit]]:
+            ranking = self._ranking(generation, retriever, self._question_encoder)
+            among = generation.selection(where).passage_ids if where else None
+            return (self.grouping(ranking) if group else ranking).search(asked, k, among)
+
+        call = {"verb": "search", "k": k, "retriever": retriever, "group": group}
+        call |= {"where": where, "exact": self.exact}
+        depends = partial(self._models.known_to_search, self.model, retriever)
+        return self._answers.results(list[Hit], asked, call, depends, compute)[0]
 
     def ask(
         self,
@@ -301,8 +325,22 @@ class Library:
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
-        asker = self.asker(retriever, reader, group=group, where=where)
-        return asker.ask(asked, checked_k(k), alternatives, threshold)
+        began, k = time.perf_counter(), checked_k(k)
+
+        def compute(generation: Generation) -> list[Answer]:
+            ranking = self._ranking(generation, retriever, self._question_encoder)
+            asker = self._asker(generation, ranking, reader, True, group, where)
+            return asker.ask(asked, k, alternatives, threshold)
+
+        call = {"verb": "ask", "k": k, "retriever": retriever, "group": group}
+        call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
+        call |= {"where": where, "exact": self.exact}
+        depends = partial(self._models.known_to_ask, self.model, reader)
+        answers, cached = self._answers.results(Answer, asked, call, depends, compute)
+        if not cached:
+            return answers
+        took = {"cache": (time.perf_counter() - began) * 1000}
+        return [replace(answer, cached=True, timings_ms=took) for answer in answers]
 
     def asker(
         self,
@@ -312,41 +350,24 @@ class Library:
         group: bool = False,
         where: Filter | None = None,
     ) -> Asker:
-        """Everything that answering needs, over the current generation and what `where` leaves of it."""
-        from ..reader.builtin import load_calibration
-        from ..retrieval.near_duplicates import TO_READ
-        from .ask import Asker
+        """Everything that answering needs, over what `where` leaves of the last commit, which it holds.
 
-        selection = self._selection(where) if where else None
-        ranking, loaded = self.retriever(retriever), self._reader(reader)
-        return Asker(
-            snapshot=self.snapshot,
-            postings=self.snapshot.postings(),
-            analyzer=self.analyzer,
-            retriever=self.grouping(ranking, TO_READ) if group else ranking,
-            reader=loaded,
-            vectorizer=self.encoder,
-            calibration=load_calibration(reader, loaded.digest) if calibrated else None,
-            selection=selection,
-        )
-
-    def _selection(self, where: Filter) -> Selection:
-        """What the filter leaves of the current generation; asked for again, it is not worked out again."""
-        from .selection import select
-
-        if self._selected is None or self._selected[0] is not self.snapshot or self._selected[1] != where:
-            self._selected = (self.snapshot, where, select(self.snapshot, where))
-        return self._selected[2]
-
-    _selected: tuple[Snapshot, Filter, Selection] | None = None
+        It remembers nothing.
+        """
+        with self._generations.last() as generation:
+            generation.pin()
+            ranking = self._ranking(generation, retriever, self._plain_encoder)
+            return self._asker(generation, ranking, reader, calibrated, group, where)
 
     def document(self, document_id: str) -> Document:
         """A document with its stored text."""
-        return self.snapshot.document(document_id)
+        with self.reading() as snapshot:
+            return snapshot.document(document_id)
 
     def passages(self) -> list[Passage]:
         """All passages, by document and place."""
-        return self.snapshot.passages(self.snapshot.passage_ids().tolist())
+        with self.reading() as snapshot:
+            return snapshot.passages(snapshot.passage_ids().tolist())
 
     def status(self) -> Mapping[str, Any]:
         """Figures of the index: folders, documents by format, passages, vectors, what was refused and why."""
@@ -356,7 +377,20 @@ class Library:
 
     def close(self) -> None:
         """Releases the index; the library cannot be used after it."""
+        self._generations.close()
+        if self._cache is not None:
+            self._cache.close()
         self.store.close()
+
+    @property
+    def is_caching(self) -> bool:
+        """True when answers are kept."""
+        return self._cache is not None
+
+    def clear_cache(self) -> None:
+        """Forgets all answers and vectors of questions that were kept in the index, by whomever."""
+        with CacheFile(self.store.path / CACHE_NAME) as file:
+            file.clear()
 
     def __enter__(self) -> Self:
         """The library itself."""
@@ -368,16 +402,41 @@ class Library:
         """Closes the library."""
         self.close()
 
-    def _reader(self, name: str) -> SpanReader:
-        from ..reader.builtin import load_reader
+    def _ranking(self, generation: Generation, name: str, encoder: Callable[[], Encoder]) -> Retriever:
+        if not generation.snapshot.n_passages:
+            raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
+        return generation.retriever(name, encoder, self.exact)
 
-        if name not in self._readers:
-            self._readers[name] = load_reader(name)
-        return self._readers[name]
+    def _asker(
+        self,
+        generation: Generation,
+        ranking: Retriever,
+        reader: str,
+        calibrated: bool,
+        group: bool,
+        where: Filter | None,
+    ) -> Asker:
+        from ..reader.builtin import load_calibration
+        from ..retrieval.near_duplicates import TO_READ
+        from .ask import Asker
 
-    @cached_property
-    def _readers(self) -> dict[str, SpanReader]:
-        return {}
+        loaded = self._models.reader(reader)
+        return Asker(
+            snapshot=generation.snapshot,
+            postings=generation.snapshot.postings(),
+            analyzer=generation.analyzer,
+            retriever=self.grouping(ranking, TO_READ) if group else ranking,
+            reader=loaded,
+            vectorizer=self.encoder,
+            calibration=load_calibration(reader, loaded.digest) if calibrated else None,
+            selection=generation.selection(where) if where else None,
+        )
+
+    def _plain_encoder(self) -> Encoder:
+        return self.encoder
+
+    def _question_encoder(self) -> Encoder:
+        return self._models.question_encoder(self.model)
 
 
 def checked_question(question: str) -> str:

@@ -19,6 +19,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
         },
         "retriever": answer.retriever,
+        "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
         **filter_record(answer.scope),
     }

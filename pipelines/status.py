@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Span
 
+from .answer_cache import KIND as ANSWER
+from .cache_file import CACHE_NAME, CacheFile, Looks
 from .disk_usage import bytes_below
-from .locations import CATALOG_NAME
+from .loaded_models import QUESTION as VECTOR
+from .locations import CATALOG_NAME, is_writable
 
 if TYPE_CHECKING:
     from ..index.snapshot import Snapshot
@@ -20,7 +23,11 @@ if TYPE_CHECKING:
 
 def status_record(library: Library) -> dict[str, Any]:
     """The figures of an index; counts are of its last commit."""
-    snapshot = library.snapshot
+    with library.reading() as snapshot:
+        return _record(library, snapshot)
+
+
+def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "index": str(library.store.path),
         "roots": [
@@ -39,6 +46,30 @@ def status_record(library: Library) -> dict[str, Any]:
         "beyond_window": beyond_window_record(library.gaps()),
         **_documents(snapshot),
         **_refused(snapshot),
+        "cache": cache_record(library.store.path, library.is_caching),
+    }
+
+
+def cache_record(index: Path, on: bool) -> dict[str, Any]:
+    """What the cache of an index holds and how often it helped; `fault` says why it is of no use, if so.
+
+    `hits`, `misses` and `hit_rate` are of answers and hits of searches, since the cache was made or cleared.
+    """
+    with CacheFile(index / CACHE_NAME) as file:
+        entries, looks = file.entries(), file.looks()
+        fault = file.fault
+    answers, vectors = looks.get(ANSWER, Looks()), looks.get(VECTOR, Looks())
+    return {
+        "on": on,
+        "fault": fault or ("" if is_writable(index) else f"{index} cannot be written to"),
+        "answers": entries.get(ANSWER, 0),
+        "vectors": entries.get(VECTOR, 0),
+        "bytes": sum(path.stat().st_size for path in index.glob(f"{CACHE_NAME}*")),
+        "hits": answers.hits,
+        "misses": answers.misses,
+        "hit_rate": answers.rate,
+        "vector_hits": vectors.hits,
+        "vector_misses": vectors.misses,
     }
 
 
@@ -61,7 +92,11 @@ def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
 
 def file_records(library: Library) -> list[dict[str, str]]:
     """One record for each file that the last sync read or refused, ordered by document id."""
-    snapshot = library.snapshot
+    with library.reading() as snapshot:
+        return _files(snapshot)
+
+
+def _files(snapshot: Snapshot) -> list[dict[str, str]]:
     read = [
         {
             "document": document.id,

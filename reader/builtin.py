@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
@@ -16,17 +15,10 @@ from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_mo
 from ..models.precision import pick_device
 from ..models.pretrained import load_span_reader, load_tokenizer
 from .evidence import Calibration
+from .folder import BUILTIN, CALIBRATION, DELTA, builtin_folder, reader_folder
 from .span_reader import SpanReader
 
-BUILTIN = "builtin"
-DELTA = "reader.safetensors"
-CALIBRATION = "calibration.json"
-
-
-def builtin_folder() -> Path:
-    """The folder of the built-in reader's files."""
-    with as_file(files("spanwise.models") / "weights" / "reader") as folder:
-        return Path(folder)
+__all__ = ["BUILTIN", "CALIBRATION", "DELTA", "builtin_folder", "load_calibration", "load_reader"]
 
 
 def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
@@ -34,7 +26,7 @@ def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
 
     A folder made by `spanwise train reader` holds differences from the base and is read as such.
     """
-    folder = builtin_folder() if name == BUILTIN else Path(name).expanduser()
+    folder = reader_folder(name)
     if (folder / DELTA).is_file():
         return _from_delta(folder, device)
     if name == BUILTIN:
@@ -54,7 +46,7 @@ def load_calibration(name: str, reader_digest: str) -> Calibration | None:
 
     `ModelRejected` when it was fitted for other weights than those loaded: its confidence would mean nothing.
     """
-    folder = builtin_folder() if name == BUILTIN else Path(name).expanduser()
+    folder = reader_folder(name)
     path = folder / CALIBRATION
     if not path.is_file():
         return None

@@ -7,9 +7,9 @@ FOLDER keeps what is slow to make: the vectors of SQuAD's paragraphs (of an inde
 the real vectors; the others are mixed of two of them, 0.75 and 0.25, plus noise with the covariance of the
 real ones and a length of about 0.5. What is found is compared with the exact top 10 of real questions.
 
-Latency and time for a batch are CPU times of one thread (set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1), so
-that neighbours on the machine change them little; the engines take turns, and medians are reported. FAISS's flat
-index is measured as it comes and, for batches, with matrix products, which it does not choose by itself.
+Latency and time for a batch are CPU times of one thread (set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1),
+so that neighbours on the machine change them little; the engines take turns, and medians are reported.
+FAISS's flat index is measured as it comes and, for batches, with matrix products, which it does not choose by itself.
 `--tried` names indexes of FAISS's factory to be measured too, a tenth of their lists, exact scores of 400
 candidates.
 """

@@ -179,7 +179,8 @@ class Answer:
 
     `best` is None when the documents do not hold the answer as far as the reader can tell; then
     `best_rejected` is the span that came nearest and `nearest` are the passages to look at. `scope` says
-    what a filter left; it is None when all documents were searched.
+    what a filter left; it is None when all documents were searched. `cached` is true when the same question
+    was answered before; the time is then that of looking the answer up.
     """
 
     question: str
@@ -191,6 +192,7 @@ class Answer:
     retriever: str
     timings_ms: Mapping[str, float]
     scope: Scope | None = None
+    cached: bool = False
 
     @property
     def no_answer(self) -> bool:

@@ -29,12 +29,18 @@ GroupOption = Annotated[
 ExactOption = Annotated[
     bool, typer.Option("--exact", help="Look at every vector, also where an approximate index is faster.")
 ]
+CacheOption = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache", help="Keep what was found, and show it again while nothing it rests on changed."
+    ),
+]
 RETRIEVER = DEFAULT_RETRIEVER
 
 
-def library_of(folder: Path | None, index: Path | None) -> Library:
+def library_of(folder: Path | None, index: Path | None, cache: bool = True) -> Library:
     """The library meant: of the folder, at the index named, or the nearest one upward from here."""
-    return open_index(index_of(index)) if folder is None else open(folder, index)
+    return open_index(index_of(index), cache) if folder is None else open(folder, index, cache=cache)
 
 
 def index_of(index: Path | None) -> Path:

@@ -12,7 +12,15 @@ from spanwise.types import Answer, AnswerSpan, Scope
 
 from ..library import Library, checked_question
 from ..records import answer_record
-from .arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption, library_of
+from .arguments import (
+    RETRIEVER,
+    CacheOption,
+    GroupOption,
+    IndexOption,
+    JsonOption,
+    RetrieverOption,
+    library_of,
+)
 from .conversation import converse
 from .filters import (
     AfterOption,
@@ -61,12 +69,13 @@ def ask(
     after: AfterOption = None,
     before: BeforeOption = None,
     meta: MetaOption = None,
+    cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
     asked = None if question is None else checked_question(question)
     where = filter_of(path, type, after, before, meta)
-    with library_of(folder, index) as library:
+    with library_of(folder, index, cache) as library:
         if folder is not None:
             _bring_up_to_date(library)
 
@@ -93,7 +102,9 @@ def _bring_up_to_date(library: Library) -> None:
     else:
         rejected = f", {len(report.rejected)} rejected" if report.rejected else ""
         folders = ", ".join(str(root.folder) for root in library.roots)
-        say(f"nothing changed in {visible(folders)}: {library.snapshot.n_documents} documents{rejected}")
+        with library.reading() as snapshot:
+            n_documents = snapshot.n_documents
+        say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 
 def show_answer(answer: Answer) -> None:
@@ -112,6 +123,7 @@ def show_answer(answer: Answer) -> None:
             words = visible(" ".join(other.text.split()))
             show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage)), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
+    stages = f"answered before, {stages}" if answer.cached else stages
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
     show((f"\n{searched}, {answer.retriever}; {stages}", "dim"))
 

@@ -39,17 +39,16 @@ def _talk(library: Library, answer: Callable[[str], None]) -> None:
     seen: int | None = None
     for question in _typed():
         try:
-            now = library.snapshot.generation
+            with library.reading() as snapshot:
+                now, n_documents = snapshot.generation, snapshot.n_documents
             if seen not in (None, now):
-                say(f"the index was updated: {library.snapshot.n_documents} documents")
+                say(f"the index was updated: {n_documents} documents")
             seen = now
             answer(question)
         except KeyboardInterrupt:
             say("\ndropped")
         except (SpanwiseError, ValueError) as error:
             say(f"spanwise: {visible(' '.join(str(error).split()))}")
-        finally:
-            library.release()
 
 
 def _typed() -> Iterator[str]:

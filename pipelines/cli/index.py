@@ -60,6 +60,9 @@ def index(
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail when parts of documents are beyond the encoder's window.")
     ] = False,
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Forget the answers that were kept.")
+    ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
@@ -70,6 +73,8 @@ def index(
             library.drop(drop)
         if recall is not None:
             library.recall = recall
+        if clear_cache:
+            library.clear_cache()
         _say_place(library, index)
         options = ReadOptions(ocr, ocr_languages)
         report = run_sync(library, not lexical_only, workers, retry, options)
@@ -102,7 +107,8 @@ def _tell(library: Library, report: SyncReport, json: bool) -> None:
         print_json(sync_record(report))
         return
     say_report(report)
-    n_documents = library.snapshot.n_documents
+    with library.reading() as snapshot:
+        n_documents = snapshot.n_documents
     print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
 
 

@@ -13,6 +13,7 @@ from ..library import checked_question
 from ..records import search_record
 from .arguments import (
     RETRIEVER,
+    CacheOption,
     ExactOption,
     GroupOption,
     IndexOption,
@@ -47,11 +48,12 @@ def search(
     before: BeforeOption = None,
     meta: MetaOption = None,
     exact: ExactOption = False,
+    cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Search an index: the best passages for a question."""
     asked, where = checked_question(question), filter_of(path, type, after, before, meta)
-    with library_of(None, index) as library:
+    with library_of(None, index, cache) as library:
         library.exact = exact
         hits = library.search(asked, k, retriever, group, where)
         scope = library.scope(where) if where else None

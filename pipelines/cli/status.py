@@ -66,12 +66,21 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
         "skipped": _total(sum(record["skipped"].values()), record["skipped"]),
+        "cache": _cache(record["cache"]),
     }
     for name, value in rows.items():
         if value:
             print(f"{name:12} {visible(value)}")
     for sentence in told:
         print(f"- {visible(sentence)}")
+
+
+def _cache(cache: Mapping[str, Any]) -> str:
+    if not cache["on"] or cache["fault"]:
+        return f"not in use: {cache['fault'] or 'it was turned off'}"
+    held = f"{cache['answers']} answers, {cache['vectors']} question vectors ({cache['bytes'] / 1e6:.1f} MB)"
+    looks = cache["hits"] + cache["misses"]
+    return f"{held}; found {cache['hits']} of {looks} ({cache['hit_rate']:.0%})" if looks else held
 
 
 def _total(total: int | None, counts: Mapping[str, int]) -> str:

@@ -146,16 +146,3 @@ def test_the_first_line_that_fails_ends_it(run, folder, monkeypatch):
     code, out, err = run("ask", "--index", folder, "--retriever", "bm25")
     assert (code, out) == (1, "\n? Who?\n")
     assert err.count("holds no passages") == 1
-
-
-def test_a_released_library_looks_at_the_last_commit(folder, encoder_folder):
-    with spanwise.open(folder, model=encoder_folder) as library:
-        library.sync(vectors=False)
-        before = library.snapshot.n_documents
-        (folder / "quay.txt").write_text("The quay.\n")
-        with spanwise.open(folder) as other:
-            other.sync(vectors=False)
-        assert library.snapshot.n_documents == before
-        library.release()
-        library.release()
-        assert library.snapshot.n_documents == before + 1

@@ -1,0 +1,119 @@
+"""The models of one library: loaded when first needed, and known before that if they were ever loaded.
+
+Loading a model takes seconds and heavy libraries; looking up an answer takes only the model's digest. So that
+is kept in the cache under the fingerprint of the model's files, and found there as long as they stay so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .cache_file import CacheFile
+
+if TYPE_CHECKING:
+    from ..models.dual_encoder import SearchEncoder
+    from ..reader.span_reader import SpanReader
+    from ..retrieval.protocol import Encoder
+
+MODEL, QUESTION = "model", "vector"  # kinds of entries of the cache
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """The state of a model's files, the digest of its weights, and the width of an encoder's vectors."""
+
+    files: str
+    digest: str
+    width: int = 0
+
+
+class LoadedModels:
+    """Encoders and readers by the names they are loaded by; `cache` knows those of earlier processes."""
+
+    def __init__(self, cache: CacheFile | None) -> None:
+        self._cache = cache
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._known: dict[tuple[str, str], KnownModel | None] = {}
+        self._question_encoders: dict[KnownModel, Encoder] = {}
+
+    def encoder(self, name: str) -> SearchEncoder:
+        """The encoder of passages and questions."""
+        from ..models.dual_encoder import load_encoder
+
+        return self._load("encoder", name, load_encoder)
+
+    def reader(self, name: str) -> SpanReader:
+        """The reader of answer spans."""
+        from ..reader.builtin import load_reader
+
+        return self._load("reader", name, load_reader)
+
+    def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
+        """Take this object for the encoder of that name; of its files nothing is known."""
+        self._loaded["encoder", name], self._known["encoder", name] = encoder, None
+
+    def known_encoder(self, name: str) -> KnownModel | None:
+        """What is known of an encoder without loading it."""
+        return self._known_model("encoder", name)
+
+    def known_to_search(self, name: str, retriever: str) -> dict[str, object]:
+        """The models that a retriever needs beside the index, None for one that is not known."""
+        from ..retrieval.registry import stages_of
+
+        return {"encoder": self.known_encoder(name)} if "dense" in stages_of(retriever) else {}
+
+    def known_to_ask(self, name: str, reader: str) -> dict[str, object]:
+        """The models that answering needs, and the reader's calibration as it is now."""
+        from ..reader.folder import calibration_sha256
+
+        return {
+            "encoder": self.known_encoder(name),
+            "reader": self._known_model("reader", reader),
+            "calibration": calibration_sha256(reader),
+        }
+
+    def question_encoder(self, name: str) -> Encoder:
+        """The encoder, or one that stands for it, remembers vectors, and loads it for others."""
+        from .question_vectors import QuestionEncoder
+
+        if self.known_encoder(name) is None:
+            self.encoder(name)
+        known = self.known_encoder(name)
+        if known is None or self._cache is None:
+            return self.encoder(name)
+        if known not in self._question_encoders:
+            self._question_encoders[known] = QuestionEncoder(known, lambda: self.encoder(name), self._cache)
+        return self._question_encoders[known]
+
+    def _load(self, kind: str, name: str, load: Callable[[str], M]) -> M:
+        """The model; what is to be known of it is kept unless its files changed while they were read."""
+        at = (kind, name)
+        if at not in self._loaded:
+            files = _fingerprint(kind, name) if self._cache else None
+            model: Any = load(name)
+            known = None
+            if self._cache and files is not None and files == _fingerprint(kind, name):
+                known = KnownModel(files, model.digest, getattr(model, "width", 0))
+                self._cache.put(MODEL, f"{kind} {files}", json.dumps(asdict(known)).encode())
+            self._loaded[at], self._known[at] = model, known
+        loaded: M = self._loaded[at]
+        return loaded
+
+    def _known_model(self, kind: str, name: str) -> KnownModel | None:
+        if (kind, name) in self._known:
+            return self._known[kind, name]
+        files = _fingerprint(kind, name) if self._cache else None
+        found = self._cache.get(MODEL, f"{kind} {files}") if self._cache and files else None
+        return KnownModel(**json.loads(found)) if found else None
+
+
+def _fingerprint(kind: str, name: str) -> str | None:
+    from ..models.fingerprint import model_fingerprint
+    from ..reader.folder import reader_fingerprint
+
+    return model_fingerprint(name) if kind == "encoder" else reader_fingerprint(name)

@@ -1,0 +1,111 @@
+"""A library stays warm, sees every commit of every process, and holds nobody up while it is idle."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from spanwise.index import Store
+from spanwise.index.analysis import Analyzer
+from spanwise.pipelines.document_library import stage, text_document, whole
+from spanwise.pipelines.library import Library
+
+
+@pytest.fixture
+def path(tmp_path):
+    Store.create(tmp_path / "index", {"model": "base", **Analyzer().settings()}).close()
+    write(tmp_path / "index", "a", "The mill was built by Ada Rook.")
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def library(path):
+    with Library(Store.open(path)) as opened:
+        yield opened
+
+
+def write(path, name, text) -> None:
+    """Commits a document as another process does: by a store of its own."""
+    with Library(Store.open(path)) as other, other.store.writer() as writer:
+        document = text_document(name, "", text)
+        stage(writer, other.analyzer, document, whole(document))
+        writer.commit()
+
+
+def log_after_checkpoint(path) -> int:
+    with Store.open(path) as other:
+        other._catalog.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        return (path / "catalog.sqlite-wal").stat().st_size
+
+
+def found(library) -> list[str]:
+    return [hit.passage.document_id for hit in library.search("mill", retriever="bm25", group=False)]
+
+
+def test_postings_and_retrievers_are_built_once_for_a_commit(library, path, monkeypatch):
+    from spanwise.retrieval import registry
+
+    built, build = [], registry.LEXICAL["bm25"]
+    monkeypatch.setitem(registry.LEXICAL, "bm25", lambda *given: (built.append(1), build(*given))[1])
+    for _ in range(3):
+        library.search("mill", retriever="bm25")
+    write(path, "b", "Another mill.")
+    for _ in range(3):
+        library.search("mill", retriever="bm25")
+    assert len(built) == 2
+
+
+def test_a_search_sees_the_last_commit_of_another_process(library, path):
+    assert found(library) == ["a"]
+    write(path, "b", "Another mill.")
+    assert sorted(found(library)) == ["a", "b"]
+
+
+def test_what_is_held_stays_while_searches_go_on(library, path):
+    held, retriever = library.snapshot, library.retriever("bm25")
+    write(path, "b", "Another mill.")
+    assert sorted(found(library)) == ["a", "b"]
+    assert held.n_documents == 1
+    assert [hit.passage.document_id for hit in retriever.search(["mill"], 5)[0]] == ["a"]
+    assert library.snapshot.n_documents == 2
+
+
+def test_the_log_shrinks_while_an_idle_library_is_open(library, path):
+    found(library)
+    with library.reading() as snapshot:
+        write(path, "b", "Another mill.")
+        assert snapshot.n_documents == 1
+        assert log_after_checkpoint(path) > 0
+    assert log_after_checkpoint(path) == 0
+    assert sorted(found(library)) == ["a", "b"]
+    assert log_after_checkpoint(path) == 0
+
+
+def test_reading_sees_one_commit_however_deep_it_is_nested(library, path):
+    with library.reading() as snapshot:
+        write(path, "b", "Another mill.")
+        assert library.passages() == snapshot.passages(snapshot.passage_ids().tolist())
+    assert len(library.passages()) == 2
+
+
+def test_threads_share_a_library_while_another_writes(library, path):
+    failures: list[BaseException] = []
+
+    def search() -> None:
+        try:
+            for _ in range(20):
+                assert "a" in found(library)
+                assert library.document("a").text
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(5):
+        write(path, f"b{number}", f"Mill number {number}.")
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(found(library)) == 6
