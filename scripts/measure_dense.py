@@ -10,8 +10,8 @@ real ones and a length of about 0.5. What is found is compared with the exact to
 Latency and time for a batch are CPU times of one thread (set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1),
 so that neighbours on the machine change them little; the engines take turns, and medians are reported.
 FAISS's flat index is measured as it comes and, for batches, with matrix products, which it does not choose
-by itself. `--tried` names indexes of FAISS's factory to be measured too, a tenth of their lists, exact scores of 400
-candidates.
+by itself. `--tried` names indexes of FAISS's factory to be measured too, a tenth of their lists, exact scores
+of 400 candidates.
 """
 
 from __future__ import annotations
