@@ -74,7 +74,7 @@ class Catalog:
 
     def rest(self) -> None:
         """End the transaction, if there is one, so that SQLite can reuse its log; `begin` starts another."""
-        if self._database.conn.in_transaction:
+        if self._database.in_transaction:
             self.execute("COMMIT")
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
@@ -88,11 +88,6 @@ class Catalog:
             found = self._database.execute(sql, parameters)
             columns = [column[0] for column in found.description or ()]
             return [dict(zip(columns, values, strict=True)) for values in found]
-
-    def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
-        with named_faults(self.path):
-            return self._database.execute(sql, parameters).fetchall()
 
     def generation(self) -> int:
         """The number of the last commit; 0 for a new index."""
@@ -233,7 +228,7 @@ class Catalog:
     def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a query as they come, for queries of very many rows."""
         with named_faults(self.path):
-            return list(self._database.execute(sql, parameters).fetchall())
+            return self._database.execute(sql, parameters).fetchall()
 
     def _column(self, rows: Sequence[tuple[Any, ...]], at: int, kind: type[_T]) -> list[_T]:
         """One column of the rows, after its values have proved to be of this type."""
