@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from spanwise.types import Answer, Passage
+from spanwise.types import Answer, Filter, Passage
 
 from ..index.store import Commit, Store
 from .cache_file import CacheFile
@@ -63,11 +63,11 @@ class AnswerCache:
         before, commit = depends(), self._store.last_commit()
         found = self._find(self._file, kind, self._key(commit, named, before), commit)
         if found is not None:
-            return [_asked(found, questions[0])], True
+            return [_asked(found, questions[0], call.get("where"))], True
         [result], commit = self._computed(compute)
         after = depends()
         if all(value in (None, after[name]) for name, value in before.items()):
-            self._keep(self._file, kind, self._key(commit, named, after), commit, _asked(result, ""))
+            self._keep(self._file, kind, self._key(commit, named, after), commit, _asked(result))
         return [result], False
 
     def _computed(self, compute: Callable[[Generation], list[T]]) -> tuple[list[T], Commit]:
@@ -113,9 +113,12 @@ class AnswerCache:
         return code_state()
 
 
-def _asked(result: Any, question: str) -> Any:
-    """The result with this question in it, if it holds one: what is kept holds none."""
-    return replace(result, question=question) if isinstance(result, Answer) else result
+def _asked(result: Any, question: str = "", where: Any = None) -> Any:
+    """The result with this question and filter in it, if it holds any: what is kept holds none."""
+    if not isinstance(result, Answer):
+        return result
+    scope = result.scope and replace(result.scope, where=where or Filter())
+    return replace(result, question=question, scope=scope)
 
 
 def _words(passages: Iterable[Passage]) -> str:

@@ -28,7 +28,7 @@ from typing import Any
 from spanwise.corpora.squad import Article, read_squad
 from spanwise.index.postings_index import PostingsIndex
 from spanwise.pipelines.evaluation.document_ranking import rank_documents
-from spanwise.pipelines.library import open_index
+from spanwise.pipelines.opening import open_index
 from spanwise.pipelines.paragraph_index import contexts_of, paragraph_library
 from spanwise.retrieval.bm25 import BM25
 

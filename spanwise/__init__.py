@@ -17,13 +17,14 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from spanwise.pipelines.library import Library, open
+    from spanwise.pipelines.library import Library
+    from spanwise.pipelines.opening import open
     from spanwise.types import Filter
 
 _LAZY = {
     "Filter": "spanwise.types",
     "Library": "spanwise.pipelines.library",
-    "open": "spanwise.pipelines.library",
+    "open": "spanwise.pipelines.opening",
 }
 
 __all__ = ["Filter", "Library", "__version__", "open"]

@@ -14,7 +14,8 @@ from spanwise.errors import DocumentRejected, WindowExceeded
 from spanwise.types import Rejection, SyncReport
 
 from ...corpora.options import AS_GIVEN, ReadOptions
-from ..library import Library, open
+from ..library import Library
+from ..opening import open
 from ..locations import FOLDER_NAME
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..library import Library, open_index
+from ..library import Library
+from ..opening import open_index
 from ..locations import resolve_index
 from ..paragraph_index import document_id_of, paragraph_library, put_paragraphs
 

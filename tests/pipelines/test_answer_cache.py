@@ -310,7 +310,7 @@ ASKER = """
 import sys
 from pathlib import Path
 from spanwise.models import fingerprint
-from spanwise.pipelines.library import open_index
+from spanwise.pipelines.opening import open_index
 
 fingerprint.SETTLED_S = 0.0
 with open_index(Path(sys.argv[1])) as library:

@@ -63,6 +63,7 @@ def test_status_tells_what_is_kept_and_index_clears_it(ask, run, folder):
 
 
 def test_a_file_of_another_program_is_told_and_left_alone(ask, run, folder):
+    (folder / ".spanwise" / "cache.sqlite").unlink()
     (folder / ".spanwise" / "cache.sqlite").symlink_to(folder / "mill.md")
     assert json.loads(ask("--json"))["cached"] is False
     assert "not in use: cache.sqlite is not a file of this program" in run("status", "--index", folder)[1]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +15,14 @@ from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.document_library import stage, text_document, whole
 from spanwise.pipelines.library import Library
+from spanwise.pipelines.roots import roots_setting
 
 
 @pytest.fixture
 def path(tmp_path):
-    Store.create(tmp_path / "index", {"model": "base", **Analyzer().settings()}).close()
+    Store.create(
+        tmp_path / "index", {"model": "base", **roots_setting((), tmp_path), **Analyzer().settings()}
+    ).close()
     write(tmp_path / "index", "a", "The mill was built by Ada Rook.")
     return tmp_path / "index"
 
@@ -109,3 +117,31 @@ def test_threads_share_a_library_while_another_writes(library, path):
         thread.join()
     assert failures == []
     assert len(found(library)) == 6
+
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from spanwise.pipelines.opening import open_index
+
+def search(path):
+    with open_index(Path(path)) as library:
+        hits = [library.search("mill", retriever="bm25") for _ in range(2)]
+        return [len(found) for found in hits], library.status()["cache"]["fault"]
+
+search(sys.argv[1])  # loads all that is needed from where that user may not read
+os.geteuid() or os.setuid(65534)
+print(*search(sys.argv[2]))
+"""
+
+
+def test_an_index_that_cannot_be_written_is_searched_without_a_cache(path):
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        shutil.copytree(path, Path(folder, "index"))
+        Path(folder, "index").chmod(0o555)
+        command = [sys.executable, "-c", AS_NOBODY, path, f"{folder}/index"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        Path(folder, "index").chmod(0o755)
+    assert done.stdout.startswith("[1, 1] ")
+    assert "cannot be written" in done.stdout

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.pipelines.packing import pack, passages_in, unpack
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, Span
+from spanwise.types import Answer, AnswerSpan, Filter, Hit, Passage, Scope, Span
 
 TEXT = "The mill was built in 1811 by Ada Rook; é \ud800 \u2028 stones."
 PLACES = [(0, 20), (10, 40), (10, len(TEXT))]  # passages of a document may overlap
@@ -56,6 +56,7 @@ answers = st.builds(
     st.lists(hits, max_size=3).map(tuple),
     words,
     st.dictionaries(words, floats),
+    st.none() | st.builds(Scope, st.just(Filter()), *[st.integers(0, 99)] * 3),
     st.booleans(),
 )
 

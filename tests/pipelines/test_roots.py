@@ -10,7 +10,8 @@ import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound
-from spanwise.pipelines.library import Library, open_index
+from spanwise.pipelines.library import Library
+from spanwise.pipelines.opening import open_index
 from spanwise.pipelines.roots import Root, read_roots, roots_setting, with_folders
 
 

@@ -12,7 +12,7 @@ import pytest
 import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
 from spanwise.pipelines import file_reader, sync
-from spanwise.pipelines.library import open_index
+from spanwise.pipelines.opening import open_index
 from spanwise.pipelines.parsing import process
 from spanwise.pipelines.parsing.parser import Parser
 

@@ -26,7 +26,7 @@ collections = st.dictionaries(st.sampled_from("abcdefgh"), texts, min_size=1)
 class ByText:
     digest, width = MODEL, 8
 
-    def encode(self, texts):
+    def encode_questions(self, texts):
         return np.stack([vector_of(text) for text in texts])
 
 

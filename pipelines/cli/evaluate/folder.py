@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ...library import open
+from ...opening import open
 from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption
 from ..terminal import print_json, progress, say, visible
 from .kept import OutOption, kept

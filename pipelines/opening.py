@@ -1,0 +1,61 @@
+"""From folders, or from an index, to a library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..index.analysis import Analyzer
+from ..index.store import Store
+from .library import MODEL, Library, model_setting
+from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
+from .roots import roots_setting, with_folders
+
+NO_CACHE = "SPANWISE_NO_CACHE"
+
+
+def open(
+    folder: str | Path | Sequence[str | Path],
+    index: str | Path | None = None,
+    model: str | None = None,
+    cache: bool = True,
+) -> Library:
+    """The library of one folder, or of several in one index; what is missing is made.
+
+    The index lies in `folder/.spanwise`, in the user's cache when that cannot be written, or at `index`,
+    which several folders need; folders that an index does not hold yet are added to it. `model` names the
+    encoder of the dense vectors: "base", a local folder, name@revision, or QUESTION::PASSAGE, two of these.
+    `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. Nothing is read before `sync`.
+    Raises FolderNotFound, and ModelMismatch for an index of another model.
+    """
+    given = [folder] if isinstance(folder, (str, Path)) else list(folder)
+    folders = [existing_folder(Path(each)) for each in given]
+    path = _index_for(folders, index)
+    if is_index(path):
+        library = Library(Store.open(path), _wanted(cache))
+        library.require_model(model)
+        library.add(folders)
+        return library
+    roots = roots_setting(with_folders((), folders), path)
+    settings = {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()}
+    return Library(Store.create(path, settings), _wanted(cache))
+
+
+def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
+    if index is not None:
+        path = Path(index)
+        return path if is_index(path) or not is_index(path / FOLDER_NAME) else path / FOLDER_NAME
+    if len(folders) != 1:
+        what = f"{len(folders)} folders need a place for their index" if folders else "no folder to index"
+        raise ValueError(f"{what}: name folders, and with several of them --index DIR")
+    return index_folder_of(folders[0])
+
+
+def open_index(index: str | Path, cache: bool = True) -> Library:
+    """The library of an existing index, named by its directory or by the folder that holds `.spanwise`."""
+    return Library(Store.open(resolve_index(Path(index))), _wanted(cache))
+
+
+def _wanted(cache: bool) -> bool:
+    return cache and not os.environ.get(NO_CACHE)
