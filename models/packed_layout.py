@@ -70,7 +70,7 @@ def rounded(n_rows: int) -> int:
     """The least size from `n_rows` upward that is one of 16 between two powers of two, or a multiple of 16.
 
     >>> rounded(100), rounded(1030), rounded(4096)
-    (112, 1152, 4096)
+    (112, 1088, 4096)
     """
     octave = 2 ** max(0, (n_rows - 1).bit_length() - 1)
     return padded(n_rows, max(VECTOR, octave // SHAPES_PER_OCTAVE))
