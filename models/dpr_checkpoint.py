@@ -16,7 +16,7 @@ from spanwise.errors import ModelRejected
 
 from .model_folder import CONFIG, checked_folder, read_json
 from .token_limit import token_limit
-from .tower import Side, Tower, weights_of
+from .tower import Digests, Side, Tower, weights_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -29,7 +29,7 @@ def is_dpr(folder: Path) -> bool:
     return (folder / CONFIG).is_file() and read_json(folder / CONFIG).get("model_type") == "dpr"
 
 
-def dpr_tower(folder: Path, side: Side) -> Tower:
+def dpr_tower(folder: Path, side: Side, digests: Digests = weights_of) -> Tower:
     """The tower of that side; ModelRejected when the folder holds the other side, or DPR's reader."""
     checked_folder(folder)
     found = read_json(folder / CONFIG).get("architectures")
@@ -39,7 +39,7 @@ def dpr_tower(folder: Path, side: Side) -> Tower:
             "name both sides, as in --model QUESTION_FOLDER::PASSAGE_FOLDER"
         )
     return Tower(
-        weights_of(folder),
+        digests(folder),
         folder,
         pooling="cls",
         inner_product=True,

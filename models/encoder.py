@@ -1,8 +1,8 @@
 """Texts become unit vectors: a transformer, pooling, linear layers if the model has them, L2 normalisation.
 
-What a model's folder asks for is read by `sides`. Texts are sorted by length
-and batched by token budget; matrix products run in bf16 where the hardware has it, pooling and
-normalisation always in float32. A text longer than the model's positions is cut there; `covered` says where.
+What a model's folder asks for is read by `sides`. Texts are sorted by length and batched by token budget;
+matrix products run in bf16 where the hardware has it, pooling and all that follows always in float32. A text
+longer than the model's positions is cut there; `covered` says where.
 """
 
 from __future__ import annotations

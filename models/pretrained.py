@@ -52,7 +52,11 @@ def load_encoder_trunk(folder: Path) -> nn.Module:
         return trunk
     from transformers import AutoModel
 
-    return load_network(AutoModel, folder, may_lack=("pooler.",))
+    network = load_network(AutoModel, folder, may_lack=("pooler.",))
+    config: Any = network.config
+    if config.is_encoder_decoder:
+        raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
+    return network
 
 
 def load_span_reader(folder: Path) -> nn.Module:
@@ -92,8 +96,6 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
             output_loading_info=True,
             **local,
         )
-    if config.is_encoder_decoder:
-        raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
     missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
     if missing:
         raise ModelRejected(f"{folder} lacks {len(missing)} of its weights, such as {missing[0]}")
@@ -132,6 +134,8 @@ def _named(folder: Path) -> Iterator[None]:
     logging.disable_progress_bar()
     try:
         yield
+    except MemoryError:
+        raise
     except Exception as error:  # the library has no common root for what a folder can do to it
         raise ModelRejected(f"the model in {folder} cannot be loaded: {error}") from error
     finally:

@@ -20,28 +20,32 @@ from .model_folder import CONFIG, checked_folder, read_json
 from .pooling import mode_of, pooling_of
 from .sentence_modules import sentence_modules
 from .token_limit import token_limit
-from .tower import Side, Tower, weights_of
+from .tower import Digests, Side, Tower, weights_of
 
 PROMPTS: dict[Side, tuple[str, ...]] = {"question": ("query",), "passage": ("document", "passage", "corpus")}
 _LENGTHS = "sentence_bert_config.json"
 _MODEL = "config_sentence_transformers.json"
 
 
-def sentence_tower(folder: Path, side: Side) -> Tower:
-    """The tower of that side; ModelNotFound or ModelRejected for what cannot be known or computed here."""
+def sentence_tower(folder: Path, side: Side, digests: Digests = weights_of) -> Tower:
+    """The tower of that side; ModelNotFound or ModelRejected for what cannot be known or computed here.
+
+    `digests` gives those of a folder's weights; what is shared by both sides need not be read twice.
+    """
     if not (folder / MODULES).is_file():
         checked_folder(folder)
-        return _tower(folder, side, pooling_of(folder), {})
+        return _tower(folder, digests, {"pooling": pooling_of(folder)})
     transformer, pooling, *others = sentence_modules(folder, side)
     checked_folder(transformer.folder)
     path = pooling.folder / CONFIG
     config = read_json(path)
     rest = {
+        "pooling": mode_of(config, path),
         "layers": tuple(LinearLayer.read(module.folder) for module in others if module.kind == "Dense"),
         "inner_product": _is_inner_product(folder) and "Normalize" not in [each.kind for each in others],
         "pools_prompt": bool(config.get("include_prompt", True)),
     }
-    return _tower(transformer.folder, side, mode_of(config, path), rest | _prompt(folder, side))
+    return _tower(transformer.folder, digests, rest | _prompt(folder, side))
 
 
 def prompt_of(config: Mapping[str, Any], side: Side) -> str:
@@ -74,12 +78,11 @@ def _is_inner_product(folder: Path) -> bool:
     return bool(similarity == "dot")
 
 
-def _tower(folder: Path, side: Side, pooling: str, rest: dict[str, Any]) -> Tower:
+def _tower(folder: Path, digests: Digests, rest: dict[str, Any]) -> Tower:
     stated = _stated(folder)
     return Tower(
-        weights=weights_of(folder),
+        weights=digests(folder),
         folder=folder,
-        pooling=pooling,
         max_length=token_limit(folder, stated.get("max_seq_length")),
         lowercase=bool(stated.get("do_lower_case")),
         **rest,

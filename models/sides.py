@@ -9,6 +9,7 @@ QUESTION::PASSAGE        two of these: of the first the side of questions, of th
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from spanwise.errors import ModelRejected
@@ -16,7 +17,7 @@ from spanwise.errors import ModelRejected
 from .dpr_checkpoint import dpr_tower, is_dpr
 from .locate import BASE_NAMES, BASE_SHA256, find_base, find_model, is_pair
 from .sentence_config import sentence_tower
-from .tower import Side, Tower
+from .tower import Digests, Side, Tower, weights_of
 
 BETWEEN = "::"
 
@@ -47,7 +48,8 @@ def towers_of(name: str) -> tuple[Tower, Tower]:
         tower = Tower((BASE_SHA256,), find_base())
         return tower, tower
     folders = [find_model(part) for part in parts_of(name)]
-    question, passage = _tower(folders[0], "question"), _tower(folders[-1], "passage")
+    digests = cache(weights_of)  # for this call: a folder that serves both sides is read once
+    question, passage = _tower(folders[0], "question", digests), _tower(folders[-1], "passage", digests)
     if question.inner_product != passage.inner_product:
         raise ModelRejected(f"{name}: one side is compared by cosines and the other by inner products")
     return question, passage
@@ -68,10 +70,11 @@ def model_digest(name: str) -> str:
     return digest_of(*towers_of(name))
 
 
-def _tower(folder: Path, side: Side) -> Tower:
+def _tower(folder: Path, side: Side, digests: Digests) -> Tower:
     if is_pair(folder):
         folder = folder / side
-    return dpr_tower(folder, side) if is_dpr(folder) else sentence_tower(folder, side)
+    read = dpr_tower if is_dpr(folder) else sentence_tower
+    return read(folder, side, digests)
 
 
 def _absolute(name: str) -> str:

@@ -8,6 +8,7 @@ known before torch is.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,7 @@ from .linear_layer import LinearLayer
 from .locate import WEIGHTS, file_sha256
 
 Side = Literal["question", "passage"]
+Digests = Callable[[Path], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
