@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .codes import Codes, Tuning, grouped
-from .ivfpq import GROUP, SAMPLE, Quantizer, list_count
+from .ivfpq import ENTRIES, GROUP, SAMPLE, Quantizer, list_count
 from .proposer import Proposer, coded_rows
 from .stored_vectors import StoredVectors
 from .tuning import tune
@@ -36,10 +36,10 @@ def renewed(
     wanted: float = RECALL,
     report: Report = lambda done, total: None,
 ) -> Codes | None:
-    """The codes that should take the place of the old ones; None when those will do, and for vectors whose
-    width is no multiple of 8, which have none.
+    """The codes that should take the place of the old ones; None when those will do, and for vectors that
+    cannot have any: a few, or of a width that is no multiple of 8.
     """
-    if stored.width % (2 * GROUP) or not len(stored):
+    if stored.width % (2 * GROUP) or len(stored) < ENTRIES:
         return None
     rows = np.full(len(stored), -1)  # of each live passage the place of its code
     if old is not None and _trained_for(old, stored):

@@ -78,12 +78,15 @@ class StoredVectors:
 
     def gather(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of these vectors, (len(rows), width); `IndexCorrupt` when one is not as it was written."""
+        if len(self._segments) == 1:
+            return self._segments[0].vectors[self._checked(0, self._kept[0][rows])]
         block = np.empty((len(rows), self.width), np.float32)
         source = np.searchsorted(self._ends, rows, side="right")
         for number in np.unique(source).tolist():
             here = np.flatnonzero(source == number)
             first = self._ends[number] - len(self._kept[number])
-            block[here] = self._read(number, self._kept[number][rows[here] - first])
+            its_rows = self._checked(number, self._kept[number][rows[here] - first])
+            block[here] = self._segments[number].vectors[its_rows]
         return block
 
     def blocks(self, chosen: NDArray[np.bool_] | None = None) -> Iterator[NDArray[np.float32]]:
@@ -95,20 +98,20 @@ class StoredVectors:
         for number, (segment, kept) in enumerate(zip(self._segments, self._kept, strict=True)):
             wanted = kept if chosen is None else kept[chosen[first : first + len(kept)]]
             for at in range(0, len(wanted), BLOCK):
-                yield self._read(number, wanted[at : at + BLOCK])
+                rows = self._checked(number, wanted[at : at + BLOCK])
+                is_run = rows[-1] - rows[0] == len(rows) - 1  # they ascend
+                yield segment.vectors[rows[0] : rows[-1] + 1] if is_run else segment.vectors[rows]
             segment.release()
             first += len(kept)
 
-    def _read(self, number: int, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Rows of one segment; those that nothing has vouched for yet are compared with their sums."""
-        segment, trusted = self._segments[number], self._trusted[number]
+    def _checked(self, number: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """These rows of a segment; those that nothing has vouched for yet are compared with their sums."""
+        trusted = self._trusted[number]
         new = rows[~trusted[rows]]
         if len(new):
-            segment.check_rows(new)
+            self._segments[number].check_rows(new)
             trusted[new] = True
-        if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
-            return segment.vectors[rows[0] : rows[-1] + 1]
-        return segment.vectors[rows]
+        return rows
 
     @cached_property
     def _by_id(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -30,6 +30,7 @@ from .cache_file import CACHE_NAME, CacheFile
 from .generations import Generation, Generations
 from .loaded_models import LoadedModels
 from .progress import Report, silent
+from .questions import checked_k, checked_question
 from .roots import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
 
 if TYPE_CHECKING:
@@ -388,17 +389,3 @@ class Library:
 
     def _question_encoder(self) -> Encoder:
         return self._models.question_encoder(self.model)
-
-
-def checked_question(question: str) -> str:
-    """The question without white space around it; ValueError when nothing is left."""
-    if not question.strip():
-        raise ValueError('the question is empty: ask something, such as "who founded the mill?"')
-    return question.strip()
-
-
-def checked_k(k: int) -> int:
-    """k itself; ValueError when it is below 1."""
-    if k < 1:
-        raise ValueError(f"k is {k}, expected at least 1")
-    return k

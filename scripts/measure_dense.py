@@ -7,11 +7,11 @@ FOLDER keeps what is slow to make: the vectors of SQuAD's paragraphs (of an inde
 the real vectors; the others are mixed of two of them, 0.75 and 0.25, plus noise with the covariance of the
 real ones and a length of about 0.5. What is found is compared with the exact top 10 of real questions.
 
-Latency and time for a batch are CPU times of one thread (set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1),
+Latency and time for a batch are CPU times of one thread (set OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to 1),
 so that neighbours on the machine change them little; the engines take turns, and medians are reported.
-FAISS's flat index is measured as it comes and, for batches, with matrix products, which it does not choose
-by itself. `--tried` names indexes of FAISS's factory to be measured too, a tenth of their lists, exact scores
-of 400 candidates.
+FAISS's flat index is measured as it comes and, for batches, with matrix products, which it does not choose.
+`--tried` names indexes of FAISS's factory to be measured too, a tenth of their lists, exact scores of 400
+candidates.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from spanwise.index.vectors import KIND, VectorSegment, sums
 
 Vectors = NDArray[np.float32]
 K = 10
+FLAT, PRODUCTS = "FAISS Flat", "FAISS Flat, products"
 NOBODY = np.empty(0, np.int64)
 BLOCK = 16_384
 
@@ -172,10 +173,9 @@ def flat(vectors: Vectors) -> list[Engine]:
     def products(queries: Vectors) -> Sequence[Sequence[int]]:
         return inner_products(queries, vectors, K)[1].tolist()
 
-    name = "FAISS Flat"
     return [
-        Engine(name, search, vectors.nbytes, build_s),
-        Engine(f"{name}, products", products, vectors.nbytes, 0),
+        Engine(FLAT, search, vectors.nbytes, build_s),
+        Engine(PRODUCTS, products, vectors.nbytes, build_s),
     ]
 
 
@@ -234,7 +234,7 @@ def measured(found: Sequence[Engine], queries: Vectors, rounds: int) -> list[Tim
                     one = queries[row % len(queries)][np.newaxis]
                     single[number].append(cpu_ms(lambda: engine.search(one)))  # noqa: B023
                 answers: list[Sequence[Sequence[int]]] = []
-                some = queries if "Flat" not in engine.name else queries[:32]
+                some = queries[:32] if engine.name == FLAT else queries
                 batch[number].append(cpu_ms(lambda: answers.append(engine.search(some))) / len(some))  # noqa: B023
             hits = sum(len(right & set(rows)) for right, rows in zip(truth, answers[0], strict=False))
             recall[number] = hits / (K * len(some))
@@ -253,9 +253,9 @@ def table(n: int, found: Sequence[Engine], times: Sequence[Times]) -> None:
     print(f"\n{n:,} vectors\n")
     print("| | recall@10 | one query, ms | batch, queries/s | times Flat's | bytes a vector | build, s | |")
     print("|---|---|---|---|---|---|---|---|")
-    slowest = next(t.batch for e, t in zip(found, times, strict=True) if e.name == "FAISS Flat")
+    slowest = next(t.batch for e, t in zip(found, times, strict=True) if e.name == FLAT)
     for engine, time in zip(found, times, strict=True):
-        alone = "" if engine.name.endswith("products") else f"{time.single:.2f}"
+        alone = "" if engine.name == PRODUCTS else f"{time.single:.2f}"
         cells = [engine.name, f"{time.recall:.3f}", alone, f"{1000 / time.batch:,.0f}"]
         cells += [f"{slowest / time.batch:.1f}", f"{engine.bytes_held / n:.0f}", f"{engine.build_s:.0f}"]
         print("| " + " | ".join([*cells, engine.note]) + " |")

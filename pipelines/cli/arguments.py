@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ..library import DEFAULT_RETRIEVER, Library
-from ..opening import open, open_index
 from ..locations import nearest_index, resolve_index
+from ..opening import open, open_index
 
 IndexOption = Annotated[
     Path | None,

@@ -10,7 +10,8 @@ import typer
 
 from spanwise.types import Answer, AnswerSpan, Scope
 
-from ..library import Library, checked_question
+from ..library import Library
+from ..questions import checked_question
 from ..records import answer_record
 from .arguments import (
     RETRIEVER,

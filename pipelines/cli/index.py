@@ -15,8 +15,8 @@ from spanwise.types import Rejection, SyncReport
 
 from ...corpora.options import AS_GIVEN, ReadOptions
 from ..library import Library
-from ..opening import open
 from ..locations import FOLDER_NAME
+from ..opening import open
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
 from .terminal import json_line, print_json, progress, say, visible
