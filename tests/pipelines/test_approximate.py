@@ -9,7 +9,7 @@ import pytest
 from spanwise.index.approximate_index import ApproximateIndex
 from spanwise.index.store import Store
 from spanwise.index.vector_index import VectorIndex
-from spanwise.pipelines.library import open, open_index
+from spanwise.pipelines.opening import open, open_index
 
 
 @pytest.fixture
