@@ -29,7 +29,7 @@ TUNED_FOR = 10  # the depth whose recall is measured
 DISTANCE = 1.5
 _QUERIES = 300
 _CANDIDATES = (50, 75, 100, 150, 200, 300, 400, 600, 800)
-_READING = 4  # a stored vector costs so many times as much for each of its bytes as a code that is scanned
+_READING = 7  # what a byte of a stored vector costs, which lies anywhere, in bytes of codes that are scanned
 
 
 def held_back(stored: StoredVectors, seed: int = 3, n: int = _QUERIES) -> NDArray[np.float32]:
@@ -39,9 +39,9 @@ def held_back(stored: StoredVectors, seed: int = 3, n: int = _QUERIES) -> NDArra
     difference = y - z
     lengths = np.linalg.norm(difference, axis=1, keepdims=True)
     moved = x + DISTANCE * difference / np.where(lengths > 0, lengths, 1)
-    moved[np.linalg.norm(moved, axis=1) < 1e-3] = x[np.linalg.norm(moved, axis=1) < 1e-3]
-    unit: NDArray[np.float32] = (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
-    return unit
+    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+    queries: NDArray[np.float32] = np.where(lengths > 1e-3, moved / np.maximum(lengths, 1e-3), x)
+    return queries
 
 
 def tune(stored: StoredVectors, proposer: Proposer, n_lists: int, wanted: float) -> Tuning:
