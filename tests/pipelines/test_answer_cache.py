@@ -284,7 +284,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=8)
+@settings(max_examples=15)
 @given(st.lists(steps, min_size=4, max_size=12))
 def test_no_history_makes_an_answer_stale(
     tmp_path_factory, encoder_folder, reader_folder, second_reader, history
