@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from spanwise.errors import ModelRejected
 
 from .encoder import TextEncoder
-from .precision import pick_device
 from .sides import digest_of, towers_of
 
 
@@ -51,9 +50,9 @@ def load_encoder(name: str = "base", device: str | None = None) -> SearchEncoder
     loaded once. ModelNotFound or ModelRejected for what is missing, unsafe, or does not fit.
     """
     question, passage = towers_of(name)
+    of_passages = TextEncoder.of_tower(passage, "passage", device)
     if question == passage and not passage.inner_product:
-        return TextEncoder.of_tower(passage, "passage", pick_device(device))
-    of_passages = TextEncoder.of_tower(passage, "passage", pick_device(device))
-    shared = of_passages.model if question.weights == passage.weights else None
-    of_questions = TextEncoder.of_tower(question, "question", pick_device(device), shared)
+        return of_passages
+    shared = of_passages if question.weights == passage.weights else None
+    of_questions = TextEncoder.of_tower(question, "question", device, shared)
     return DualEncoder(of_questions, of_passages, digest_of(question, passage))

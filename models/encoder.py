@@ -77,26 +77,29 @@ class TextEncoder:
         question, passage = towers_of(name)
         if question != passage or passage.inner_product:
             raise ModelRejected(f"{name} encodes questions and passages differently: use `load_encoder`")
-        return cls.of_tower(passage, "passage", pick_device(device))
+        return cls.of_tower(passage, "passage", device)
 
     @classmethod
     def of_tower(
-        cls, tower: Tower, side: Side, device: torch.device | str, trunk: nn.Module | None = None
+        cls, tower: Tower, side: Side, device: str | None = None, shared: TextEncoder | None = None
     ) -> TextEncoder:
-        """The encoder of one side of a model; `trunk` is its transformer if that is loaded already."""
-        network = load_tower(tower, trunk)
+        """The encoder of one side of a model; the transformer is that of `shared`, when it has the same."""
+        network, on = load_tower(tower, shared.model if shared else None), pick_device(device)
         skipped = network.n_prompt if not tower.pools_prompt else 0
-        return cls(
-            network.trunk.to(device),
+        made = cls(
+            network.trunk.to(on),
             network.tokenizer,
             tower.pooling,
             tower.digest,
-            head=VectorHead.of_tower(tower, side, network.trunk, network.projection).to(device),
+            head=VectorHead.of_tower(tower, side, network.trunk, network.projection).to(on),
             prompt=tower.prompt,
             n_skipped=skipped,
             max_length=network.max_length,
             load=partial(cls.of_tower, tower, side),  # on another device
         )
+        if shared:
+            made.trunk = shared.trunk  # its weights are packed once
+        return made
 
     def encode(
         self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None

@@ -18,6 +18,7 @@ from .precision import autocast, compute_dtype
 # By `model_type`: the names that trunks of this kind have as classes and as parts of models with a head.
 _PACKED = {
     "bert": ("BertModel", "Bert", "bert"),
+    "dpr": ("BertModel", "bert_model"),
     "roberta": ("RobertaModel", "roberta"),
     "xlm-roberta": ("XLMRobertaModel", "roberta"),
 }
@@ -68,7 +69,7 @@ def packable_part(model: nn.Module) -> nn.Module | None:
 
 def first_position(model: Any) -> int:
     """The row of the position table for the first token of a text: RoBERTa counts on from its padding."""
-    return 0 if model.config.model_type == "bert" else model.embeddings.padding_idx + 1
+    return 0 if model.config.model_type in ("bert", "dpr") else model.embeddings.padding_idx + 1
 
 
 @torch.inference_mode()
