@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spanwise.models.batching import Batcher
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.packed_tokens import PackedTokens
+from spanwise.models.precision import has_bf16
 
 BATCH_TOKENS = 4096
 Encode = Callable[[list[str]], NDArray[np.float32]]
@@ -57,7 +58,7 @@ def exported_encoders(encoder: TextEncoder) -> dict[str, Encode]:
     if "onnxruntime" in names:
         found |= _onnxruntime(path, folder)
     if "openvino" in names:
-        found |= _openvino(path)
+        found |= _openvino(path, has_bf16(encoder.device))
     return {name: _encode_with(encoder, states) for name, states in found.items()}
 
 
@@ -77,7 +78,7 @@ def _onnxruntime(path: Path, folder: Path) -> dict[str, States]:
     return {"ONNX Runtime, float32": states(path), "ONNX Runtime, int8": states(small)}
 
 
-def _openvino(path: Path) -> dict[str, States]:
+def _openvino(path: Path, bf16: bool) -> dict[str, States]:
     import openvino
 
     def states(precision: str) -> States:
@@ -85,7 +86,8 @@ def _openvino(path: Path) -> dict[str, States]:
         compiled = openvino.Core().compile_model(str(path), "CPU", settings)
         return lambda ids, mask: np.asarray(compiled([ids, mask])[0])
 
-    return {"OpenVINO, float32": states("f32"), "OpenVINO, bf16": states("bf16")}
+    found = {"OpenVINO, float32": states("f32")}
+    return found | {"OpenVINO, bf16": states("bf16")} if bf16 else found
 
 
 def _encode_with(encoder: TextEncoder, states: States) -> Encode:
