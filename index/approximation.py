@@ -37,7 +37,7 @@ def renewed(
     report: Report = lambda done, total: None,
 ) -> Codes | None:
     """The codes that should take the place of the old ones; None when those will do, and for vectors that
-    cannot have any: a few, or of a width that is no multiple of 8.
+    cannot have any: a few, or of a width that is no multiple of 4.
     """
     if stored.width % (2 * GROUP) or len(stored) < ENTRIES:
         return None

@@ -4,10 +4,10 @@ Columns, for n passages in the order of their lists:
 
     passage_ids  (n,) int64
     sums         (n,) uint32      CRC-32 of the vector that was encoded
-    codes        (n, width / 8) uint8
+    codes        (n, width / 4) uint8
     ends         (lists,) int64   where each list ends
     centroids    (lists, width) float32
-    codebooks    (width / 4 * 16, 4) float32
+    codebooks    (width / 2 * 16, 2) float32
     search       (4,) int64       lists to look into, candidates, vectors at the training, format
     recall       (2,) float32     wanted, and measured on held-back queries
 

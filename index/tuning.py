@@ -28,7 +28,7 @@ from .stored_vectors import StoredVectors
 TUNED_FOR = 10  # the depth whose recall is measured
 DISTANCE = 1.5
 _QUERIES = 300
-_CANDIDATES = (50, 75, 100, 150, 200, 300, 400, 600, 800)
+_CANDIDATES = (20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 _READING = 7  # what a byte of a stored vector costs, which lies anywhere, in bytes of codes that are scanned
 
 

@@ -55,11 +55,11 @@ def test_another_recall_tunes_anew(first) -> None:
 
 def test_codes_of_another_width_are_made_anew(first) -> None:
     second = renewed(stored_of(collection(1500, 24)), first)
-    assert second.codes.shape == (1500, 3)
+    assert second.codes.shape == (1500, 6)
 
 
 def test_a_width_that_codes_cannot_cut_has_none() -> None:
-    assert renewed(stored_of(collection(100, 12))) is None
+    assert renewed(stored_of(collection(100, 10))) is None
 
 
 def test_progress_is_told(monkeypatch) -> None:

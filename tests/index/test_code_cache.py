@@ -99,7 +99,7 @@ def test_every_flipped_bit_of_a_column_is_detected(corpus) -> None:
         ("ends", lambda codes: codes.ends + 1),
         ("ends", lambda codes: np.concatenate([[-5], codes.ends[1:]])),
         ("passage_ids", lambda codes: np.ones_like(codes.passage_ids)),
-        ("codes", lambda codes: np.zeros((len(codes.codes), 2), np.uint8)),
+        ("codes", lambda codes: np.zeros((len(codes.codes), 3), np.uint8)),
         ("tuning", lambda codes: replace(codes.tuning, n_lists=0)),
         ("tuning", lambda codes: replace(codes.tuning, candidates=2**40)),
         ("quantizer", lambda codes: replace(codes.quantizer, centroids=codes.quantizer.centroids * np.inf)),

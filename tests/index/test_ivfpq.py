@@ -24,7 +24,7 @@ def decoded(quantizer, lists, codes):
 
 def test_codes_stand_for_nearby_vectors(quantizer) -> None:
     lists, codes = quantizer.encode(VECTORS)
-    assert codes.shape == (2000, 32 // 8)
+    assert codes.shape == (2000, 32 // 4)
     lost = np.linalg.norm(decoded(quantizer, lists, codes) - VECTORS, axis=1)
     centred = np.linalg.norm(quantizer.centroids[lists] - VECTORS, axis=1)
     assert (lost**2).mean() < 0.5 * (centred**2).mean()
