@@ -2,10 +2,10 @@
 
     x  ~  centroids[list] + (codebooks[0][code_0], codebooks[1][code_1], ...)
 
-Each code stands for 2 of the numbers by one of 16 entries: half a byte for 8 bytes. A code for 4 numbers would
-take half the memory, but ten times as many candidates, which lie anywhere on the disk. A search looks into the
-lists whose centroids have the highest inner product with the query, and adds up tables of 16 products each, 32
-vectors at a time (FAISS's fast scan).
+Each code stands for 2 of the numbers by one of 16 entries: half a byte for 8 bytes. A code for 4 numbers
+would take half the memory, but ten times as many candidates, which lie anywhere on the disk. A search looks
+into the lists whose centroids have the highest inner product with the query, and adds up tables of 16
+products each, 32 vectors at a time (FAISS's fast scan).
 
 Source: Jégou, Douze and Schmid, "Product Quantization for Nearest Neighbor Search", 2011; André, Kermarrec
 and Le Scouarnec, "Cache locality is not enough", VLDB 2015.

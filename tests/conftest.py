@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -37,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     handle, os.environ[no_network.LOG] = tempfile.mkstemp(prefix="spanwise-network-")
     os.close(handle)
     no_network.install()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # and its children, which tests interrupt
     board = scoreboard.Scoreboard(config.getoption("--scoreboard"))
     config.stash[scoreboard.Scoreboard.KEY] = board
     config.pluginmanager.register(board)
