@@ -16,6 +16,7 @@ from ..records import answer_record
 from .arguments import (
     RETRIEVER,
     CacheOption,
+    ExactOption,
     GroupOption,
     IndexOption,
     JsonOption,
@@ -70,6 +71,7 @@ def ask(
     after: AfterOption = None,
     before: BeforeOption = None,
     meta: MetaOption = None,
+    exact: ExactOption = False,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -77,6 +79,7 @@ def ask(
     asked = None if question is None else checked_question(question)
     where = filter_of(path, type, after, before, meta)
     with library_of(folder, index, cache) as library:
+        library.exact = exact
         if folder is not None:
             _bring_up_to_date(library)
 
@@ -151,7 +154,7 @@ def _show_nearest(answer: Answer) -> None:
         words = visible(" ".join(rejected.text.split()))
         show(f"  nearest, but rejected{_confidence(rejected)}: {words}")
         show((f"    {visible(answer_place(rejected))}", "dim"))
-    show("  passages to look at:")
+    show("  passages to look at:" if answer.nearest else "  no passage was found to read")
     for hit in answer.nearest:
         show((f"    {visible(place(hit.passage))}", "dim"))
 
