@@ -43,11 +43,12 @@ def exported_encoders(encoder: TextEncoder) -> dict[str, Encode]:
         return {}
     folder = Path(tempfile.mkdtemp(prefix="spanwise-onnx-"))
     path = folder / "model.onnx"
-    sample = torch.ones(2, 16, dtype=torch.int64)
+    ids, mask = torch.ones(2, 16, dtype=torch.int64), torch.ones(2, 16, dtype=torch.int64)
+    mask[1, 8:] = 0  # where nothing is padded the model does without a mask, and the export would, too
     axes = {"ids": {0: "n", 1: "width"}, "mask": {0: "n", 1: "width"}}
     torch.onnx.export(
         _States(encoder.model).eval(),
-        (sample, sample),
+        (ids, mask),
         path,
         input_names=["ids", "mask"],
         output_names=["states"],
