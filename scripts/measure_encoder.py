@@ -6,8 +6,9 @@
 All encode the same paragraphs with the base model, tokenizing included, in interleaved rounds; the order
 turns from round to round. The time is the median of the rounds; ratios are medians of the ratios within a
 round, which is what to read on a busy machine. `--clock cpu` counts the processor time of one thread instead,
-which neighbours disturb less. The peak is that of a bf16 product of 2048-square matrices, between the
-rounds. ONNX Runtime and OpenVINO join in where they and onnxscript are installed. Prints Markdown.
+which neighbours disturb less. The peak is that of a product of 2048-square matrices in our precision,
+between the rounds. ONNX Runtime and OpenVINO join in where they and onnxscript are installed. Prints
+Markdown.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 from spanwise.corpora.squad import read_squad
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.locate import find_base
-from spanwise.models.precision import has_bf16
+from spanwise.models.precision import compute_dtype, has_bf16
 
 Encode = Callable[[list[str]], NDArray[np.float32]]
 AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
@@ -75,8 +76,8 @@ def engines(encoder: TextEncoder, use_exported: bool) -> dict[str, Encode]:
 
 
 def peak(clock: Callable[[], float], device: torch.device) -> float:
-    """FLOP/s of a bf16 product."""
-    left = torch.randn(SQUARE, SQUARE, device=device).bfloat16()
+    """FLOP/s of a product in the precision that we compute in."""
+    left = torch.randn(SQUARE, SQUARE, device=device).to(compute_dtype(device))
     out = torch.empty_like(left)
     times = []
     for _ in range(5):
@@ -114,7 +115,7 @@ def measure(
     processor = (
         f"{torch.get_num_threads()} threads, {encoder.device} {torch.backends.cpu.get_cpu_capability()}"
     )
-    print(f"{size}, {processor}; bf16 product {max(peaks) / 1e9:,.0f} GFLOP/s\n")
+    print(f"{size}, {processor}; square product {max(peaks) / 1e9:,.0f} GFLOP/s\n")
     print("| | passages/s | tokens/s | times float32 | times autocast | share of peak | least cosine |")
     print("|---|---|---|---|---|---|---|")
     for name, taken in times.items():
