@@ -69,7 +69,6 @@ class VectorIndex:
         """
         check_k(k)
         check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
-        check_among(among)
         chosen = None if among is None else chosen_rows(self._stored, among)
         n_rows = len(self) if chosen is None else int(chosen.sum())
         if not n_rows:
@@ -103,7 +102,8 @@ class VectorIndex:
 
 def chosen_rows(stored: StoredVectors, among: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(n,) which rows belong to these passages."""
-    rows = stored.rows_of(np.asarray(among, np.int64))
+    check_among(among)
+    rows = stored.rows_of(among)
     chosen = np.zeros(len(stored), np.bool_)
     chosen[rows[rows >= 0]] = True
     return chosen
