@@ -48,9 +48,7 @@ class Layout:
     blocks: list[Block]
 
     @classmethod
-    def of(
-        cls, lengths: Ids, dtype: torch.dtype, device: torch.device, seen: Ids | None = None
-    ) -> Layout:
+    def of(cls, lengths: Ids, dtype: torch.dtype, device: torch.device, seen: Ids | None = None) -> Layout:
         """The layout for sequences of these lengths (B,); biases in the precision of the scores.
 
         Of each sequence the first `seen` tokens (B,) are attended to, by default all.

@@ -15,7 +15,7 @@ Ids = NDArray[np.int64]
 class PackedTokens:
     """The ids and segment types of all tokens, (T,) int64 each, and how many belong to each sequence (B,).
 
-    `seen` (B,) says how many of them, from the first, the tokens of a sequence attend to: all when it is None.
+    `seen` (B,): how many of them, from the first, the tokens of a sequence attend to; None for all.
 
     >>> tokens = PackedTokens.of([[5, 6, 7], [8]])
     >>> tokens.positions().tolist(), tokens.starts().tolist()
