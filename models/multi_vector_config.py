@@ -90,7 +90,7 @@ def _modules(folder: Path, pylate: bool) -> list[Module]:
 
 
 def _check_similarity(path: Path, config: dict[str, Any], pylate: bool) -> None:
-    """Raises ModelRejected when passages are ranked by anything but the sum over a question's best matches."""
+    """Raises ModelRejected unless passages are ranked by the sum over the best match of each token."""
     similarity = str(config.get("similarity_fn_name") or "maxsim").lower()
     if similarity not in (*_SIMILARITIES, *_ONE_VECTOR * pylate):
         raise ModelRejected(
