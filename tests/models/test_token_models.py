@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from made_encoders import sentence_model, write
 from made_token_models import (
     TOKENS,
@@ -46,7 +49,7 @@ REFUSED = {
     "router": ({"ends": ("Router", "MultiVectorMask", "Normalize")}, "Router is not known"),
     "gelu": ({"layers": ((8, "activation.GELU"),)}, "activation torch.nn.modules.activation.GELU"),
     "allowlist": ({"mask": {"keep_only_token_ids": [5]}}, "keep_only_token_ids"),
-    "no words": ({"mask": {"skiplist_words": 7}}, "are not lists"),
+    "no words": ({"mask": {"skiplist_words": 7}}, "skiplist_words is 7"),
     "strategy": ({"stated": {"query_expansion": {"strategy": "max", "length": 9}}}, "query_expansion is"),
     "odd key": ({"stated": {"query_expansion": EXPANSION | {"top": 1}}}, "query_expansion is"),
     "odd length": ({"stated": {"query_expansion": {"strategy": "min", "length": "9"}}}, "query_expansion is"),
@@ -114,8 +117,8 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value):
         ({"similarity": "l2"}, "similarity is 'l2'"),
         ({"interaction": "flipr"}, "interaction is 'flipr'"),
         ({"dim": 128}, "dim is 128"),
-        ({"doc_maxlen": 1}, "limit of 1 tokens"),
-        ({"query_maxlen": "32"}, "limit of '32' tokens"),
+        ({"doc_maxlen": 1}, "doc_maxlen is 1,"),
+        ({"query_maxlen": "32"}, "query_maxlen is '32'"),
         ({"query_maxlen": 400}, "the model sees 64"),
     ],
 )
@@ -234,3 +237,57 @@ def test_a_fingerprint_looks_at_the_layer_and_at_the_base(tmp_path, monkeypatch)
     assert len({seen, without_base, token_model_fingerprint("builtin")}) == 3
     assert token_model_fingerprint(str(builtin_colbert_folder())) == without_base
     assert token_model_fingerprint("org/model@" + "c" * 40) == "org/model@" + "c" * 40
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 99) | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+SETTINGS = {
+    "multi-vector": {
+        "config_sentence_transformers.json": ("prompts", "similarity_fn_name", "truncate_dim", "model_type"),
+        "sentence_bert_config.json": ("query_length", "max_seq_length", "query_expansion", "modality_config"),
+        "2_MultiVectorMask/config.json": ("skiplist_words", "skiplist_tasks", "keep_only_token_ids"),
+        "3_Normalize/config.json": ("module_input_name", "module_output_name"),
+        "1_Dense/config.json": ("module_input_name", "in_features", "activation_function"),
+    },
+    "pylate": {
+        "config_sentence_transformers.json": (
+            "prompts",
+            "query_prefix",
+            "query_length",
+            "document_length",
+            "skiplist_words",
+            "query_expansion",
+        )
+    },
+    "stanford": {
+        "artifact.metadata": ("query_maxlen", "doc_maxlen", "dim", "query_token_id", "similarity"),
+        "config.json": ("architectures",),
+    },
+}
+MADE = {
+    "multi-vector": multi_vector_model,
+    "pylate": lambda folder: pylate_model(folder, query_prefix="[Q] "),
+    "stanford": lambda folder: stanford_model(folder, {}),
+}
+
+
+@pytest.mark.parametrize("layout", SETTINGS)
+def test_an_odd_setting_is_refused_or_harmless(tmp_path, layout):
+    folder = MADE[layout](tmp_path / "model")
+    places = [(path, name) for path, names in SETTINGS[layout].items() for name in names]
+
+    @given(st.sampled_from(places), ODD)
+    def loads(place, value):
+        path = folder / place[0]
+        before = path.read_text()
+        write(path, json.loads(before) | {place[1]: value})
+        try:
+            with suppress(ModelRejected):
+                assert len(token_model_digest(str(folder))) == 64
+        finally:
+            path.write_text(before)
+
+    loads()
