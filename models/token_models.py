@@ -11,13 +11,11 @@ from pathlib import Path
 
 from spanwise.errors import ModelRejected
 
-from .builtin_colbert import base_with_layer, builtin_colbert_folder
-from .locate import MODULES, find_base, find_model
+from .builtin_colbert import base_with_layer
+from .locate import BUILTIN, MODULES, builtin_colbert_folder, find_base, find_model
 from .multi_vector_config import multi_vector_tower
 from .stanford_colbert import is_stanford, stanford_tower
 from .token_tower import TokenTower
-
-BUILTIN = "builtin"
 
 
 def absolute_token_name(name: str) -> str:

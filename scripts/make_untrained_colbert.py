@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from spanwise.corpora.squad import read_squad
-from spanwise.models.builtin_colbert import SETTINGS, builtin_colbert_folder
+from spanwise.models.builtin_colbert import SETTINGS
 from spanwise.models.linear_layer import TOKENS
-from spanwise.models.locate import BASE_SHA256, find_base
+from spanwise.models.locate import BASE_SHA256, builtin_colbert_folder, find_base
 from spanwise.models.skiplist import PUNCTUATION
 from spanwise.models.token_encoder import TokenEncoder
 from spanwise.models.token_tower import TokenSide, TokenTower
@@ -54,7 +54,7 @@ def main() -> None:
         },
         folder / "model.safetensors",
     )
-    layer = {"in_features": len(mean), "out_features": WIDTH, "bias": True}
+    layer: dict[str, object] = {"in_features": len(mean), "out_features": WIDTH, "bias": True}
     layer |= {"activation_function": "torch.nn.modules.linear.Identity"}
     layer |= {"module_input_name": TOKENS, "module_output_name": TOKENS}
     write(folder / "config.json", layer)

@@ -25,9 +25,9 @@ from safetensors.torch import load_file, save_file
 
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models import fingerprint as fingerprints
-from spanwise.models.builtin_colbert import base_with_layer, builtin_colbert_folder
+from spanwise.models.builtin_colbert import base_with_layer
 from spanwise.models.fingerprint import token_model_fingerprint
-from spanwise.models.locate import BASE_SHA256
+from spanwise.models.locate import BASE_SHA256, builtin_colbert_folder
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.token_models import absolute_token_name, token_model_digest, token_tower_of
 
