@@ -17,6 +17,7 @@ LABELS = {
     "files": "reading files",
     "bytes": "of which",
     "encode": "encoding passages",
+    "tokens": "encoding tokens",
     "questions": "asking",
     "records": "reading records",
     "steps": "training",
