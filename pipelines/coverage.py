@@ -31,8 +31,8 @@ def gaps(snapshot: Snapshot) -> list[Span]:
     There is no white space at their ends; what two encoders missed is one part.
     """
     missed: dict[str, list[Place]] = defaultdict(list)
-    for coverage in _coverages(snapshot):
-        for document_id, places in _missed(snapshot, coverage):
+    for model in sorted(snapshot.vector_models().keys() | snapshot.token_models().keys()):
+        for document_id, places in _missed(snapshot, snapshot.coverage(model)):
             missed[document_id] += places
     found: list[Span] = []
     for document_id in sorted(missed):
@@ -54,13 +54,6 @@ def joined(places: Iterable[Place]) -> list[Place]:
         else:
             found.append((start, end))
     return found
-
-
-def _coverages(snapshot: Snapshot) -> Iterator[Coverage]:
-    for model in sorted(snapshot.vector_models()):
-        yield snapshot.coverage(model)
-    for model in sorted(snapshot.token_models()):
-        yield snapshot.token_coverage(model)
 
 
 def _missed(snapshot: Snapshot, coverage: Coverage) -> Iterator[tuple[str, list[Place]]]:

@@ -45,12 +45,12 @@ def sync_tokens(
 
     Token vectors of other models are dropped.
     """
-    with store.snapshot() as snapshot:
-        missing = snapshot.without_tokens(encoder.digest)
-        stale = [model for model in snapshot.token_models() if model != encoder.digest]
-        begins = snapshot.codebook(encoder.digest) is None
     with store.writer() as writer:
-        for model in stale:
+        with store.snapshot() as snapshot:
+            missing = snapshot.without_tokens(encoder.digest)
+            begins = snapshot.codebook(encoder.digest) is None
+            stale = snapshot.token_models().keys() - {encoder.digest}
+        for model in sorted(stale):
             writer.drop_tokens(model)
         done = 0
         for batch in _batches(missing, SAMPLED if begins else 0):
@@ -59,8 +59,10 @@ def sync_tokens(
             vectors, lengths = encoder.encode_passages(texts, _counted_on(report, done, len(missing)))
             vectors, lengths = pooled(vectors, lengths, setting.pool)
             if begins:
+                report("codebook", 0, 1)
                 n_tokens = len(vectors) * len(missing) // len(batch)
                 writer.put_codebook(encoder.digest, Codebook.train(vectors, n_tokens, setting.bits))
+                report("codebook", 1, 1)
                 begins = False
             writer.put_tokens(encoder.digest, batch, vectors, lengths, encoder.covered(texts))
             writer.commit()

@@ -18,6 +18,7 @@ LABELS = {
     "bytes": "of which",
     "encode": "encoding passages",
     "tokens": "encoding tokens",
+    "codebook": "training the codebook",
     "questions": "asking",
     "records": "reading records",
     "steps": "training",
