@@ -48,7 +48,7 @@ def wanted_setting(
     The name is made to mean the same wherever a command is run. ModelNotFound or ModelRejected for a model
     that cannot be had, `ValueError` for other numbers than an index can store.
     """
-    from ..models.token_encoder import absolute_token_name, token_model_digest
+    from ..models.token_models import absolute_token_name, token_model_digest
 
     held = held or ColbertSetting(name)
     absolute = absolute_token_name(name)

@@ -133,10 +133,6 @@ def _fingerprint(kind: str, name: str) -> str | None:
         from ..reader.folder import reader_fingerprint
 
         return reader_fingerprint(name)
-    if kind == "tokens":
-        from ..models.token_encoder import token_model_fingerprint
+    from ..models.fingerprint import model_fingerprint, token_model_fingerprint
 
-        return token_model_fingerprint(name)
-    from ..models.fingerprint import model_fingerprint
-
-    return model_fingerprint(name)
+    return token_model_fingerprint(name) if kind == "tokens" else model_fingerprint(name)

@@ -30,7 +30,7 @@ SEED = 0
 
 def lacks_tokens(store: Store, setting: ColbertSetting) -> bool:
     """Whether a passage has no token vectors of the model as its files are now, or some are of another."""
-    from ..models.token_encoder import token_model_digest
+    from ..models.token_models import token_model_digest
 
     with store.snapshot() as snapshot:
         n_passages = snapshot.n_passages

@@ -1,4 +1,4 @@
-"""An encoder of tokens that takes no model: each word has a vector that depends on the word alone."""
+"""An encoder of tokens that takes no model: the vector of a word depends on the word and the digest alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 WIDTH = 16
 
 
-def vector_of_word(word: str) -> NDArray[np.float32]:
-    """A unit vector that depends on the word in small letters."""
-    draw = np.random.default_rng(list(hashlib.sha256(word.lower().encode()).digest()))
+def vector_of_word(word: str, digest: str) -> NDArray[np.float32]:
+    """A unit vector that depends on the digest and the word in small letters."""
+    draw = np.random.default_rng(list(hashlib.sha256(f"{digest} {word.lower()}".encode()).digest()))
     vector = draw.standard_normal(WIDTH)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
@@ -31,14 +31,12 @@ class WordEncoder:
         self.encoded: list[str] = []
 
     def encode_questions(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        marker = vector_of_word("[Q]")
-        return [
-            np.stack([marker, *(vector_of_word(text[s:e]) for s, e in self._words(text))]) for text in texts
-        ]
+        marker = vector_of_word("[Q]", self.digest)
+        return [np.stack([marker, *self._vectors(text)]) for text in texts]
 
     def encode_passages(self, texts: Sequence[str], report=lambda done: None):
         self.encoded += texts
-        rows = [[vector_of_word(text[s:e]) for s, e in self._words(text)] for text in texts]
+        rows = [self._vectors(text) for text in texts]
         report(len(texts))
         lengths = np.array([len(each) for each in rows], np.int64)
         return np.array([row for each in rows for row in each], np.float32).reshape(-1, WIDTH), lengths
@@ -53,6 +51,9 @@ class WordEncoder:
 
     def passage_offsets(self, text: str) -> list[tuple[int, int] | None]:
         return list(self._words(text))
+
+    def _vectors(self, text: str) -> list[NDArray[np.float32]]:
+        return [vector_of_word(text[start:end], self.digest) for start, end in self._words(text)]
 
     def _words(self, text: str) -> list[tuple[int, int]]:
         found = [match.span() for match in re.finditer(r"\w+", text)]

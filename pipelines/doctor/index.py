@@ -9,7 +9,7 @@ from spanwise.errors import IndexNotFound, SpanwiseError
 from ...index.store import Store
 from ...models.locate import find_model
 from ...models.sides import model_digest, parts_of
-from ...models.token_encoder import token_model_digest
+from ...models.token_models import token_model_digest
 from ..library import Library
 from ..locations import is_writable, nearest_index, resolve_index
 from .finding import Finding, fail, ok, warn

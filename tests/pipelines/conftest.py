@@ -9,7 +9,7 @@ from made_tokens import WordEncoder
 from tiny_models import tiny_encoder, tiny_span_model
 
 from spanwise.errors import ModelNotFound
-from spanwise.models import token_encoder
+from spanwise.models import fingerprint, token_encoder, token_models
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill
@@ -61,9 +61,9 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
         return known[name]
 
     monkeypatch.setattr(token_encoder, "load_token_encoder", encoder)
-    monkeypatch.setattr(token_encoder, "absolute_token_name", lambda name: name)
-    monkeypatch.setattr(token_encoder, "token_model_digest", lambda name: encoder(name).digest)
-    monkeypatch.setattr(token_encoder, "token_model_fingerprint", lambda name: encoder(name).digest)
+    monkeypatch.setattr(token_models, "absolute_token_name", lambda name: name)
+    monkeypatch.setattr(token_models, "token_model_digest", lambda name: encoder(name).digest)
+    monkeypatch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder(name).digest)
     return known
 
 
