@@ -51,7 +51,7 @@ def set_colbert(library: Library, name: str | None, bits: int | None, pool: int 
             "this index keeps no token vectors: name their model, too, with --colbert builtin",
             param_hint="--colbert-bits" if pool is None else "--colbert-pool",
         )
-    library.use_colbert(name or (held and held.name), bits, pool)
+    library.use_colbert(name if held is None else name or held.name, bits, pool)
     now = library.colbert
     if held is not None and now != held:
         anew = f"; all passages are encoded anew by {_named(now)}" if now is not None else ""

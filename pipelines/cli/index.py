@@ -174,7 +174,7 @@ def say_report(report: SyncReport) -> None:
     if report.added or report.updated or report.deleted:
         say(changes(report))
     if report.encoded_tokens:
-        say(f"{report.encoded_tokens} passages got token vectors")
+        say(f"token vectors made: {report.encoded_tokens} passages")
 
 
 def say_rejected(rejected: Sequence[Rejection]) -> None:

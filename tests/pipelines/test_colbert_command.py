@@ -37,7 +37,7 @@ def test_index_makes_token_vectors_and_keeps_them_up(run, index, folder):
     assert report["encoded_tokens"] == report["passages"] > 0
     (folder / "new.txt").write_text("A new ferry.\n")
     code, _, err = index()
-    assert (code, "1 passages got token vectors" in err) == (0, True)
+    assert (code, "token vectors made: 1 passages" in err) == (0, True)
 
 
 @pytest.mark.parametrize("retriever", ["colbert", "bm25+colbert", "dense+colbert", "bm25+dense+colbert"])

@@ -200,7 +200,7 @@ def test_a_passage_beyond_the_window_is_a_gap(library, folder, words) -> None:
     (folder / "long.md").write_text("# A\n\none two three four five six seven eight\n")
     library.sync()
     gaps = {gap.document_id: gap.text for gap in library.gaps()}
-    assert gaps["long.md"] == "six seven eight"
+    assert gaps["long.md"] == "five six seven eight"
     assert library.status()["beyond_window"]["documents"] == len(gaps)
 
 
