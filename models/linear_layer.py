@@ -48,8 +48,8 @@ class LinearLayer:
             raise ModelRejected(
                 f"{path}: the activation {activation}, expected one of {', '.join(_ACTIVATIONS)}"
             )
-        names = {config.get("module_input_name", maps), config.get("module_output_name") or maps}
-        if config.get("use_residual") or names != {maps}:
+        names = [config.get("module_input_name", maps), config.get("module_output_name") or maps]
+        if config.get("use_residual") or names != [maps, maps]:
             raise ModelRejected(f"{path}: a layer that is not one linear map of {maps}")
         if not (folder / WEIGHTS).is_file():
             raise ModelRejected(f"{folder} holds no {WEIGHTS}; other formats can run code and are refused")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
 CONFIG = "config.json"
 CODE = "auto_map"  # the key under which a configuration names Python files of its own
 _CONFIGS = (CONFIG, "tokenizer_config.json")
+_KINDS: dict[type, str] = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+Value = TypeVar("Value")
 
 
 def checked_folder(folder: Path) -> Path:
@@ -63,6 +65,14 @@ def read_json_list(path: Path) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise ModelRejected(f"{path} holds no list of JSON objects")
     return found
+
+
+def stated(config: Mapping[str, Any], name: str, kind: type[Value], path: Path) -> Value | None:
+    """The setting of that name, None where there is none; ModelRejected unless it is of that very type."""
+    value = config.get(name)
+    if value is not None and type(value) is not kind:
+        raise ModelRejected(f"{path}: {name} is {value!r}, expected {_KINDS.get(kind, kind.__name__)}")
+    return value
 
 
 def _parsed(path: Path) -> Any:

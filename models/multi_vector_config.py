@@ -17,11 +17,11 @@ from spanwise.errors import ModelRejected
 
 from .linear_layer import TOKENS, LinearLayer
 from .locate import MODULES
-from .model_folder import CONFIG, checked_folder, read_json
+from .model_folder import CONFIG, checked_folder, read_json, stated
 from .pylate_config import is_pylate, pylate_settings
 from .sentence_modules import Module, listed_modules
 from .skiplist import PUNCTUATION
-from .token_limit import token_limit
+from .token_limit import stated_length, token_limit
 from .token_tower import Expansion, TokenSide, TokenTower
 from .tower import Tower, weights_of
 
@@ -30,6 +30,7 @@ KINDS = ("Transformer", "Dense", "MultiVectorMask", "Normalize")
 _SIMILARITIES = ("maxsim", "meanmaxsim")
 _ONE_VECTOR = ("cosine", "dot")  # what PyLate's saves say where their library has set it
 _TASKS = ("query", "document")
+_OWN = ("query_length", "document_length", "query_expansion", "max_seq_length", "do_lower_case")
 
 
 def multi_vector_tower(folder: Path) -> TokenTower:
@@ -45,19 +46,17 @@ def multi_vector_tower(folder: Path) -> TokenTower:
     transformer, *others = _modules(folder, pylate)
     checked_folder(transformer.folder)
     masks = [module for module in others if module.kind == "MultiVectorMask"]
-    settings = pylate_settings(config, folder / MODEL) | _stated(transformer.folder / LENGTHS)
-    expansion = Expansion.read(settings.get("query_expansion"), folder)
+    settings = pylate_settings(config, folder / MODEL) | _of_transformer(transformer.folder / LENGTHS)
+    expansion = Expansion.read(stated(settings, "query_expansion", dict, folder), folder)
     if expansion and not (masks or pylate):
         raise ModelRejected(f"{folder}: query_expansion without a MultiVectorMask, which would score it")
     skipped = _skiplists(masks[0].folder / CONFIG) if masks else {}
     if pylate:
-        words = config.get("skiplist_words")
+        words = stated(config, "skiplist_words", list, folder / MODEL)
         skipped = {"document": PUNCTUATION if words is None else tuple(map(str, words))}
-    prompts = settings.get("prompts", config.get("prompts") or {})
+    prompts = settings["prompts"]
     lengths = _lengths(settings, expansion, transformer.folder)
-    question, passage = (
-        TokenSide(str(prompts.get(task) or ""), lengths[task], skipped.get(task, ())) for task in _TASKS
-    )
+    question, passage = (TokenSide(prompts[task], lengths[task], skipped.get(task, ())) for task in _TASKS)
     return TokenTower(
         Tower(
             weights_of(transformer.folder), transformer.folder, lowercase=bool(settings.get("do_lower_case"))
@@ -84,13 +83,13 @@ def _modules(folder: Path, pylate: bool) -> list[Module]:
         path = module.folder / CONFIG
         if module.kind == "Normalize":
             config = read_json(path) if path.is_file() else {}
-            if {config.get("module_input_name"), config.get("module_output_name") or TOKENS} != {TOKENS}:
+            if [config.get("module_input_name"), config.get("module_output_name") or TOKENS] != [TOKENS] * 2:
                 raise ModelRejected(f"{path} does not normalise {TOKENS}")
     return found
 
 
 def _check_similarity(path: Path, config: dict[str, Any], pylate: bool) -> None:
-    """Raises ModelRejected when passages are ranked by anything but the sum over a question's best matches."""
+    """Raises ModelRejected unless passages are ranked by the sum over the best match of each token."""
     similarity = str(config.get("similarity_fn_name") or "maxsim").lower()
     if similarity not in (*_SIMILARITIES, *_ONE_VECTOR * pylate):
         raise ModelRejected(
@@ -103,24 +102,22 @@ def _check_similarity(path: Path, config: dict[str, Any], pylate: bool) -> None:
 def _skiplists(path: Path) -> dict[str, tuple[str, ...]]:
     """The words that each side skips."""
     config = read_json(path)
-    words, tasks = config.get("skiplist_words") or [], config.get("skiplist_tasks")
-    tasks = ["document"] if tasks is None else [tasks] if isinstance(tasks, str) else tasks
+    tasks = config.get("skiplist_tasks")
+    tasks = [tasks] if isinstance(tasks, str) else stated(config, "skiplist_tasks", list, path)
+    words = stated(config, "skiplist_words", list, path) or []
     if config.get("keep_only_token_ids"):
         raise ModelRejected(f"{path}: keep_only_token_ids is not known here")
-    if not isinstance(words, list) or not isinstance(tasks, list):
-        raise ModelRejected(f"{path}: skiplist_words and skiplist_tasks are not lists of words")
-    return {task: tuple(map(str, words)) for task in map(str, tasks)}
+    skipping = ["document"] if tasks is None else map(str, tasks)
+    return {task: tuple(map(str, words)) for task in skipping}
 
 
 def _lengths(settings: dict[str, Any], expansion: Expansion | None, folder: Path) -> dict[str, int | None]:
     """The limit of each side in tokens: its own, else that of the transformer's module."""
-    own = {task: settings.get(f"{task}_length") for task in _TASKS}
-    for task, length in own.items():
-        if length is not None and (type(length) is not int or length < 3):
-            raise ModelRejected(f"{folder}: {task}_length is {length!r}, expected at least 3 tokens")
-    if expansion and own["query"] is not None and own["query"] < expansion.length:
+    own = {task: stated_length(settings, f"{task}_length", folder) for task in _TASKS}
+    longest = own["query"]
+    if expansion and longest is not None and longest < expansion.length:
         raise ModelRejected(
-            f"{folder}: questions are cut at {own['query']} tokens and filled up to {expansion.length}"
+            f"{folder}: questions are cut at {longest} tokens and filled up to {expansion.length}"
         )
     general = token_limit(folder, settings.get("max_seq_length"))
     if expansion and expansion.cut:
@@ -128,7 +125,7 @@ def _lengths(settings: dict[str, Any], expansion: Expansion | None, folder: Path
     return {task: general if length is None else length for task, length in own.items()}
 
 
-def _stated(path: Path) -> dict[str, Any]:
+def _of_transformer(path: Path) -> dict[str, Any]:
     """The settings of the transformer's module; ModelRejected for those that ask for something else of it."""
     config = read_json(path) if path.is_file() else {}
     plain: dict[str, Any] = {"transformer_task": "feature-extraction", "module_output_name": TOKENS}
@@ -139,4 +136,4 @@ def _stated(path: Path) -> dict[str, Any]:
     modality = config.get("modality_config")
     if modality is not None and (not isinstance(modality, dict) or modality.get("text") != states):
         raise ModelRejected(f"{path}: modality_config is {modality!r}, expected the last states of a text")
-    return config
+    return {name: config[name] for name in _OWN if name in config}

@@ -76,6 +76,7 @@ def _write_transformer(encoder: TokenEncoder, folder: Path) -> None:
     )
     stated: dict[str, Any] = {
         "transformer_task": "feature-extraction",
+        "do_lower_case": tower.network.lowercase,
         "document_length": encoder.passages.texts.max_length,
         "query_length": encoder.questions.texts.max_length,
     }

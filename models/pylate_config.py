@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spanwise.errors import ModelRejected
+from .model_folder import stated
 
 _OWN = (
     "do_query_expansion",
@@ -30,17 +30,15 @@ def is_pylate(config: dict[str, Any]) -> bool:
 
 
 def pylate_settings(config: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Prompts, markers, lengths and query expansion; ModelRejected for a prefix that is no text."""
+    """Prompts, markers, lengths and query expansion; ModelRejected for a text that is none."""
     settings = {name: config[name] for name in _LENGTHS if config.get(name) is not None}
-    prompts = dict(config.get("prompts") or {})
+    prompts = dict(stated(config, "prompts", dict, path) or {})
     markers = []
     for task in ("query", "document"):
-        prefix = config.get(f"{task}_prefix") or ""
-        if not isinstance(prefix, str):
-            raise ModelRejected(f"{path}: {task}_prefix is {prefix!r}, expected a text")
+        prefix = stated(config, f"{task}_prefix", str, path) or ""
         if prefix.strip():
             markers.append(prefix)
-        prompts[task] = prefix + str(prompts.get(task) or "").removeprefix(prefix)
+        prompts[task] = prefix + (stated(prompts, task, str, path) or "").removeprefix(prefix)
     settings |= {"prompts": prompts, "markers": tuple(markers)}
     if "query_expansion" in config:
         settings["query_expansion"] = config["query_expansion"]

@@ -13,9 +13,9 @@ from pathlib import Path
 from spanwise.errors import ModelRejected
 
 from .linear_layer import LinearLayer
-from .model_folder import CONFIG, checked_folder, read_json
+from .model_folder import CONFIG, checked_folder, read_json, stated
 from .skiplist import PUNCTUATION
-from .token_limit import token_limit
+from .token_limit import stated_length, token_limit
 from .token_tower import Expansion, TokenSide, TokenTower
 from .tower import Tower, weights_of
 
@@ -27,7 +27,7 @@ _KNOWN = {"similarity": ("cosine",), "interaction": ("colbert",)}
 def is_stanford(folder: Path) -> bool:
     """Whether the folder is a checkpoint of that library."""
     path = folder / CONFIG
-    return path.is_file() and ARCHITECTURE in (read_json(path).get("architectures") or [])
+    return path.is_file() and ARCHITECTURE in (stated(read_json(path), "architectures", list, path) or [])
 
 
 def stanford_tower(folder: Path) -> TokenTower:
@@ -43,10 +43,10 @@ def stanford_tower(folder: Path) -> TokenTower:
     layer = LinearLayer.read_inline(folder)
     if metadata.get("dim", layer.n_out) != layer.n_out:
         raise ModelRejected(f"{path}: dim is {metadata['dim']!r}, and the projection has {layer.n_out} rows")
-    longest = _length(path, metadata.get("doc_maxlen")) or token_limit(folder)
-    n_question = _length(path, metadata.get("query_maxlen")) or _QUESTION_LENGTH
-    markers = [f"{metadata.get('query_token_id') or '[unused0]'} "]
-    markers.append(f"{metadata.get('doc_token_id') or '[unused1]'} ")
+    longest = stated_length(metadata, "doc_maxlen", path) or token_limit(folder)
+    n_question = stated_length(metadata, "query_maxlen", path) or _QUESTION_LENGTH
+    marks = stated(metadata, "query_token_id", str, path), stated(metadata, "doc_token_id", str, path)
+    markers = f"{marks[0] or '[unused0]'} ", f"{marks[1] or '[unused1]'} "
     expansion = Expansion(n_question, attend=bool(metadata.get("attend_to_mask_tokens")))
     skipped = PUNCTUATION if metadata.get("mask_punctuation", True) else ()
     return TokenTower(
@@ -54,11 +54,5 @@ def stanford_tower(folder: Path) -> TokenTower:
         (layer,),
         TokenSide(markers[0], n_question, expansion=expansion),
         TokenSide(markers[1], longest, skipped),
-        tuple(markers),
+        markers,
     )
-
-
-def _length(path: Path, stated: object) -> int | None:
-    if stated is None or (type(stated) is int and stated >= 3):
-        return stated
-    raise ModelRejected(f"{path}: a limit of {stated!r} tokens, expected at least 3")

@@ -114,6 +114,15 @@ def test_token_vectors_are_those_of_sentence_transformers(tmp_path, layout):
     assert_equal(rows_of(encoder, TEXTS), model.encode_document(TEXTS, convert_to_numpy=True))
 
 
+@pytest.mark.parametrize("layout", ["expansion", "pylate", "stanford"])
+def test_what_the_library_saves_is_read(tmp_path, layout):
+    model = library_model(LAYOUTS[layout](tmp_path / "model"))
+    model.save_pretrained(str(tmp_path / "saved"))
+    encoder = load_token_encoder(str(tmp_path / "saved"), device="cpu")
+    assert_equal(encoder.encode_questions(TEXTS), model.encode_query(TEXTS, convert_to_numpy=True))
+    assert_equal(rows_of(encoder, TEXTS), model.encode_document(TEXTS, convert_to_numpy=True))
+
+
 @pytest.fixture(scope="module")
 def skipping(tmp_path_factory):
     """A model that skips [CLS], [SEP] and punctuation in passages, and fills up questions."""
