@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..protocol import Places, Ranking
 from ..ranking import best, check_among, check_k
+from .codebook import Codebook
 from .exact_scan import scan
 from .int8_tokens import Int8Form
 from .interaction import centroid_scores
@@ -38,21 +39,36 @@ class MaxSimIndex:
     """Ranks live passages for questions of several unit vectors; scores are sums and may be negative."""
 
     def __init__(
-        self, stored: StoredTokens, places: Places, exact: bool = False, candidates: int | None = None
+        self,
+        stored: StoredTokens,
+        codebook: Codebook,
+        places: Places,
+        exact: bool = False,
+        candidates: int | None = None,
     ) -> None:
         """`candidates` passages are compared by all their tokens; None chooses by k and the collection."""
         if candidates is not None and candidates < 1:
             raise ValueError(f"candidates must be at least 1, not {candidates}")
         self._stored = stored
+        self._codebook = codebook
         self._places = places
         self._is_exact = exact
         self._candidates = candidates
-        self._form = Int8Form.of(stored.codebook)
+        self._form = Int8Form.of(codebook)
 
     @classmethod
-    def build(cls, stored: StoredTokens, places: Places, exact: bool = False) -> MaxSimIndex:
+    def build(
+        cls,
+        stored: StoredTokens,
+        codebook: Codebook,
+        places: Places,
+        exact: bool = False,
+        device: str = "cpu",
+    ) -> MaxSimIndex:
         """Search these tokens; `exact` looks at all of them, whatever the size of the collection."""
-        return cls(stored, places, exact)
+        if device != "cpu":
+            raise ValueError(f"MaxSimIndex searches on the cpu, not on {device}")
+        return cls(stored, codebook, places, exact)
 
     def __len__(self) -> int:
         """How many live passages have token vectors."""
@@ -78,7 +94,7 @@ class MaxSimIndex:
         n_rows = len(self) if rows is None else len(rows)
         if not n_rows:
             return [Ranking(np.empty(0, np.int64), np.empty(0, np.float64)) for _ in queries]
-        questions = [Question(query, self._stored.codebook, self._form) for query in queries]
+        questions = [Question(query, self._codebook, self._form) for query in queries]
         n = self.n_candidates(k)
         if self._is_exact or n_rows <= _WORTHWHILE * n:
             return self._ranked_of_all(questions, k, rows)

@@ -13,7 +13,8 @@ CAT, DOG, MAT = (HATS / np.linalg.norm(HATS, axis=1, keepdims=True)).astype(np.f
 
 def scores(question: Vectors, *passages: Vectors) -> list[float]:
     """The score of each passage, in their order, by the index; int8 is good to half a hundredth here."""
-    index = MaxSimIndex.build(stored(trained([passages], 8), [passages]), places)
+    codebook = trained([passages], 8)
+    index = MaxSimIndex.build(stored(codebook, [passages]), codebook, places)
     (ranking,) = index.search([question], len(passages))
     return ranking.scores[np.argsort(ranking.passage_ids)].tolist()
 

@@ -47,7 +47,7 @@ products_work = products.has_int8
 def test_equals_the_definition(means: str, bits: int, n_rows: int) -> None:
     tokens = held(bits)
     for question in questions(2, n_rows):
-        (ranking,) = MaxSimIndex(tokens, places, exact=True).search([question], 10)
+        (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, exact=True).search([question], 10)
         expected = maxsim_scores(tokens, question)
         assert ranking.passage_ids.tolist() == np.argsort(-expected)[:10].tolist()
         assert ranking.scores == pytest.approx(expected[ranking.passage_ids], rel=1e-5)
@@ -56,7 +56,7 @@ def test_equals_the_definition(means: str, bits: int, n_rows: int) -> None:
 @pytest.mark.parametrize("bits", BITS)
 def test_scans_stay_within_their_slack(means: str, bits: int) -> None:
     tokens = held(bits)
-    index = MaxSimIndex(tokens, places)
+    index = MaxSimIndex(tokens, tokens.codebook, places)
     for rows in questions(5):
         question = maxsim_index.Question(rows, tokens.codebook, index._form)
         (scanned,) = exact_scan.scan(tokens, index._form, [question])
@@ -68,13 +68,13 @@ def test_scans_stay_within_their_slack(means: str, bits: int) -> None:
 def test_widths_that_fill_no_register(width: int) -> None:
     tokens = held(4, width=width)
     (question,) = questions(1, width=width)
-    (ranking,) = MaxSimIndex(tokens, places).search([question], 5)
+    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places).search([question], 5)
     assert ranking.passage_ids.tolist() == np.argsort(-maxsim_scores(tokens, question))[:5].tolist()
 
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_batch_is_one_by_one(exact: bool) -> None:
-    index = MaxSimIndex(held(4), places, exact=exact, candidates=5)
+    index = MaxSimIndex(held(4), held(4).codebook, places, exact=exact, candidates=5)
     batch = [*questions(9), *questions(2, n_rows=1), *questions(2, n_rows=40)]
     together = index.search(batch, 5)
     for question, ranking in zip(batch, together, strict=True):
@@ -86,7 +86,8 @@ def test_a_batch_is_one_by_one(exact: bool) -> None:
 def test_equal_passages_come_by_place() -> None:
     passages = clustered(0, 4)
     segments = [[passages[0], passages[1], passages[0]], [passages[2], passages[0], passages[3]]]
-    index = MaxSimIndex(stored(trained(segments, 8), segments), places)
+    codebook = trained(segments, 8)
+    index = MaxSimIndex(stored(codebook, segments), codebook, places)
     (ranking,) = index.search([passages[0][:3]], 6)
     assert ranking.passage_ids.tolist()[:3] == [0, 2, 4]
     assert len(set(ranking.scores.tolist()[:3])) == 1
@@ -95,8 +96,8 @@ def test_equal_passages_come_by_place() -> None:
 @pytest.mark.parametrize("bits", BITS)
 def test_candidates_lose_next_to_nothing(bits: int) -> None:
     tokens = held(bits, 2000)
-    exact = MaxSimIndex(tokens, places, exact=True)
-    approximate = MaxSimIndex(tokens, places, candidates=200)
+    exact = MaxSimIndex(tokens, tokens.codebook, places, exact=True)
+    approximate = MaxSimIndex(tokens, tokens.codebook, places, candidates=200)
     asked_for = questions(30, n_passages=2000)
     pairs = zip(exact.search(asked_for, 10), approximate.search(asked_for, 10), strict=True)
     shares = [np.isin(one.passage_ids, other.passage_ids).mean() for one, other in pairs]
@@ -106,9 +107,9 @@ def test_candidates_lose_next_to_nothing(bits: int) -> None:
 def test_lists_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = held(4, 2000)
     asked_for = questions(30, n_passages=2000)
-    exact = MaxSimIndex(tokens, places, exact=True).search(asked_for, 10)
+    exact = MaxSimIndex(tokens, tokens.codebook, places, exact=True).search(asked_for, 10)
     monkeypatch.setattr(maxsim_index, "_LISTED", 1000)
-    listed = MaxSimIndex(tokens, places, candidates=200).search(asked_for, 10)
+    listed = MaxSimIndex(tokens, tokens.codebook, places, candidates=200).search(asked_for, 10)
     shares = [
         np.isin(one.passage_ids, other.passage_ids).mean() for one, other in zip(exact, listed, strict=True)
     ]
@@ -129,7 +130,7 @@ def test_any_deletes_filters_and_k(
     tokens = held(bits, deleted=tuple(sorted(deleted)))
     (question,) = questions(1, n_rows=5)
     chosen = None if among is None else np.array(sorted(among), np.int64)
-    (ranking,) = MaxSimIndex(tokens, places, exact).search([question], k, chosen)
+    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, exact).search([question], k, chosen)
     live = tokens.passage_ids if chosen is None else np.intersect1d(tokens.passage_ids, chosen)
     expected = dict(zip(tokens.passage_ids.tolist(), maxsim_scores(tokens, question), strict=True))
     order = sorted(live.tolist(), key=lambda one: -expected[one])
@@ -141,7 +142,7 @@ def test_a_filter_leaves_k_hits_and_their_scores() -> None:
     tokens = held(4, 2000)
     (question,) = questions(1, n_passages=2000)
     among = np.arange(0, 2000, 2)
-    filtered = MaxSimIndex(tokens, places, candidates=60).search([question], 50, among)[0]
+    filtered = MaxSimIndex(tokens, tokens.codebook, places, candidates=60).search([question], 50, among)[0]
     assert len(filtered.passage_ids) == 50
     assert not (filtered.passage_ids % 2).any()
     assert filtered.scores == pytest.approx(maxsim_scores(tokens, question)[filtered.passage_ids], rel=1e-5)
@@ -149,19 +150,19 @@ def test_a_filter_leaves_k_hits_and_their_scores() -> None:
 
 def test_k_beyond_the_candidates_is_filled() -> None:
     tokens = held(4, 2000)
-    (ranking,) = MaxSimIndex(tokens, places, candidates=10).search(questions(1, n_passages=2000), 300)
+    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(questions(1, n_passages=2000), 300)
     assert len(ranking.passage_ids) == 300
 
 
 def test_no_passage_no_hit() -> None:
-    index = MaxSimIndex(held(8), places)
+    index = MaxSimIndex(held(8), held(8).codebook, places)
     (ranking,) = index.search(questions(1), 3, np.array([1000]))
     assert len(ranking.passage_ids) == 0
     assert index.search([], 3) == []
 
 
 def test_wrong_questions_are_refused() -> None:
-    index = MaxSimIndex(held(8), places)
+    index = MaxSimIndex(held(8), held(8).codebook, places)
     good = questions(1)[0]
     for bad in (good[:, :16], good[:0], good[0], good.astype(np.float64), good * np.float32(np.nan)):
         with pytest.raises(VectorRejected, match="question 1"):
@@ -170,8 +171,8 @@ def test_wrong_questions_are_refused() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="k must be at least 1"):
-        MaxSimIndex(held(8), places).search(questions(1), 0)
+        MaxSimIndex(held(8), held(8).codebook, places).search(questions(1), 0)
     with pytest.raises(ValueError, match="ascending"):
-        MaxSimIndex(held(8), places).search(questions(1), 1, np.array([2, 1]))
+        MaxSimIndex(held(8), held(8).codebook, places).search(questions(1), 1, np.array([2, 1]))
     with pytest.raises(ValueError, match="candidates must be at least 1"):
-        MaxSimIndex(held(8), places, candidates=0)
+        MaxSimIndex(held(8), held(8).codebook, places, candidates=0)
