@@ -1,62 +1,88 @@
-"""An encoder of tokens that takes no model: the vector of a word depends on the word and the digest alone."""
+"""Token vectors held in memory as if they lay in segments, and MaxSim over them as the definition says."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
 
-WIDTH = 16
+from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.maxsim.stored_tokens import StoredTokens
+from spanwise.index.maxsim.tokens import TokenSegment, sums
+
+Vectors = NDArray[np.float32]
 
 
-def vector_of_word(word: str, digest: str) -> NDArray[np.float32]:
-    """A unit vector that depends on the digest and the word in small letters."""
-    draw = np.random.default_rng(list(hashlib.sha256(f"{digest} {word.lower()}".encode()).digest()))
-    vector = draw.standard_normal(WIDTH)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+def unit(vectors: Vectors) -> Vectors:
+    return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
 
 
-class WordEncoder:
-    """Tokens are words, up to `window` in a passage; a question has a marker in front. Text without a word is
-    one token. `encoded` holds the passages in the order they came.
-    """
+def clustered(seed: int, n_passages: int, width: int = 32, n_topics: int = 40) -> list[Vectors]:
+    """Passages of 1 to 30 unit rows, each near one of a few directions that its passage prefers."""
+    random = np.random.default_rng(seed)
+    topics = unit(random.standard_normal((n_topics, width)))
+    passages = []
+    for length in random.integers(1, 31, n_passages):
+        preferred = random.integers(0, n_topics, 4)
+        rows = topics[random.choice(preferred, length)]
+        passages.append(unit(rows + 0.5 * random.standard_normal((length, width)) / width**0.5))
+    return passages
 
-    width, device = WIDTH, "cpu"
 
-    def __init__(self, digest: str = "words", window: int = 100) -> None:
-        self.digest, self.window = digest, window
-        self.encoded: list[str] = []
+def asked(seed: int, passages: Sequence[Vectors], n: int, n_rows: int = 8) -> list[Vectors]:
+    """Questions of unit rows near rows of some passage."""
+    random = np.random.default_rng(seed)
+    questions = []
+    for _ in range(n):
+        passage = passages[random.integers(len(passages))]
+        rows = passage[random.integers(len(passage), size=n_rows)]
+        questions.append(unit(rows + 0.3 * random.standard_normal(rows.shape) / rows.shape[1] ** 0.5))
+    return questions
 
-    def encode_questions(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        marker = vector_of_word("[Q]", self.digest)
-        return [np.stack([marker, *self._vectors(text)]) for text in texts]
 
-    def encode_passages(self, texts: Sequence[str], report=lambda done: None):
-        self.encoded += texts
-        rows = [self._vectors(text) for text in texts]
-        report(len(texts))
-        lengths = np.array([len(each) for each in rows], np.int64)
-        return np.array([row for each in rows for row in each], np.float32).reshape(-1, WIDTH), lengths
+def stored(
+    codebook: Codebook, segments: Sequence[Sequence[Vectors]], deleted: Sequence[int] = ()
+) -> StoredTokens:
+    """The passages of these segments, numbered from 0 on, without those deleted."""
+    made, first = [], 0
+    for passages in segments:
+        codes = codebook.encode(np.concatenate(passages))
+        ends = np.cumsum([len(rows) for rows in passages])
+        columns = {
+            "passage_ids": np.arange(first, first + len(passages)),
+            "ends": ends,
+            "centroids": codes.centroids,
+            "values": codes.values,
+            "scales": codes.scales,
+            "sums": sums(codes, np.append(0, ends[:-1]), ends),
+        }
+        for column in columns.values():
+            column.flags.writeable = False  # as a mapped file
+        segment = SimpleNamespace(
+            columns=columns, model="m", path=Path("segment"), check=lambda *_: None, release=lambda: None
+        )
+        made.append(TokenSegment(segment))
+        first += len(passages)
+    return StoredTokens(made, np.array(sorted(deleted), np.int64), codebook)
 
-    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        cut = [len(re.findall(r"\w+", text)) > self.window for text in texts]
-        seen = [
-            self._words(text)[-1][1] if late else len(text) for text, late in zip(texts, cut, strict=True)
-        ]
-        return np.array(seen, np.int32)
 
-    def question_offsets(self, text: str) -> list[tuple[int, int] | None]:
-        return [None, *self._words(text)]
+def trained(segments: Sequence[Sequence[Vectors]], bits: int) -> Codebook:
+    sample = np.concatenate([rows for passages in segments for rows in passages])
+    return Codebook.train(sample, len(sample), bits)
 
-    def passage_offsets(self, text: str) -> list[tuple[int, int] | None]:
-        return list(self._words(text))
 
-    def _vectors(self, text: str) -> list[NDArray[np.float32]]:
-        return [vector_of_word(text[start:end], self.digest) for start, end in self._words(text)]
+def maxsim_scores(tokens: StoredTokens, question: Vectors) -> NDArray[np.float64]:
+    """(n,) the score of each row of the stored tokens, from its decoded vectors, in float64."""
+    scores = [
+        (rows.astype(np.float64) @ question.T.astype(np.float64)).max(axis=0).sum()
+        for rows in tokens.decoded(tokens.passage_ids)
+    ]
+    return np.array(scores)
 
-    def _words(self, text: str) -> list[tuple[int, int]]:
-        found = [match.span() for match in re.finditer(r"\w+", text)]
-        return found[: self.window] or [(0, len(text))]
+
+def places(passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
+    """Places that ascend with the ids."""
+    return [("document", passage_id, passage_id + 1) for passage_id in passage_ids]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_tokens import WordEncoder
 from tiny_models import tiny_encoder, tiny_span_model
+from word_encoder import WordEncoder
 
 from spanwise.errors import ModelNotFound
 from spanwise.models import fingerprint, token_encoder, token_models

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_tokens import WordEncoder
 from tiny_models import tiny_span_model
+from word_encoder import WordEncoder
 
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from made_corpora import PLAIN
-from made_tokens import WordEncoder
+from word_encoder import WordEncoder
 
 from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index.maxsim.codebook import Codebook
