@@ -8,6 +8,7 @@ longer than the model's positions is cut there; `covered` says where.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -65,6 +66,10 @@ class TextEncoder(BatchedEncoder[Ids]):
     def max_length(self) -> int:
         """How many tokens of a text are seen, [CLS], [SEP] and those of a prompt among them."""
         return self.texts.max_length
+
+    @max_length.setter
+    def max_length(self, n_tokens: int) -> None:
+        self.texts = replace(self.texts, max_length=n_tokens)
 
     @classmethod
     def load(cls, name: str = "base", device: str | None = None) -> TextEncoder:
