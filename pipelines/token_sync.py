@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.maxsim.codebook import Codebook
-from ..index.maxsim.pooling import pooled
+from ..index.maxsim.pooling import pool
 from ..index.rows import indexed_text
 from ..index.store import Store
 from .colbert_setting import ColbertSetting
@@ -55,7 +55,7 @@ def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, re
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
             vectors, lengths = encoder.encode_passages(texts, _counted_on(report, done, len(missing)))
-            vectors, lengths = pooled(vectors, lengths, setting.pool)
+            vectors, lengths = pool(vectors, lengths, setting.pool)
             if begins:
                 report("codebook", 0, 1)
                 n_tokens = len(vectors) * len(missing) // len(batch)

@@ -1,11 +1,14 @@
-"""Token pooling: fewer token vectors for a passage, each the mean of some that are alike.
+"""Fewer token vectors for a passage: neighbours in meaning are replaced by their mean.
 
-The tokens of a passage are clustered from the bottom up: the two clusters of highest mean similarity become
-one, until ceil(tokens / factor) are left. A cluster's vector is the mean of its tokens, of length 1 again.
+Within each passage the two clusters whose union adds least to the sum of squared distances from the means
+are merged, until about 1 / factor of the rows is left (Ward's method); a cluster becomes the mean of its
+vectors, brought back to length 1. The distance of two clusters after a merge is updated by
+
+    d(i + j, k) = ((n_i + n_k) d(i, k) + (n_j + n_k) d(j, k) - n_k d(i, j)) / (n_i + n_j + n_k)
 
 Source: Clavié, Chaffin and Adams, "Reducing the Footprint of Multi-Vector Retrieval with Minimal Performance
-Impact via Token Pooling", 2024. Deviation: mean similarity (UPGMA) instead of Ward's method, which takes
-nothing but numpy.
+Impact via Token Pooling", 2024; Ward, "Hierarchical grouping to optimize an objective function", 1963, with
+Lance and Williams' formula of 1967.
 """
 
 from __future__ import annotations
@@ -13,47 +16,42 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Tokens = tuple[NDArray[np.float32], NDArray[np.int64]]
 
+def pool(
+    vectors: NDArray[np.float32], lengths: NDArray[np.int64], factor: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The pooled vectors of all passages one after another, float32 unit rows, and how many each has.
 
-def pooled(vectors: NDArray[np.float32], lengths: NDArray[np.int64], factor: int) -> Tokens:
-    """The vectors (T', dim) and lengths (n,) of passages of `lengths` (n,) after pooling; unit rows.
-
-    A factor of 1 changes nothing. Rows of a passage stay in the order of their clusters' first tokens.
-
-    >>> rows = np.array([[1, 0], [0, 1], [1, 0]], np.float32)
-    >>> pooled(rows, np.array([3]), 2)[0].tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
+    `vectors` (T, width) float32 unit rows, `lengths` (n,) of which the sum is T. A passage of m vectors keeps
+    ceil(m / factor), in the order of the first token of each cluster; factor 1 changes nothing.
     """
+    lengths = np.asarray(lengths, np.int64)
     if factor < 1:
-        raise ValueError(f"at least 1 token shares a vector, not {factor}")
-    if factor == 1 or not len(lengths):
+        raise ValueError(f"pooling by {factor}, expected at least 1")
+    if vectors.ndim != 2 or (lengths < 0).any() or int(lengths.sum()) != len(vectors):
+        raise ValueError(f"lengths of {int(lengths.sum())} rows in all for vectors of shape {vectors.shape}")
+    if factor == 1:
         return vectors, lengths
-    parts = [_pooled_one(rows, factor) for rows in np.split(vectors, np.cumsum(lengths)[:-1])]
-    return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
+    kept = -(-lengths // factor)
+    pooled = np.zeros((int(kept.sum()), vectors.shape[1]), np.float32)
+    start = at = 0
+    for length, n in zip(lengths.tolist(), kept.tolist(), strict=True):
+        rows = vectors[start : start + length]
+        np.add.at(pooled, at + _clusters(rows, n), rows)
+        start, at = start + length, at + n
+    norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+    return pooled / np.where(norms > 0, norms, np.float32(1)), kept
 
 
-def _pooled_one(rows: NDArray[np.float32], factor: int) -> NDArray[np.float32]:
-    labels = clusters(rows, -(-len(rows) // factor))
-    sums = np.zeros((labels.max() + 1, rows.shape[1]), np.float32)
-    np.add.at(sums, labels, rows)
-    sizes = np.linalg.norm(sums, axis=1, keepdims=True)
-    firsts = rows[np.unique(labels, return_index=True)[1]]
-    return np.where(sizes > 1e-6, sums / np.maximum(sizes, 1e-6), firsts)  # opposites have no mean
+def _clusters(rows: NDArray[np.float32], n: int) -> NDArray[np.int64]:
+    """(m,) the cluster of each of the (m, width) rows, 0 to n - 1 by the first row of each."""
+    from .ward import merge
 
-
-def clusters(rows: NDArray[np.float32], n: int) -> NDArray[np.int64]:
-    """The cluster of each of the rows (t, dim), numbered by their first rows, when `n` of them are left."""
-    labels = np.arange(len(rows))
-    likeness = (rows @ rows.T).astype(np.float64)  # mean similarity of clusters, at their first rows
-    sizes = np.ones(len(rows))
-    np.fill_diagonal(likeness, -np.inf)
-    for _ in range(len(rows) - n):
-        i, j = sorted(divmod(int(likeness.argmax()), len(rows)))
-        merged = (sizes[i] * likeness[i] + sizes[j] * likeness[j]) / (sizes[i] + sizes[j])
-        likeness[i], likeness[:, i] = merged, merged
-        likeness[i, i] = -np.inf
-        likeness[j], likeness[:, j] = -np.inf, -np.inf
-        sizes[i] += sizes[j]
-        labels[labels == j] = i
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    owner = np.arange(len(rows))
+    if n < len(rows):
+        squares = (rows * rows).sum(1)
+        distances = squares[:, None] + squares - 2 * (rows @ rows.T)  # (m, m)
+        np.fill_diagonal(distances, np.inf)
+        merge(distances, owner, n)
+    clusters: NDArray[np.int64] = np.unique(owner, return_inverse=True)[1].ravel()
+    return clusters

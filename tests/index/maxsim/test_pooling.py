@@ -1,56 +1,52 @@
+"""Pooling: how many rows are left, which, and that similar ones meet."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from maxsim_vectors import unit
 
-from spanwise.index.maxsim.pooling import clusters, pooled
-
-
-def unit_rows(n: int, seed: int = 0) -> np.ndarray:
-    rows = np.random.default_rng(seed).standard_normal((n, 8)).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+from spanwise.index.maxsim.pooling import pool
 
 
-def test_alike_tokens_share_a_vector() -> None:
-    x, y = np.eye(2, dtype=np.float32)
-    near = np.array([0.995, 0.0998], np.float32)
-    assert clusters(np.stack([x, y, near, y]), 2).tolist() == [0, 1, 0, 1]
+def test_one_changes_nothing() -> None:
+    vectors = unit(7, 8)
+    pooled, lengths = pool(vectors, np.array([3, 4]), 1)
+    assert np.array_equal(pooled, vectors)
+    assert lengths.tolist() == [3, 4]
 
 
-def test_a_factor_of_one_changes_nothing() -> None:
-    rows, lengths = unit_rows(5), np.array([2, 3])
-    assert pooled(rows, lengths, 1) == (rows, lengths)
+def test_equal_vectors_meet_and_others_stay() -> None:
+    a, b, c = np.eye(3, 4, dtype=np.float32)
+    pooled, lengths = pool(np.stack([a, b, a, c, b, a]), np.array([6]), 2)
+    assert lengths.tolist() == [3]
+    assert np.allclose(pooled, [a, b, c])
 
 
-def test_mean_similarity_decides_as_worked_by_hand() -> None:
-    """Angles 0, 10, 40, 60 degrees: first 0 and 10 (.985), then 40 and 60 (.940), not 10 and 40 (.866)."""
-    angles = np.radians([0, 10, 40, 60])
-    rows = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    assert clusters(rows, 2).tolist() == [0, 0, 1, 1]
-    vectors, lengths = pooled(rows, np.array([4]), 2)
-    assert np.degrees(np.arctan2(vectors[:, 1], vectors[:, 0])) == pytest.approx([5, 50], abs=1e-3)
-    assert lengths.tolist() == [2]
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 20), max_size=5), st.integers(2, 5), st.integers(0, 9))
+def test_passages_do_not_mix(lengths: list[int], factor: int, seed: int) -> None:
+    vectors = unit(sum(lengths), 8, seed)
+    pooled, kept = pool(vectors, np.array(lengths, np.int64), factor)
+    assert kept.tolist() == [-(-length // factor) for length in lengths]
+    assert np.allclose(np.linalg.norm(pooled, axis=1), 1, atol=1e-5)
+    alone = [pool(part, np.array([len(part)]), factor)[0] for part in np.split(vectors, np.cumsum(lengths))]
+    assert np.array_equal(pooled, np.concatenate(alone))
 
 
-def test_opposite_tokens_leave_a_unit_vector() -> None:
-    vectors, _ = pooled(np.array([[1, 0], [-1, 0]], np.float32), np.array([2]), 2)
-    assert vectors.tolist() == [[1, 0]]
+def test_ward_equals_an_independent_implementation() -> None:
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    vectors = unit(40, 16)
+    labels = hierarchy.fcluster(hierarchy.linkage(vectors, "ward"), 10, "maxclust")
+    means = np.stack([vectors[labels == label].mean(0) for label in np.unique(labels)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    pooled, _ = pool(vectors, np.array([40]), 4)
+    assert (pooled @ means.T).max(1) == pytest.approx(1, abs=1e-5)
 
 
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(1, 5), st.integers(0, 99))
-def test_passages_are_pooled_alone_into_unit_rows(lengths, factor, seed) -> None:
-    rows, ends = unit_rows(sum(lengths), seed), np.cumsum(lengths)
-    vectors, kept = pooled(rows, np.array(lengths), factor)
-    assert kept.tolist() == [-(-n // factor) for n in lengths]
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    alone = [
-        pooled(rows[end - n : end], np.array([n]), factor)[0] for n, end in zip(lengths, ends, strict=True)
-    ]
-    assert np.array_equal(vectors, np.concatenate(alone))
-
-
-def test_a_factor_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="not 0"):
-        pooled(unit_rows(2), np.array([2]), 0)
+@pytest.mark.parametrize(("lengths", "factor"), [([3, 5], 2), ([3, 4], 0), ([-1, 8], 2)])
+def test_bad_arguments(lengths: list[int], factor: int) -> None:
+    with pytest.raises(ValueError, match=r"pooling|lengths"):
+        pool(unit(7, 8), np.array(lengths), factor)
