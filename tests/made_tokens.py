@@ -1,88 +1,56 @@
-"""Token vectors held in memory as if they lay in segments, and MaxSim over them as the definition says."""
+"""Token vectors that depend on words alone, as if a model had made them, and MaxSim by its definition."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from pathlib import Path
-from types import SimpleNamespace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.index import Snapshot, Writer
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.maxsim.stored_tokens import StoredTokens
-from spanwise.index.maxsim.tokens import TokenSegment, sums
 
-Vectors = NDArray[np.float32]
-
-
-def unit(vectors: Vectors) -> Vectors:
-    return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+TOKEN_MODEL = "t"  # the digest of the model that `tokens_of` stands for
+WIDTH = 8
 
 
-def clustered(seed: int, n_passages: int, width: int = 32, n_topics: int = 40) -> list[Vectors]:
-    """Passages of 1 to 30 unit rows, each near one of a few directions that its passage prefers."""
-    random = np.random.default_rng(seed)
-    topics = unit(random.standard_normal((n_topics, width)))
-    passages = []
-    for length in random.integers(1, 31, n_passages):
-        preferred = random.integers(0, n_topics, 4)
-        rows = topics[random.choice(preferred, length)]
-        passages.append(unit(rows + 0.5 * random.standard_normal((length, width)) / width**0.5))
-    return passages
+@cache
+def _vector_of(word: str) -> NDArray[np.float32]:
+    draw = np.random.default_rng(list(hashlib.sha256(word.encode()).digest()))
+    vector = draw.standard_normal(WIDTH)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-def asked(seed: int, passages: Sequence[Vectors], n: int, n_rows: int = 8) -> list[Vectors]:
-    """Questions of unit rows near rows of some passage."""
-    random = np.random.default_rng(seed)
-    questions = []
-    for _ in range(n):
-        passage = passages[random.integers(len(passages))]
-        rows = passage[random.integers(len(passage), size=n_rows)]
-        questions.append(unit(rows + 0.3 * random.standard_normal(rows.shape) / rows.shape[1] ** 0.5))
-    return questions
+def tokens_of(text: str) -> NDArray[np.float32]:
+    """(words, 8) a unit vector for each word, and one for a text without words."""
+    return np.stack([_vector_of(word) for word in text.split() or ["[CLS]"]])
 
 
-def stored(
-    codebook: Codebook, segments: Sequence[Sequence[Vectors]], deleted: Sequence[int] = ()
-) -> StoredTokens:
-    """The passages of these segments, numbered from 0 on, without those deleted."""
-    made, first = [], 0
-    for passages in segments:
-        codes = codebook.encode(np.concatenate(passages))
-        ends = np.cumsum([len(rows) for rows in passages])
-        columns = {
-            "passage_ids": np.arange(first, first + len(passages)),
-            "ends": ends,
-            "centroids": codes.centroids,
-            "values": codes.values,
-            "scales": codes.scales,
-            "sums": sums(codes, np.append(0, ends[:-1]), ends),
-        }
-        for column in columns.values():
-            column.flags.writeable = False  # as a mapped file
-        segment = SimpleNamespace(
-            columns=columns, model="m", path=Path("segment"), check=lambda *_: None, release=lambda: None
-        )
-        made.append(TokenSegment(segment))
-        first += len(passages)
-    return StoredTokens(made, np.array(sorted(deleted), np.int64), codebook)
+@cache
+def codebook(bits: int = 4) -> Codebook:
+    """A codebook for few tokens: a collection of some dozens outgrows it."""
+    return Codebook.train(np.concatenate([_vector_of(f"w{n}")[np.newaxis] for n in range(12)]), 12, bits)
 
 
-def trained(segments: Sequence[Sequence[Vectors]], bits: int) -> Codebook:
-    sample = np.concatenate([rows for passages in segments for rows in passages])
-    return Codebook.train(sample, len(sample), bits)
+def put_tokens(writer: Writer, passage_ids: Sequence[int], texts: Sequence[str]) -> int:
+    """Store the tokens of passages, and a codebook when there is none."""
+    if writer.codebook(TOKEN_MODEL) is None:
+        writer.put_codebook(TOKEN_MODEL, codebook())
+    tokens = [tokens_of(text) for text in texts]
+    covered = [len(text) for text in texts]
+    vectors = np.concatenate([np.empty((0, WIDTH), np.float32), *tokens])
+    return writer.put_tokens(TOKEN_MODEL, passage_ids, vectors, list(map(len, tokens)), covered)
 
 
-def maxsim_scores(tokens: StoredTokens, question: Vectors) -> NDArray[np.float64]:
-    """(n,) the score of each row of the stored tokens, from its decoded vectors, in float64."""
-    scores = [
-        (rows.astype(np.float64) @ question.T.astype(np.float64)).max(axis=0).sum()
-        for rows in tokens.decoded(tokens.passage_ids)
-    ]
-    return np.array(scores)
+def maxsim(question: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
+    """The sum over the rows of a question of the largest product with a row of the passage."""
+    return float((question.astype(np.float64) @ passage.astype(np.float64).T).max(axis=1).sum())
 
 
-def places(passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Places that ascend with the ids."""
-    return [("document", passage_id, passage_id + 1) for passage_id in passage_ids]
+def decoded(snapshot: Snapshot) -> dict[int, NDArray[np.float32]]:
+    """The token vectors of each live passage, as scores are defined by them."""
+    stored = snapshot.stored_tokens(TOKEN_MODEL)
+    ids = stored.passage_ids.tolist()
+    return dict(zip(ids, stored.decoded(ids), strict=True))

@@ -1,8 +1,8 @@
 """The token vectors that one writer staged for the next commit, compressed, and the codebooks they go by.
 
 A codebook is trained once, by whoever encodes first. When the collection outgrows it, or new vectors lie far
-from its centroids, it is extended by centroids for the vectors at hand: old codes stay valid, since the old
-centroids keep their numbers.
+from its centroids, it is extended by more centroids: old codes stay valid, since the old ones keep their
+numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .codebook import Codebook
 from .stored_codebook import KIND as CODEBOOK
 from .stored_codebook import extends, is_equal, read_codebook
 from .token_codes import TokenCodes
-from .tokens import KIND, TokenSegment, spans_of, sums, taken, token_places
+from .tokens import KIND, TokenSegment, spans_of, sums
 from .tokens_merge import merge_tokens
 
 _DRIFT_SAMPLE, _SAMPLE = 16_384, 131_072  # vectors of a batch that are looked at
@@ -80,10 +80,8 @@ class TokensBuilder:
         self, passage_ids: NDArray[np.int64], segment: TokenSegment, rows: NDArray[np.int64]
     ) -> None:
         """Keep for these passages a copy of the tokens of others, compared with their sums."""
-        segment.check_rows(rows)
         starts, ends = spans_of(segment.ends, rows)
-        codes = taken(segment.codes, token_places(starts, ends - starts))
-        self.add(passage_ids, codes, ends - starts, segment.covered[rows])
+        self.add(passage_ids, segment.read(rows), ends - starts, segment.covered[rows])
 
     def holds(self, passage_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the passages have tokens here."""
@@ -179,9 +177,20 @@ class TokenStaging(Staging[TokensBuilder, TokenSegment]):
         codebook = self._codebooks[model]
         n_tokens = self._n_tokens(model) + len(vectors)
         if codebook.wants_more(n_tokens) or codebook.is_drifting(_some(vectors, _DRIFT_SAMPLE)):
-            codebook = codebook.extended(_some(vectors, _SAMPLE), n_tokens)
+            codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
             self.put_codebook(model, codebook)
         return codebook
+
+    def _sample(self, model: str, codebook: Codebook, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What new centroids are made for: these vectors, and stored ones as they are decoded.
+
+        The stored ones matter when a collection grows in small steps, none of which has vectors enough.
+        """
+        stored = self._stored().get(model, [])
+        n_stored = sum(len(segment.codes) for segment in stored)
+        step = max(1, -(-n_stored // (_SAMPLE // 2)))
+        parts = [segment.read(np.arange(0, len(segment.passage_ids), step)) for segment in stored]
+        return np.concatenate([_some(vectors, _SAMPLE // 2), *map(codebook.decode, parts)])
 
     def _n_tokens(self, model: str) -> int:
         """How many tokens are stored and staged, those of deleted passages included."""
