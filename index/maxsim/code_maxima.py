@@ -1,8 +1,8 @@
 """For each passage the weighted sum over question rows of the largest table entry among its codes.
 
 The innermost loop, the elementwise maximum of 16 bytes for each code, is written as vector instructions of
-LLVM, which every processor has in some form: numba's own loops keep the maxima in memory and take twenty times
-as long.
+LLVM, which every processor has in some form: numba's own loops keep the maxima in memory and take twenty
+times as long.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from .compiled import compiled, instructions
 
 LANES = 16
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 
 
-@intrinsic  # type: ignore[misc]
+@instructions
 def _maxima(_: Any, table: Any, stride: Any, codes: Any, n: Any, out: Any) -> Any:
     """Write the maximum of `table[code * stride :][:16]` over n codes; arguments are addresses and counts."""
 
@@ -53,7 +52,7 @@ def code_sums(
     ends: NDArray[np.int64],
     sums: NDArray[np.float32],
 ) -> None:
-    """Write `sums` (n,): for the passage of codes[start:end] the sum over r of weights[r] * max table[code, r].
+    """Write `sums` (n,): for the passage of codes[start:end] the sum over r of weights[r] * max table[:, r].
 
     `table` (C, R) and `weights` (R,) have R a multiple of 16; every code is below C.
     """

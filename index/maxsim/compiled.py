@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """The function in machine code. Intrinsics that it calls must stand in its own file: the cache is renewed
-    when that file changes, whatever becomes of others.
+    """The function in machine code. The `instructions` that it calls must stand in its own file: the cache is
+    renewed when that file changes, whatever becomes of others.
     """
     try:
         return _compiled(function, cache=True)
@@ -20,6 +21,11 @@ def compiled(function: Function) -> Function:
         return _compiled(function, cache=False)
 
 
+def instructions(function: Callable[..., Any]) -> Any:
+    """A call, for compiled functions, of what `function` gives: a signature and a generator of LLVM code."""
+    return intrinsic(function)
+
+
 def _compiled(function: Function, cache: bool) -> Function:
-    made: Function = numba.njit(cache=cache, nogil=True)(function)
-    return made
+    made: Any = numba.njit(cache=cache, nogil=True)(function)
+    return cast(Function, made)

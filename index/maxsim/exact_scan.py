@@ -23,7 +23,7 @@ _TOGETHER = 4  # questions from which a block's products pay
 _COLUMNS = 128  # question rows that are multiplied at once
 _BLOCK = 1 << 20  # bytes of the products of a block
 _LONGEST_BLOCK = 8192  # tokens in a block
-_NO_TABLE = np.empty(0, np.uint16)
+_NO_LEVELS = np.empty(0, np.int8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,14 @@ def _scan_fused(
     n_groups = len(rows)
     weights = np.zeros(n_groups * ROWS, np.float32)
     weights[: question.n_rows] = question.weights
-    flat = question.base(n_groups * ROWS)
-    base = np.zeros((len(flat), n_groups, LANES), np.float32)
-    base[:, :, :ROWS] = flat.reshape(-1, n_groups, ROWS)
-    table = _NO_TABLE if form.table is None else form.table
+    number = np.arange(question.n_rows)
+    base = question.base(number // ROWS * LANES + number % ROWS, n_groups * LANES)
+    levels = _NO_LEVELS if form.levels is None else form.levels
     for run in runs:
         codes = run.part.codes
         scales = codes.scales.view(np.uint16)
         product_sums(
-            rows, weights, base, table, codes.values, scales, codes.centroids, run.starts, run.ends,
+            rows, weights, base, levels, codes.values, scales, codes.centroids, run.starts, run.ends,
             scores[run.to],
         )  # fmt: skip
 
@@ -115,7 +114,8 @@ def _scan_blocks(
 
     multiplied = Int8Rows(np.concatenate([question.codes for question in questions]))
     weights = np.concatenate([question.weights for question in questions])
-    base = np.concatenate([question.base(question.n_rows) for question in questions], axis=1)
+    bases = [question.base(np.arange(question.n_rows), question.n_rows) for question in questions]
+    base = np.concatenate(bases, axis=1)
     starts_of_questions = np.cumsum([0, *(question.n_rows for question in questions[:-1])])
     most = min(_LONGEST_BLOCK, _BLOCK // (4 * multiplied.n_columns))
     for run in runs:

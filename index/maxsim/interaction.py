@@ -11,46 +11,94 @@ Theirs drops centroids that are far from the question and keeps float scores; ou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .code_maxima import LANES, code_sums
+from .codec_int8 import encode_int8
+from .compiled import compiled
+from .products import Int8Rows
 from .question import Question
 from .stored_tokens import StoredTokens
 
 _LEVELS = 255
 
 
-def centroid_scores(
-    stored: StoredTokens, question: Question, rows: NDArray[np.int64] | None = None
-) -> NDArray[np.float32]:
-    """(n,) the score of each of these rows, ascending, by centroids, less a constant; None means all."""
-    table, weights = quantised(question.similarities)
-    scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
-    at = 0
-    for part in stored.parts:
-        starts, ends = part.starts, part.ends
-        if rows is not None:
-            first, last = np.searchsorted(rows, (part.first, part.first + len(starts)))
-            here = rows[first:last] - part.first
-            starts, ends = starts[here], ends[here]
-        code_sums(table, weights, part.codes.centroids, starts, ends, scores[at : at + len(starts)])
-        at += len(starts)
-    return scores
+@dataclass(frozen=True, slots=True)
+class CentroidTable:
+    """`levels` (C, R) uint8: how near each centroid is to each question row, in steps of `steps` (R,).
 
-
-def quantised(similarities: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Bytes (C, R) and the weight of each column (R,): columns of (C, m) from their lowest, padded to 16s.
-
-    A column's lowest number becomes 0 and its highest 255; the padding has weight 0.
+    R is a multiple of 16; the columns beyond the rows of the question have steps of 0.
     """
-    n_rows = similarities.shape[1]
-    lowest = similarities.min(axis=0)
-    steps = (similarities.max(axis=0) - lowest) / np.float32(_LEVELS)
-    steps[steps == 0] = 1
-    n_columns = -(-n_rows // LANES) * LANES
-    table = np.zeros((len(similarities), n_columns), np.uint8)
-    table[:, :n_rows] = (similarities - lowest) / steps + np.float32(0.5)
-    weights = np.zeros(n_columns, np.float32)
-    weights[:n_rows] = steps
-    return table, weights
+
+    levels: NDArray[np.uint8]
+    steps: NDArray[np.float32]
+    n_rows: int
+
+
+class Interaction:
+    """The centroids of one codebook as int8, and the tokens that have them."""
+
+    def __init__(self, stored: StoredTokens, centroids: NDArray[np.float32]) -> None:
+        self._stored = stored
+        values, scales = encode_int8(centroids)
+        self._values = values.view(np.int8)
+        self._scales = scales.astype(np.float32)
+
+    def table(self, question: Question) -> CentroidTable:
+        """The similarities of all centroids with a question's rows."""
+        products = Int8Rows(question.codes).products(self._values)
+        levels = np.zeros((len(products), -(-question.n_rows // LANES) * LANES), np.uint8)
+        steps = np.zeros(levels.shape[1], np.float32)
+        quantise(products, self._scales, question.scales, levels, steps)
+        return CentroidTable(levels, steps, question.n_rows)
+
+    def scores(self, table: CentroidTable, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """(n,) the score of each of these rows, ascending, by centroids, less a constant; None means all."""
+        scores = np.empty(len(self._stored) if rows is None else len(rows), np.float32)
+        at = 0
+        for part in self._stored.parts:
+            starts, ends = part.starts, part.ends
+            if rows is not None:
+                first, last = np.searchsorted(rows, (part.first, part.first + len(starts)))
+                here = rows[first:last] - part.first
+                starts, ends = starts[here], ends[here]
+            to = scores[at : at + len(starts)]
+            code_sums(table.levels, table.steps, part.codes.centroids, starts, ends, to)
+            at += len(starts)
+        return scores
+
+
+@compiled
+def quantise(
+    products: NDArray[np.int32] | NDArray[np.float32],
+    scales: NDArray[np.float32],
+    row_scales: NDArray[np.float32],
+    levels: NDArray[np.uint8],
+    steps: NDArray[np.float32],
+) -> None:
+    """Write the `levels` (C, R) of scales[c] * products[c, r], a column's lowest 0 and its highest 255.
+
+    `steps[r]` is that of the column times row_scales[r], for the rows (m,) that there are; the rest is left.
+    """
+    n_rows, width = row_scales.shape[0], products.shape[1]
+    lowest, highest = np.full(width, np.inf, np.float32), np.full(width, -np.inf, np.float32)
+    for centroid in range(products.shape[0]):
+        scale = scales[centroid]
+        for row in range(width):
+            similarity = np.float32(products[centroid, row]) * scale
+            lowest[row] = min(lowest[row], similarity)
+            highest[row] = max(highest[row], similarity)
+    factors = np.zeros(width, np.float32)
+    for row in range(n_rows):
+        if highest[row] > lowest[row]:
+            factors[row] = np.float32(_LEVELS) / (highest[row] - lowest[row])
+            steps[row] = row_scales[row] / factors[row]
+    for centroid in range(products.shape[0]):
+        scale = scales[centroid]
+        for row in range(width):
+            similarity = np.float32(products[centroid, row]) * scale
+            level = (similarity - lowest[row]) * factors[row] + np.float32(0.5)
+            levels[centroid, row] = np.uint8(np.int32(level))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled
+from .interaction import CentroidTable
 from .stored_tokens import StoredTokens
 
 _BLOCK = 65_536  # rows
@@ -63,23 +64,25 @@ class InvertedLists:
         """Bytes of memory."""
         return sum(block.ends.nbytes + block.rows.nbytes for block in self._blocks)
 
-    def rows(self, similarities: NDArray[np.float32], n: int) -> NDArray[np.int64]:
+    def rows(self, table: CentroidTable, n: int) -> NDArray[np.int64]:
         """At least 2n rows (all, if there are fewer), ascending: those near any row of a question.
 
-        `similarities` (C, m) are those of the centroids with its rows. Each row probes its nearest centroids,
-        twice as many each time until enough rows were found.
+        Each row of the question probes its nearest centroids, twice as many each time until enough rows of
+        the collection were found.
         """
-        n_probed = min(_PROBED, len(similarities))
+        n_centroids = len(table.levels)
+        n_probed = min(_PROBED, n_centroids)
         while True:
-            found = self._near(similarities, n_probed)
-            if len(found) >= min(_SPARE * n, self._n_rows) or n_probed == len(similarities):
+            found = self._near(table, n_probed)
+            if len(found) >= min(_SPARE * n, self._n_rows) or n_probed == n_centroids:
                 return found
-            n_probed = min(2 * n_probed, len(similarities))
+            n_probed = min(2 * n_probed, n_centroids)
 
-    def _near(self, similarities: NDArray[np.float32], n_probed: int) -> NDArray[np.int64]:
+    def _near(self, table: CentroidTable, n_probed: int) -> NDArray[np.int64]:
         """The rows with a token at one of the `n_probed` centroids that are nearest to a question row."""
-        kth = len(similarities) - n_probed
-        probed = np.unique(np.argpartition(similarities, kth, axis=0)[kth:])
+        kth = len(table.levels) - n_probed
+        columns = np.ascontiguousarray(table.levels[:, : table.n_rows].T)
+        probed = np.unique(np.argpartition(columns, kth, axis=1)[:, kth:])
         found = [np.empty(0, np.int64)]
         for block in self._blocks:
             is_near = np.zeros(block.n, np.bool_)

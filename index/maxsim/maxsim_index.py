@@ -4,7 +4,7 @@ A search goes from cheap and many to dear and few, and only its first step may l
 
     candidates   by centroids (`interaction`), in large collections after inverted lists (`lists`);
                  all passages when the collection or the filter is small, or the search exact
-    finalists    by int8 products of all their tokens (`exact_scan`): none that may be among the best k is lost
+    finalists    by int8 products of all their tokens (`exact_scan`): none that may be in the best k is lost
     scores       of the decoded vectors (`rerank`)
 """
 
@@ -22,7 +22,7 @@ from ..ranking import best, check_among, check_k
 from .codebook import Codebook
 from .exact_scan import scan
 from .int8_tokens import Int8Form
-from .interaction import centroid_scores
+from .interaction import Interaction
 from .lists import InvertedLists
 from .question import Question, check_questions
 from .rerank import exact_scores
@@ -136,9 +136,10 @@ class MaxSimIndex:
 
     def _proposed(self, question: Question, n: int, rows: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """The n most promising rows, ascending."""
+        table = self._interaction.table(question)
         if rows is None and len(self) > _LISTED:
-            rows = self._lists.rows(question.similarities, n)
-        scores = centroid_scores(self._stored, question, rows)
+            rows = self._lists.rows(table, n)
+        scores = self._interaction.scores(table, rows)
         if len(scores) > n:
             chosen = np.sort(np.argpartition(scores, len(scores) - n)[len(scores) - n :])
             return chosen if rows is None else rows[chosen]
@@ -148,6 +149,10 @@ class MaxSimIndex:
         """The rows of these passages, ascending."""
         rows = self._stored.rows_of(among)
         return np.sort(rows[rows >= 0])
+
+    @cached_property
+    def _interaction(self) -> Interaction:
+        return Interaction(self._stored, self._codebook.centroids)
 
     @cached_property
     def _lists(self) -> InvertedLists:

@@ -1,9 +1,9 @@
 """For each passage the sum over question rows of the largest similarity with its tokens, in one pass.
 
-Tokens are read once, where they lie, and nothing is written but the sums: four products of bytes, added to 16
-accumulators, are one instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by
-signed bytes: question rows are stored with 128 added, and what that adds to a product, 128 times the sum of the
-token's numbers, is found in the last lane, a row of ones, and taken away again.
+Tokens are read once, where they lie, and nothing is written but the sums: four products of bytes, added to
+16 accumulators, are one instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by
+signed bytes: question rows are stored with 128 added, and what that adds to a product, 128 times the sum of
+the token's numbers, is found in the last lane, a row of ones, and taken away again.
 
 `is_fused` says whether the machine can do it; the others multiply blocks, see `products`.
 """
@@ -18,19 +18,20 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from .compiled import compiled, instructions
 
 LANES = 16
 ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
 GROUP = 4  # numbers that are multiplied at once
 _TILE = 8  # tokens whose products are added up side by side
+_AHEAD = 16  # tokens that are fetched before their turn
 _INT32 = ir.IntType(32)
 _INTS = ir.VectorType(_INT32, LANES)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _NOWHERE = ir.Constant(_INTS, ir.Undefined)
+_BYTES = ir.VectorType(ir.IntType(8), LANES)
 _LOWEST = float(np.finfo(np.float32).min)
 
 
@@ -42,7 +43,7 @@ def is_fused(width: int) -> bool:
 
 
 def interleaved(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
-    """Question rows (m, width) as the kernel reads them, (groups of 15 rows, width / 4, 16, 4) with 128 added."""
+    """Question rows (m, width) for the kernel, (groups of 15 rows, width / 4, 16, 4), with 128 added."""
     n_groups = -(-len(rows) // ROWS)
     lanes = np.full((n_groups * ROWS, rows.shape[1]), 128, np.uint8)
     lanes[: len(rows)] = rows.view(np.uint8) ^ 0x80
@@ -78,6 +79,8 @@ class _Tile:
         for held in sums:
             builder.store(ir.Constant(_INTS, [0] * LANES), held)
         offsets = [builder.mul(place, self._n_steps) for place in places]
+        for offset in offsets:
+            self._prefetch(offset)
         with cgutils.for_range(builder, self._n_steps) as loop:
             rows = builder.load(builder.gep(self._rows, [loop.index]), align=1)
             for held, offset in zip(sums, offsets, strict=True):
@@ -87,6 +90,18 @@ class _Tile:
                 builder.store(builder.call(self._multiply_add, [builder.load(held), rows, spread]), held)
         for held, place in zip(sums, places, strict=True):
             self._raise(builder.load(held), place)
+
+    def _prefetch(self, offset: Any) -> None:
+        """Ask for what lies some tokens ahead: the processor itself stops at the end of each memory page."""
+        builder, byte = self._builder, ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, *[_INT32] * 3])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        ahead = builder.mul(self._n_steps, ir.Constant(offset.type, _AHEAD))
+        for line in (0, 1):
+            step = ir.Constant(offset.type, line * LANES)
+            place = builder.gep(self._tokens, [builder.add(builder.add(offset, ahead), step)])
+            how = [ir.Constant(_INT32, number) for number in (0, 3, 1)]  # to read, into all caches, data
+            builder.call(prefetch, [builder.bitcast(place, byte), *how])
 
     def _raise(self, products: Any, place: Any) -> None:
         """Raise the maxima by the similarities with one token."""
@@ -104,7 +119,7 @@ class _Tile:
         builder.store(builder.select(is_higher, similarity, held), self._best)
 
 
-@intrinsic  # type: ignore[misc]
+@instructions
 def _maxima(
     _: Any, rows: Any, n_steps: Any, tokens: Any, n: Any, scales: Any, centroids: Any, base: Any,
     stride: Any, out: Any,
@@ -144,12 +159,73 @@ def _maxima(
     return types.void(word, count, word, count, word, word, word, count, word), generate
 
 
+def _unpacked(n_codes: int) -> Any:
+    """An intrinsic that writes the levels of the codes in 16 bytes, `n_codes` (2 or 4) a byte."""
+
+    @instructions
+    def unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            look_up = builder.module.declare_intrinsic(
+                "llvm.x86.ssse3.pshuf.b.128", (), ir.FunctionType(_BYTES, [_BYTES, _BYTES])
+            )
+            stored, levels, out = args
+            codes = builder.load(builder.inttoptr(stored, _BYTES.as_pointer()), align=1)
+            table = builder.load(builder.inttoptr(levels, _BYTES.as_pointer()), align=1)
+            bits = 8 // n_codes
+            parts = []
+            for number in range(n_codes):
+                shifted = builder.lshr(codes, ir.Constant(_BYTES, [bits * number] * LANES))
+                code = builder.and_(shifted, ir.Constant(_BYTES, [2**bits - 1] * LANES))
+                parts.append(builder.call(look_up, [table, code]))
+            while len(parts) > 1:  # neighbours in a byte become neighbours in the output
+                half = len(parts) // 2
+                pairs = zip(parts[:half], parts[half:], strict=True)
+                parts = [_interleaved(builder, even, odd) for even, odd in pairs]
+            builder.store(parts[0], builder.inttoptr(out, parts[0].type.as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.void(types.uintp, types.uintp, types.uintp), generate
+
+    return unpacked
+
+
+def _interleaved(builder: Any, even: Any, odd: Any) -> Any:
+    """The elements of two vectors by turns."""
+    order = [place + half * even.type.count for place in range(even.type.count) for half in (0, 1)]
+    mask = ir.Constant(ir.VectorType(_INT32, len(order)), order)
+    return builder.shuffle_vector(even, odd, mask)
+
+
+_unpacked_two, _unpacked_four = _unpacked(2), _unpacked(4)
+
+
+@compiled
+def unpack(stored: NDArray[np.uint8], levels: NDArray[np.int8], out: NDArray[np.int8]) -> None:
+    """Write the levels of the codes in bytes (n,), two or four in each as there are 16 levels or 4."""
+    n_codes = 2 if levels.shape[0] == 16 else 4
+    bits = 8 // n_codes
+    table = np.zeros(LANES, np.int8)
+    table[: levels.shape[0]] = levels
+    whole = stored.shape[0] // LANES * LANES
+    for first in range(0, whole, LANES):
+        source = np.uintp(stored.ctypes.data + first)
+        to = np.uintp(out.ctypes.data + first * n_codes)
+        if n_codes == 2:
+            _unpacked_two(source, np.uintp(table.ctypes.data), to)
+        else:
+            _unpacked_four(source, np.uintp(table.ctypes.data), to)
+    for place in range(whole, stored.shape[0]):
+        for number in range(n_codes):
+            code = (stored[place] >> (bits * number)) & (levels.shape[0] - 1)
+            out[place * n_codes + number] = levels[code]
+
+
 @compiled
 def product_sums(
     rows: NDArray[np.uint8],
     weights: NDArray[np.float32],
     base: NDArray[np.float32],
-    table: NDArray[np.uint16] | NDArray[np.uint32],
+    levels: NDArray[np.int8],
     values: NDArray[np.uint8],
     scales: NDArray[np.uint16],
     centroids: NDArray[np.uint16],
@@ -160,21 +236,19 @@ def product_sums(
     """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
 
     `rows` as `interleaved` makes them; `weights` (groups * 15,), 0 for rows that there are not; `base`
-    (C or 1, groups, 16), one for each centroid or for all; `table` is empty when `values` (T, bytes) are int8,
-    else the int8 of each byte; `scales` (T,) are the bits of float16. Only where `is_fused`.
+    (C or 1, groups, 16), one for each centroid or for all; `levels` is empty when `values` (T, bytes) are
+    int8, else those of their codes; `scales` (T,) are the bits of float16. Only where `is_fused`.
     """
     n_groups, n_steps, n_bytes = rows.shape[0], rows.shape[1], values.shape[1]
     stride = n_groups if base.shape[0] > 1 else 0
-    longest = (ends - starts).max() if table.shape[0] and starts.shape[0] else 0
-    unpacked = np.empty((longest, n_bytes), table.dtype)
+    longest = (ends - starts).max() if levels.shape[0] and starts.shape[0] else 0
+    unpacked = np.empty(longest * n_steps * GROUP, np.int8)
     maxima = np.empty(LANES, np.float32)
     for passage in range(starts.shape[0]):
         start, end = starts[passage], ends[passage]
         tokens = values.ctypes.data + start * n_bytes
-        if table.shape[0]:
-            for token in range(start, end):
-                for place in range(n_bytes):
-                    unpacked[token - start, place] = table[values[token, place]]
+        if levels.shape[0]:
+            unpack(values[start:end].ravel(), levels, unpacked)
             tokens = unpacked.ctypes.data
         total = np.float32(0)
         for group in range(n_groups):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -59,8 +60,8 @@ class Int8Rows:
             self._columns = columns.to(torch.bfloat16 if has_bfloat16() else torch.float32)
 
     def products(self, values: NDArray[np.int8]) -> NDArray[np.int32] | NDArray[np.float32]:
-        """(T, columns): of each token vector (T, width) with each row, then zeros; good until the next call."""
-        tokens = _tensor(values)
+        """(T, columns): of each token vector (T, width) with each row, then zeros; until the next call."""
+        tokens = tensor(values)
         if self._is_int8:
             if self._out is None or len(self._out) < len(tokens):
                 self._out = torch.empty(len(tokens), self.n_columns, dtype=torch.int32)
@@ -71,11 +72,17 @@ class Int8Rows:
         return (tokens.to(self._columns.dtype) @ self._columns).float().numpy()
 
 
-def _tensor(values: NDArray[np.int8]) -> torch.Tensor:
+def similarities(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(V, m) float32: the inner products of vectors (V, width) with rows (m, width)."""
+    made: NDArray[np.float32] = (tensor(vectors) @ torch.from_numpy(rows).T).numpy()
+    return made
+
+
+def tensor(values: NDArray[Any]) -> torch.Tensor:
     """A tensor over the same memory. torch warns of arrays that cannot be written, as those of a mapped file
     are; nothing writes to this one, so that it is made of the address.
     """
-    if not values.flags.writeable:
-        address = ctypes.cast(values.ctypes.data, ctypes.POINTER(ctypes.c_int8))
-        values = np.ctypeslib.as_array(address, values.shape)
-    return torch.from_numpy(values)
+    if values.flags.writeable:
+        return torch.from_numpy(values)
+    address = ctypes.cast(values.ctypes.data, ctypes.POINTER(np.ctypeslib.as_ctypes_type(values.dtype)))
+    return torch.from_numpy(np.ctypeslib.as_array(address, values.shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from spanwise.errors import VectorRejected
 
 from .codebook import Codebook
 from .int8_tokens import Int8Form
+from .products import similarities
 
 _LARGEST = 127
 _LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
@@ -32,24 +33,20 @@ class Question:
         self.n_rows = len(rows)
         self._centroids = codebook.centroids
         self._form = form
-        scales = np.abs(rows).max(axis=1, keepdims=True) / np.float32(_LARGEST)
+        scales = np.abs(rows).max(axis=1) / np.float32(_LARGEST)
         scales[scales == 0] = 1
-        self.codes: NDArray[np.int8] = np.rint(rows / scales).astype(np.int8)
-        self.weights: NDArray[np.float32] = (scales[:, 0] * np.float32(form.step)).astype(np.float32)
-        self._lost = rows - scales * self.codes
+        self.scales: NDArray[np.float32] = scales
+        self.codes: NDArray[np.int8] = np.rint(rows / scales[:, np.newaxis]).astype(np.int8)
+        self.weights: NDArray[np.float32] = scales * np.float32(form.step)
+        self._lost = rows - scales[:, np.newaxis] * self.codes
 
-    @cached_property
-    def similarities(self) -> NDArray[np.float32]:
-        """(C, m) with each centroid."""
-        return self._centroids @ self.rows.T
-
-    def base(self, n_lanes: int) -> NDArray[np.float32]:
-        """(C, n_lanes) float32, lanes beyond the rows 0; (1, n_lanes) of 0 when values have no base."""
-        if self._form.table is None:
+    def base(self, lanes: NDArray[np.int64], n_lanes: int) -> NDArray[np.float32]:
+        """(C, n_lanes) float32, row r at lanes[r], other lanes 0; (1, n_lanes) of 0 when there is no base."""
+        if self._form.levels is None:
             return np.zeros((1, n_lanes), np.float32)
-        base = np.zeros((len(self._centroids), n_lanes), np.float32)
-        np.divide(self.similarities, self.weights, out=base[:, : self.n_rows])
-        return base
+        placed = np.zeros((n_lanes, self.rows.shape[1]), np.float32)
+        placed[lanes] = self.rows / self.weights[:, np.newaxis]
+        return similarities(self._centroids, placed)
 
     def slack(self, largest_scale: float) -> float:
         """How far the difference of two scanned scores may be from that of the exact ones.
@@ -60,7 +57,7 @@ class Question:
         of_rows = float(np.linalg.norm(self._lost, axis=1).sum()) * _LONGEST
         width = self.rows.shape[1]
         of_levels = float(np.linalg.norm(self.rows, axis=1).sum()) * self._form.error * largest_scale
-        return 2 * (of_rows + of_levels * width**0.5 + _ROUNDING * self.n_rows)
+        return 2 * (of_rows + of_levels * sqrt(width) + _ROUNDING * self.n_rows)
 
 
 def check_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:

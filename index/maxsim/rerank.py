@@ -2,8 +2,8 @@
 
     score = sum over question rows r of max over passage tokens t of <q_r, decode(t)>
 
-Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, equation 3. The products are float32, the sum float64. Each
-passage is multiplied alone, so that equal passages get equal bits and a score does not depend on company.
+Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, equation 3. The products are float32, the sum float64.
+Each passage is multiplied alone: equal passages get equal bits, and a score does not depend on company.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .decoding import decoded
 from .stored_tokens import StoredTokens
 
 _TOGETHER = 128  # passages that are decoded at once
@@ -24,7 +25,7 @@ def exact_scores(
     columns = question.T
     for first in range(0, len(rows), _TOGETHER):
         here = rows[first : first + _TOGETHER]
-        vectors = stored.codebook.decode(stored.read(here))
+        vectors = decoded(stored.codebook, stored.read(here))
         start = 0
         for place, end in enumerate(np.cumsum(stored.lengths[here]).tolist(), start=first):
             scores[place] = maxsim(vectors[start:end] @ columns)

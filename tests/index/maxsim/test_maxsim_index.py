@@ -150,7 +150,9 @@ def test_a_filter_leaves_k_hits_and_their_scores() -> None:
 
 def test_k_beyond_the_candidates_is_filled() -> None:
     tokens = held(4, 2000)
-    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(questions(1, n_passages=2000), 300)
+    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(
+        questions(1, n_passages=2000), 300
+    )
     assert len(ranking.passage_ids) == 300
 
 
