@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from made_tokens import PlainTokens, maxsim, token_passages
 from made_vectors import places
+from plain_tokens import PlainTokens, maxsim, token_passages
 
 from spanwise.errors import OutOfMemory
 from spanwise.index.maxsim import token_buckets, torch_maxsim
