@@ -1,4 +1,4 @@
-"""Passages of token vectors that lie in memory and are decoded to what they are, and MaxSim by two loops."""
+"""Passages of token vectors that lie in memory, encoded, and MaxSim by two loops."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ import numpy as np
 from made_vectors import unit
 from numpy.typing import NDArray
 
+from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.maxsim.token_codes import TokenCodes
+
 Rows = NDArray[np.float32]
 
 
-class PlainCodebook:
-    """Codes are the vectors themselves."""
-
-    def decode(self, codes: Rows) -> Rows:
-        return codes
-
-
 class PlainTokens:
-    """What a search reads of stored tokens; passages are numbered from 1."""
+    """What a search reads of stored tokens; passages, the decoded ones, are numbered from 1."""
 
-    def __init__(self, passages: Sequence[Rows]) -> None:
-        self.codebook = PlainCodebook()
-        self.passages = list(passages)
-        self.passage_ids = np.arange(1, len(passages) + 1)
+    def __init__(self, passages: Sequence[Rows], bits: int = 4) -> None:
+        every = np.concatenate(passages)
+        self.codebook = Codebook.train(every, len(every), bits)
         self.lengths = np.array([len(each) for each in passages], np.int64)
-        self.width = passages[0].shape[1] if passages else 0
+        self._codes = self.codebook.encode(every)
+        self._ends = np.cumsum(self.lengths)
+        self.passages = np.split(self.codebook.decode(self._codes), self._ends[:-1])
+        self.passage_ids = np.arange(1, len(passages) + 1)
+        self.width = every.shape[1]
         self.reads: list[int] = []  # rows at a time
 
     def __len__(self) -> int:
-        return len(self.passages)
+        return len(self.lengths)
 
     def rows_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.where((passage_ids >= 1) & (passage_ids <= len(self)), passage_ids - 1, -1)
 
-    def read(self, rows: NDArray[np.int64]) -> Rows:
+    def read(self, rows: NDArray[np.int64]) -> TokenCodes:
         self.reads.append(len(rows))
-        return np.concatenate([self.passages[row] for row in rows])
+        at = np.concatenate([np.arange(self._ends[row] - self.lengths[row], self._ends[row]) for row in rows])
+        codes = self._codes
+        return TokenCodes(codes.centroids[at], codes.values[at], codes.scales[at])
 
     def check(self) -> None:
         """Nothing can be damaged."""

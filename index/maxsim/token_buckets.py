@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .runs import runs
 from .stored_tokens import StoredTokens
+from .torch_codebook import TorchCodebook
 
 MULTIPLE = 8  # what short passages are filled up to
 _CHUNK = 1 << 18  # tokens that are decoded at once: 128 MB of float32 at 128 numbers each
@@ -84,9 +85,10 @@ def _fill(
     """Copy the vectors of rows into the buckets of their lengths; the longest one and the largest error."""
     done = [0] * len(space)
     extremes = []
+    codebook = TorchCodebook(stored.codebook, str(space[0].device))
     for run in runs(stored.lengths[rows], _CHUNK):
         lengths = stored.lengths[rows[run]]
-        decoded = torch.from_numpy(stored.codebook.decode(stored.read(rows[run]))).to(space[0].device)
+        decoded = codebook.decode(stored.read(rows[run]))  # (tokens, width)
         kept = decoded.to(dtype)
         norms = [torch.linalg.vector_norm(each, dim=1).max() for each in (decoded, decoded - kept)]
         extremes.append(torch.stack(norms))

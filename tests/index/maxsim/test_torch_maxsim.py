@@ -15,6 +15,7 @@ from spanwise.index.maxsim.torch_maxsim import TorchMaxSim, question_batches, st
 from spanwise.index.maxsim.working_memory import WorkingMemory
 
 PASSAGES = token_passages(300)
+STORED = PlainTokens(PASSAGES)
 QUESTIONS = token_passages(25, longest=9, seed=1)
 STREAMED = 40_000  # bytes: about 30 passages at once
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
@@ -31,7 +32,7 @@ def max_bytes(request, monkeypatch):
 @pytest.fixture(scope="module")
 def exact() -> np.ndarray:
     """The score of each question (its row) with each passage."""
-    return np.array([[maxsim(question, passage) for passage in PASSAGES] for question in QUESTIONS])
+    return np.array([[maxsim(question, passage) for passage in STORED.passages] for question in QUESTIONS])
 
 
 def numbers_of_best(scores: np.ndarray, k: int) -> list[int]:
@@ -41,7 +42,7 @@ def numbers_of_best(scores: np.ndarray, k: int) -> list[int]:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_scores_are_as_near_as_the_slack_says(max_bytes, dtype, exact) -> None:
-    scan = TorchMaxSim.load(PlainTokens(PASSAGES), "cpu", dtype, max_bytes)
+    scan = TorchMaxSim.load(STORED, "cpu", dtype, max_bytes)
     assert scan.is_resident == (max_bytes is None)
     found = scan.nearest(QUESTIONS, 60)
     assert (np.diff(found.scores, axis=1) <= 0).all()
@@ -52,7 +53,7 @@ def test_scores_are_as_near_as_the_slack_says(max_bytes, dtype, exact) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("k", [1, 10, 400])
 def test_the_ranking_is_exact_whatever_the_format(max_bytes, dtype, k, exact) -> None:
-    stored = PlainTokens(PASSAGES)
+    stored = STORED
     index = ScannedMaxSim(stored, TorchMaxSim.load(stored, "cpu", dtype, max_bytes), places)
     for scores, ranking in zip(exact, index.search(QUESTIONS, k), strict=True):
         assert ranking.passage_ids.tolist() == numbers_of_best(scores, k)
@@ -60,7 +61,7 @@ def test_the_ranking_is_exact_whatever_the_format(max_bytes, dtype, k, exact) ->
 
 
 def test_a_search_confined_to_passages_is_exact(max_bytes, exact) -> None:
-    stored = PlainTokens(PASSAGES)
+    stored = STORED
     index = ScannedMaxSim(stored, TorchMaxSim.load(stored, "cpu", torch.float16, max_bytes), places)
     among = np.array([0, 3, 4, 5, *range(100, 300, 9), 999])
     left_out = np.isin(np.arange(1, 301), among, invert=True)
@@ -78,7 +79,7 @@ def test_a_stream_reads_only_what_is_chosen() -> None:
 
 
 def test_a_batch_scores_like_one_by_one(max_bytes) -> None:
-    scan = TorchMaxSim.load(PlainTokens(PASSAGES), "cpu", max_bytes=max_bytes)
+    scan = TorchMaxSim.load(STORED, "cpu", max_bytes=max_bytes)
     together = scan.nearest(QUESTIONS, 300)
     for number, question in enumerate(QUESTIONS):
         alone = scan.nearest([question], 300)
@@ -96,20 +97,19 @@ def test_equal_passages_tie_in_the_order_of_their_places() -> None:
 @pytest.mark.parametrize("lengths", [[1], [7, 8, 9], [40, 3, 40, 17]])
 def test_filling_is_a_copy_of_the_last_vector(lengths) -> None:
     passages = [each[:m] for each, m in zip(token_passages(60, longest=80, seed=3), lengths, strict=False)]
-    part = token_buckets.TokenBuckets.load(
-        PlainTokens(passages), np.arange(len(passages)), "cpu", torch.float32
-    )
+    stored = PlainTokens(passages)
+    part = token_buckets.TokenBuckets.load(stored, np.arange(len(passages)), "cpu", torch.float32)
     for bucket in part.buckets:
         for slot, vectors in enumerate(bucket.vectors.numpy(), bucket.first):
-            passage = passages[part.rows[slot]]
-            assert np.array_equal(vectors[: len(passage)], passage)
-            assert (vectors[len(passage) :] == passage[-1]).all()
+            passage = stored.passages[part.rows[slot]]
+            assert np.allclose(vectors[: len(passage)], passage, atol=1e-6)
+            assert (vectors[len(passage) :] == vectors[len(passage) - 1]).all()
 
 
 def test_a_match_may_be_negative() -> None:
     stored = PlainTokens([-QUESTIONS[0][:1]] * 3)
     (ranking,) = ScannedMaxSim.build(stored, places, "cpu").search([QUESTIONS[0][:1]], 5)
-    assert np.allclose(ranking.scores, -1)
+    assert np.allclose(ranking.scores, -1, atol=0.01)
     assert ranking.passage_ids.tolist() == [1, 2, 3]
 
 
