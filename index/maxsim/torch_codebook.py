@@ -1,4 +1,4 @@
-"""A codebook on a device of torch: codes, a quarter of the size of vectors, travel there and are decoded there.
+"""A codebook on a device of torch: codes, a quarter of the size of vectors, are decoded there.
 
 The arithmetic is that of `Codebook.decode`; a device may round a product and a sum together instead of each.
 """
