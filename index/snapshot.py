@@ -144,6 +144,13 @@ class Snapshot:
                 counts[segment.model] = counts.get(segment.model, 0) + int(live.sum())
         return {model: count for model, count in counts.items() if count}
 
+    def sizes(self) -> dict[str, int]:
+        """How many bytes the segments of each kind take, by kind."""
+        sizes: dict[str, int] = {}
+        for segment in self._segments:
+            sizes[segment.kind] = sizes.get(segment.kind, 0) + len(segment.data)
+        return dict(sorted(sizes.items()))
+
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, which orders those that score alike."""
         return self._catalog.places(passage_ids)

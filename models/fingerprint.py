@@ -29,6 +29,16 @@ def model_fingerprint(name: str) -> str | None:
     return None if None in parts else " ".join(part for part in parts if part)
 
 
+def token_model_fingerprint(name: str) -> str | None:
+    """The fingerprint of a late-interaction model, named as `token_models` says; see `fingerprint`."""
+    from .builtin_colbert import builtin_colbert_folder
+    from .token_models import BUILTIN
+
+    if name == BUILTIN:
+        return fingerprint([builtin_colbert_folder(), *base_folders()])
+    return _fingerprint_of(name)
+
+
 def fingerprint(folders: Sequence[Path]) -> str | None:
     """A digest over the state of all files in these folders and below, in the order given.
 
