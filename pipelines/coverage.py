@@ -37,7 +37,9 @@ def gaps(snapshot: Snapshot) -> list[Span]:
     found: list[Span] = []
     for document_id in sorted(missed):
         text = snapshot.document(document_id).text
-        found += [Span(document_id, start, end, text[start:end]) for start, end in joined(missed[document_id])]
+        found += [
+            Span(document_id, start, end, text[start:end]) for start, end in joined(missed[document_id])
+        ]
     return found
 
 

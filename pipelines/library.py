@@ -86,9 +86,10 @@ class Library(IndexSettings):
     ) -> SyncReport:
         """Makes the index what the folder is now: words first, then missing vectors, then those of tokens.
 
-        `vectors=False` leaves dense search and that by tokens as they are. Interrupted, it goes on where it stopped. `workers`
-        processes read files, by default one a core and four at most. Files that were refused before are
-        read again when they change, or all of them with `retry`. `options` say how, such as with OCR.
+        `vectors=False` leaves dense search and that by tokens as they are. Interrupted, it goes on where it
+        stopped. `workers` processes read files, by default one a core and four at most. Files that were
+        refused before are read again when they change, or all of them with `retry`. `options` say how, such
+        as with OCR.
         """
         from .sync import sync_vectors, sync_words
 

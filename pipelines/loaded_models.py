@@ -68,9 +68,7 @@ class LoadedModels:
         """What is known of an encoder without loading it."""
         return self._known_model("encoder", name)
 
-    def known_to_search(
-        self, name: str, colbert: ColbertSetting | None, retriever: str
-    ) -> dict[str, object]:
+    def known_to_search(self, name: str, colbert: ColbertSetting | None, retriever: str) -> dict[str, object]:
         """The models that a retriever needs beside the index, None for one that is not known."""
         from ..retrieval.registry import stages_of
 

@@ -77,8 +77,8 @@ def cache_record(index: Path, on: bool) -> dict[str, Any]:
 
 
 def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
-    """How many bytes each part of an index takes: those of segments by their kind, codes for large collections,
-    the catalog with the text of all documents, the cache of answers.
+    """How many bytes each part of an index takes: the catalog with the text of all documents, segments by
+    their kind, the codes of a large collection, the answers that were kept.
     """
     names = ("catalog", "answers")
     found = {

@@ -38,9 +38,7 @@ def lacks_tokens(store: Store, setting: ColbertSetting) -> bool:
         return snapshot.token_models() != wanted
 
 
-def sync_tokens(
-    store: Store, encoder: TokenEncoder, setting: ColbertSetting, report: Report = silent
-) -> int:
+def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, report: Report = silent) -> int:
     """Encodes the passages that have no token vectors of this model; returns how many there were.
 
     Token vectors of other models are dropped.

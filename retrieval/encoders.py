@@ -10,7 +10,7 @@ from .protocol import Encoder, TokenEncoder
 
 @dataclass(frozen=True, slots=True)
 class Encoders:
-    """`passages` gives the encoder with one vector a passage, `tokens` the one with a vector for each token."""
+    """`passages` gives the encoder with one vector a passage, `tokens` that with one a token."""
 
     passages: Callable[[], Encoder]
     tokens: Callable[[], TokenEncoder]

@@ -43,7 +43,9 @@ class WordEncoder:
 
     def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
         cut = [len(re.findall(r"\w+", text)) > self.window for text in texts]
-        seen = [self._words(text)[-1][1] if late else len(text) for text, late in zip(texts, cut, strict=True)]
+        seen = [
+            self._words(text)[-1][1] if late else len(text) for text, late in zip(texts, cut, strict=True)
+        ]
         return np.array(seen, np.int32)
 
     def question_offsets(self, text: str) -> list[tuple[int, int] | None]:

@@ -14,7 +14,9 @@ def alignment_lines(hit: Hit) -> list[str]:
     """A line for each token of the question, then the sum, in columns; none without an alignment."""
     if not hit.alignment:
         return []
-    rows = [(_words(match.question), _words(match.text), f"{match.similarity:.4f}") for match in hit.alignment]
+    rows = [
+        (_words(match.question), _words(match.text), f"{match.similarity:.4f}") for match in hit.alignment
+    ]
     rows.append(("", "", f"{sum(match.similarity for match in hit.alignment):.4f}"))
     notes = [*map(_note, hit.alignment), "sum"]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]

@@ -11,6 +11,7 @@ from spanwise.types import Hit, Passage
 
 from ..questions import checked_question
 from ..records import search_record
+from .alignment import alignment_lines
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -30,7 +31,6 @@ from .filters import (
     filter_of,
     left_nothing,
 )
-from .alignment import alignment_lines
 from .terminal import console, is_styled, print_json, say, visible
 
 SHOWN_CHARACTERS = 280

@@ -121,7 +121,11 @@ def test_another_model_is_told_and_takes_over(run, index, indexed):
     assert "the token vectors of builtin (4 bits) were dropped" in err
     assert "by other (2 bits)" in err
     record = json.loads(run("status", *indexed, "--json")[1])
-    assert (record["colbert"]["model"], record["colbert"]["bits"], record["colbert"]["missing"]) == ("other", 2, 0)
+    assert (record["colbert"]["model"], record["colbert"]["bits"], record["colbert"]["missing"]) == (
+        "other",
+        2,
+        0,
+    )
 
 
 def test_none_drops_them(run, index, indexed):
@@ -163,7 +167,16 @@ def test_doctor_knows_the_model(run, index, indexed, words):
 
 def test_a_collection_is_evaluated(run, tmp_path, words):
     WRITERS["beir"](tmp_path / "toy")
-    options = ("--retriever", "colbert", "--retriever", "bm25+colbert", "--measures", "RR", "--colbert-bits", 8)
+    options = (
+        "--retriever",
+        "colbert",
+        "--retriever",
+        "bm25+colbert",
+        "--measures",
+        "RR",
+        "--colbert-bits",
+        8,
+    )
     code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options, "--out", "out", "--json")
     assert code == 0, err
     assert list(json.loads(out)) == ["colbert", "bm25+colbert"]

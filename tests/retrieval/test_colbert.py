@@ -55,7 +55,10 @@ def test_a_passage_with_all_words_scores_one_for_each(mill) -> None:
 def test_every_passage_with_tokens_is_found_and_no_other(corpus_of) -> None:
     corpus = corpus_of(MILL)
     encode(corpus, only={"an owl lives there", "the inn by the mill"})
-    assert {hit.passage.text for hit in found(corpus, "mill")} == {"an owl lives there", "the inn by the mill"}
+    assert {hit.passage.text for hit in found(corpus, "mill")} == {
+        "an owl lives there",
+        "the inn by the mill",
+    }
 
 
 def test_an_index_without_token_vectors_is_named(corpus_of) -> None:
@@ -128,7 +131,10 @@ def test_an_alignment_names_the_words_and_their_places(mill) -> None:
         text = snapshot.document("mill.txt").text
     marker, founded, word = hit.alignment
     assert (marker.question, marker.question_start, marker.question_end) == ("", -1, -1)
-    assert (founded.question, question[founded.question_start : founded.question_end]) == ("Founded", "Founded")
+    assert (founded.question, question[founded.question_start : founded.question_end]) == (
+        "Founded",
+        "Founded",
+    )
     assert [(m.text, text[m.start : m.end]) for m in (founded, word)] == [("founded",) * 2, ("mill",) * 2]
 
 
@@ -145,7 +151,9 @@ def test_a_passage_without_token_vectors_has_no_alignment(corpus_of) -> None:
     }
 
 
-@pytest.mark.parametrize(("retriever", "pool", "says"), [("hybrid", 1, "bm25.colbert"), ("colbert", 2, "pool 1")])
+@pytest.mark.parametrize(
+    ("retriever", "pool", "says"), [("hybrid", 1, "bm25.colbert"), ("colbert", 2, "pool 1")]
+)
 def test_what_cannot_be_explained_is_refused(retriever, pool, says) -> None:
     check_alignable("dense+colbert")
     with pytest.raises(ValueError, match=says):

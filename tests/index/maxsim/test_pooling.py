@@ -45,7 +45,9 @@ def test_passages_are_pooled_alone_into_unit_rows(lengths, factor, seed) -> None
     vectors, kept = pooled(rows, np.array(lengths), factor)
     assert kept.tolist() == [-(-n // factor) for n in lengths]
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    alone = [pooled(rows[end - n : end], np.array([n]), factor)[0] for n, end in zip(lengths, ends, strict=True)]
+    alone = [
+        pooled(rows[end - n : end], np.array([n]), factor)[0] for n, end in zip(lengths, ends, strict=True)
+    ]
     assert np.array_equal(vectors, np.concatenate(alone))
 
 
