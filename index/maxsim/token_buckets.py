@@ -72,7 +72,8 @@ def filled_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     powers = 2 ** np.ceil(np.log2(lengths.clip(min=1))).astype(np.int64)
     steps = np.maximum(MULTIPLE, powers // 16)
-    return -(-lengths // steps) * steps
+    filled: NDArray[np.int64] = -(-lengths // steps) * steps
+    return filled
 
 
 def _fill(
