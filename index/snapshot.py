@@ -247,7 +247,7 @@ class Snapshot:
         if device == "cpu":
             from .maxsim.maxsim_index import MaxSimIndex
 
-            return MaxSimIndex.build(stored, stored.codebook, self.places, exact, device)
+            return MaxSimIndex.build(stored, stored.codebook, self.places, exact)
         from .maxsim.scanned_maxsim import ScannedMaxSim
 
         return ScannedMaxSim.build(stored, self.places, device)

@@ -13,15 +13,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..gate import check_vectors
 from ..protocol import Places, Ranking
 from ..ranking import best, check_among, check_k
 from ..scan import Nearest
-from .runs import runs
+from .question import check_questions
+from .rerank import exact_scores
 from .stored_tokens import StoredTokens
 
 _SPARE = 64  # candidates beyond 2k in the first round: few cost little, and a second scan costs all of it
-_CHUNK = 1 << 16  # tokens that are decoded at once
 
 
 class TokenScan(Protocol):
@@ -94,28 +93,3 @@ class ScannedMaxSim:
         chosen = np.zeros(len(self), np.bool_)
         chosen[rows[rows >= 0]] = True
         return chosen
-
-
-def check_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:
-    """Raise `VectorRejected` unless every row is a unit vector, `ValueError` for a question without rows."""
-    for number, question in enumerate(questions):
-        check_vectors(question, width, [f"question {number}, token {row}" for row in range(len(question))])
-        if not len(question):
-            raise ValueError(f"question {number} has no token vectors, expected at least 1")
-
-
-def exact_scores(
-    stored: StoredTokens, rows: NDArray[np.int64], question: NDArray[np.float32]
-) -> NDArray[np.float64]:
-    """(len(rows),) the MaxSim of each passage.
-
-    Each passage is multiplied by itself: a product's last bits depend on the shapes of its factors, and equal
-    passages must score alike to the last bit, whatever else was proposed with them.
-    """
-    query = question.T.astype(np.float64)
-    scores: list[float] = []
-    for run in runs(stored.lengths[rows], _CHUNK):
-        vectors = stored.codebook.decode(stored.read(rows[run])).astype(np.float64)
-        passages = np.split(vectors, np.cumsum(stored.lengths[rows[run]])[:-1])
-        scores += [float((tokens @ query).max(axis=0).sum()) for tokens in passages]
-    return np.array(scores)

@@ -8,7 +8,7 @@ import torch
 from made_vectors import places
 from plain_tokens import PlainTokens, maxsim, token_passages
 
-from spanwise.errors import OutOfMemory
+from spanwise.errors import OutOfMemory, VectorRejected
 from spanwise.index.maxsim import token_buckets, torch_maxsim
 from spanwise.index.maxsim.scanned_maxsim import ScannedMaxSim
 from spanwise.index.maxsim.torch_maxsim import TorchMaxSim, question_batches, stacked
@@ -121,7 +121,7 @@ def test_no_questions_and_nothing_chosen_find_nothing() -> None:
 
 def test_a_question_without_rows_is_refused() -> None:
     index = ScannedMaxSim.build(PlainTokens(PASSAGES[:3]), places, "cpu")
-    with pytest.raises(ValueError, match="question 1 has no token vectors"):
+    with pytest.raises(VectorRejected, match=r"question 1 has shape \(0, 16\)"):
         index.search([QUESTIONS[0], QUESTIONS[0][:0]], 3)
 
 

@@ -1,0 +1,68 @@
+"""Stored tokens as int8 numbers, which every scan multiplies: similarity = base + scale * step * product.
+
+    bits 8       the stored values; no base
+    bits 2, 4    the levels of the residual's codes, rounded to multiples of `step`; the base is the similarity
+                 of the token's centroid
+
+The rounding of levels, and that of question rows, is why a scan only proposes: scores come from `rerank`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .codebook import Codebook
+from .compiled import compiled
+
+_LARGEST = 127
+_BYTE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Int8Form:
+    """How the values of a codebook become int8.
+
+    `table` (256,) holds for each stored byte its levels, as many int8 as it has codes, seen as one number:
+    uint16 for two codes, uint32 for four; None when values are int8 already. `error` is the largest
+    difference of a level from what it was rounded to, in units of a token's scale.
+    """
+
+    table: NDArray[np.uint16] | NDArray[np.uint32] | None
+    step: float
+    error: float
+
+    @classmethod
+    def of(cls, codebook: Codebook) -> Int8Form:
+        """The form of this codebook's values."""
+        if codebook.bits == 8:
+            return cls(None, 1.0, 0.0)
+        levels = codebook.levels.astype(np.float64)
+        step = float(np.abs(levels).max()) / _LARGEST or 1.0
+        rounded = np.rint(levels / step).astype(np.int8)
+        shifts = np.arange(0, 8, codebook.bits)
+        codes = (np.arange(_BYTE)[:, np.newaxis] >> shifts) & (2**codebook.bits - 1)  # (256, codes of a byte)
+        table = rounded[codes].view(np.uint16 if codebook.bits == 4 else np.uint32)[:, 0]
+        return cls(table, step, float(np.abs(rounded * step - levels).max()))
+
+    def values(self, stored: NDArray[np.uint8]) -> NDArray[np.int8]:
+        """(T, width) int8 of stored values (T, bytes)."""
+        if self.table is None:
+            return stored.view(np.int8)
+        found = np.empty(stored.shape, self.table.dtype)
+        look_up(stored, self.table, found)
+        return found.view(np.int8)
+
+
+@compiled
+def look_up(
+    stored: NDArray[np.uint8],
+    table: NDArray[np.uint16] | NDArray[np.uint32],
+    found: NDArray[np.uint16] | NDArray[np.uint32],
+) -> None:
+    """Write found[t, b] = table[stored[t, b]]."""
+    for token in range(stored.shape[0]):
+        for place in range(stored.shape[1]):
+            found[token, place] = table[stored[token, place]]

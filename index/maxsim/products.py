@@ -1,0 +1,81 @@
+"""The products of blocks of token vectors with question rows, by the fastest means that the machine has.
+
+`torch._int_mm`, a product of bytes with exact sums, is a private function: it may be missing, and is probed
+once. Without it products are made of bfloat16 where the processor multiplies them, else of float32; both hold
+the numbers of int8 vectors exactly, and differ from the exact sums by rounding alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+_ALIGNED = 16  # rows to which a product is padded, which whole vector registers hold
+_PROBED = 3, 32, 16  # a product that has to come out right
+
+
+@cache
+def has_int8() -> bool:
+    """Whether torch multiplies int8 matrices on the CPU, and rightly."""
+    tokens = torch.arange(-48, 48, dtype=torch.int8).reshape(_PROBED[:2])
+    rows = torch.arange(-256, 256).remainder(251).sub(125).to(torch.int8).reshape(_PROBED[1:])
+    try:
+        found = torch._int_mm(tokens, rows)
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return False
+    return torch.equal(found, tokens.int() @ rows.int())
+
+
+@cache
+def has_bfloat16() -> bool:
+    """Whether the processor multiplies bfloat16; elsewhere torch is faster with float32."""
+    try:
+        return bool(torch.cpu._is_avx512_bf16_supported())
+    except AttributeError:
+        return False
+
+
+def padded_rows(n: int) -> int:
+    """How many columns the products of n question rows have."""
+    return -(-n // _ALIGNED) * _ALIGNED
+
+
+class Int8Rows:
+    """Question rows (m, width) int8 as `products` wants them: columns of the right number and type."""
+
+    def __init__(self, rows: NDArray[np.int8]) -> None:
+        self.n_columns = padded_rows(len(rows))
+        columns = torch.zeros(rows.shape[1], self.n_columns, dtype=torch.int8)
+        columns[:, : len(rows)] = torch.from_numpy(rows).T
+        self._is_int8 = has_int8()
+        self._out: torch.Tensor | None = None
+        if self._is_int8:
+            self._columns = columns
+        else:
+            self._columns = columns.to(torch.bfloat16 if has_bfloat16() else torch.float32)
+
+    def products(self, values: NDArray[np.int8]) -> NDArray[np.int32] | NDArray[np.float32]:
+        """(T, columns): of each token vector (T, width) with each row, then zeros; good until the next call."""
+        tokens = _tensor(values)
+        if self._is_int8:
+            if self._out is None or len(self._out) < len(tokens):
+                self._out = torch.empty(len(tokens), self.n_columns, dtype=torch.int32)
+            made: NDArray[np.int32] = torch._int_mm(
+                tokens, self._columns, out=self._out[: len(tokens)]
+            ).numpy()
+            return made
+        return (tokens.to(self._columns.dtype) @ self._columns).float().numpy()
+
+
+def _tensor(values: NDArray[np.int8]) -> torch.Tensor:
+    """A tensor over the same memory. torch warns of arrays that cannot be written, as those of a mapped file
+    are; nothing writes to this one, so that it is made of the address.
+    """
+    if not values.flags.writeable:
+        address = ctypes.cast(values.ctypes.data, ctypes.POINTER(ctypes.c_int8))
+        values = np.ctypeslib.as_array(address, values.shape)
+    return torch.from_numpy(values)
