@@ -34,6 +34,7 @@ from .vectors import Coverage, VectorSegment
 
 if TYPE_CHECKING:
     from .maxsim.maxsim_index import MaxSimIndex
+    from .maxsim.scanned_maxsim import ScannedMaxSim
 
 _BATCH = 512
 
@@ -57,7 +58,7 @@ class Snapshot:
         self._postings: LivePostings | None = None
         self._vectors: dict[tuple[str, bool, str], VectorIndex | ApproximateIndex] = {}
         self._tokens: dict[str, StoredTokens] = {}
-        self._maxsim: dict[tuple[str, bool, str], MaxSimIndex] = {}
+        self._maxsim: dict[tuple[str, bool, str], MaxSimIndex | ScannedMaxSim] = {}
 
     def __enter__(self) -> Snapshot:
         """The snapshot itself."""
@@ -229,15 +230,27 @@ class Snapshot:
         parts = [TokenSegment.open(part, codebook) for part in self._parts(tokens.KIND, model_digest)]
         return StoredTokens(parts, self._deleted, codebook)
 
-    def maxsim(self, model_digest: str, exact: bool = False, device: str = "cpu") -> MaxSimIndex:
-        """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
+    def maxsim(
+        self, model_digest: str, exact: bool = False, device: str = "cpu"
+    ) -> MaxSimIndex | ScannedMaxSim:
+        """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it.
+
+        On another device of torch than the CPU it is always exact.
+        """
         key = (model_digest, exact, device)
         if key not in self._maxsim:
+            self._maxsim[key] = self._built_maxsim(*key)
+        return self._maxsim[key]
+
+    def _built_maxsim(self, model_digest: str, exact: bool, device: str) -> MaxSimIndex | ScannedMaxSim:
+        stored = self.stored_tokens(model_digest)
+        if device == "cpu":
             from .maxsim.maxsim_index import MaxSimIndex
 
-            stored = self.stored_tokens(model_digest)
-            self._maxsim[key] = MaxSimIndex.build(stored, stored.codebook, self.places, exact, device)
-        return self._maxsim[key]
+            return MaxSimIndex.build(stored, stored.codebook, self.places, exact)
+        from .maxsim.scanned_maxsim import ScannedMaxSim
+
+        return ScannedMaxSim.build(stored, self.places, device)
 
     def _without(self, kind: str, model_digest: str) -> NDArray[np.int64]:
         ids = self.passage_ids()

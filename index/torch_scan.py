@@ -38,7 +38,7 @@ class TorchScan:
             for at in range(0, len(queries), _QUERIES)
         ]
         scores, rows = (np.concatenate([part[side].cpu().numpy() for part in parts]) for side in (0, 1))
-        return Nearest(scores, rows, float32_slack(queries.shape[1]) + _reduced_precision_slack())
+        return Nearest(scores, rows, float32_slack(queries.shape[1]) + reduced_precision_slack())
 
     def _part(
         self, queries: torch.Tensor, n: int, allowed: torch.Tensor | None
@@ -59,6 +59,6 @@ class TorchScan:
         return scores, rows
 
 
-def _reduced_precision_slack() -> float:
+def reduced_precision_slack() -> float:
     """What is added to `float32_slack` where torch may round both factors to 8 bits (bf16) or 11 (TF32)."""
     return {"highest": 0.0, "high": 2.0**-8}.get(torch.get_float32_matmul_precision(), 2.0**-5)

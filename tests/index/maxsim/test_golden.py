@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tokens_in_memory import Vectors, places, stored, trained
+from token_collections import Vectors, places, stored, trained
 
 from spanwise.index.maxsim.maxsim_index import MaxSimIndex
 

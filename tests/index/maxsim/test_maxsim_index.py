@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokens_in_memory import asked, clustered, maxsim_scores, places, stored, trained
+from token_collections import asked, clustered, maxsim_scores, places, stored, trained
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import exact_scan, maxsim_index, products
@@ -150,9 +150,7 @@ def test_a_filter_leaves_k_hits_and_their_scores() -> None:
 
 def test_k_beyond_the_candidates_is_filled() -> None:
     tokens = held(4, 2000)
-    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(
-        questions(1, n_passages=2000), 300
-    )
+    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(questions(1, n_passages=2000), 300)
     assert len(ranking.passage_ids) == 300
 
 
