@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from spanwise.errors import VectorRejected
 
 _NORM_TOLERANCE = 1e-3
+_BLOCK = 65_536  # rows that are looked at together: tokens are many
 
 
 def check_vectors(vectors: NDArray[np.float32], width: int | None, names: Sequence[object]) -> None:
@@ -37,6 +38,34 @@ def check_matrix(vectors: NDArray[np.float32], width: int | None, n_rows: int) -
         raise VectorRejected(f"vectors must have width {width}, not {vectors.shape[1]}")
     if len(vectors) != n_rows:
         raise VectorRejected(f"there are {len(vectors)} vectors for {n_rows} rows")
+
+
+def check_token_vectors(
+    vectors: NDArray[np.float32],
+    lengths: Sequence[int] | NDArray[np.integer],
+    width: int | None,
+    passage_ids: Sequence[int],
+) -> NDArray[np.int64]:
+    """The lengths as a column; `VectorRejected` unless each passage has at least one vector, all have as many
+    as there are rows, and every row is a unit vector.
+    """
+    column = np.asarray(lengths)
+    if column.shape != (len(passage_ids),) or not (
+        np.issubdtype(column.dtype, np.integer) or not len(column)
+    ):
+        raise VectorRejected(f"lengths must be {len(passage_ids)} integers, one for each passage")
+    column = column.astype(np.int64)
+    for row in np.flatnonzero(column < 1).tolist():
+        raise VectorRejected(f"passage {passage_ids[row]} has no vectors ({column[row]}); nothing was stored")
+    check_matrix(vectors, width, int(column.sum()))
+    ends = np.cumsum(column)
+    for first in range(0, len(vectors), _BLOCK):
+        for row, fault in faulty_rows(vectors[first : first + _BLOCK]).items():
+            owner = int(np.searchsorted(ends, first + row, side="right"))
+            token = first + row - (ends[owner] - column[owner])
+            name = f"passage {passage_ids[owner]} (token {token})"
+            raise VectorRejected(f"the vector of {name} {fault}; nothing was stored")
+    return column
 
 
 def faulty_rows(vectors: NDArray[np.float32]) -> dict[int, str]:

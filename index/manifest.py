@@ -42,6 +42,21 @@ _LAYOUTS: dict[str, dict[str, tuple[set[str], tuple[str, ...]]]] = {
         "covered": ({"<i4"}, ("n",)),
         "sums": ({"<u4"}, ("n",)),
     },
+    "tokens": {
+        "passage_ids": ({"<i8"}, ("n",)),
+        "ends": ({"<i8"}, ("n",)),
+        "centroids": ({"<u2"}, ("tokens",)),
+        "values": ({"|u1"}, ("tokens", "bytes")),
+        "scales": ({"<f2"}, ("tokens",)),
+        "sums": ({"<u4"}, ("n",)),
+        "covered": ({"<i4"}, ("n",)),
+    },
+    "codebook": {
+        "centroids": ({"<f4"}, ("centroids", "width")),
+        "levels": ({"<f4"}, ("levels",)),
+        "numbers": ({"<i8"}, ("four",)),
+        "distance": ({"<f8"}, ("one",)),
+    },
     "codes": {
         "passage_ids": ({"<i8"}, ("n",)),
         "sums": ({"<u4"}, ("n",)),
@@ -127,7 +142,7 @@ def _column(entry: Mapping[str, Any]) -> Column:
     sizes = (*column.shape, column.offset)
     if not all(type(size) is int and 0 <= size < 2**48 for size in sizes) or len(sizes) > 3:
         raise ValueError(f"the place of a column is {sizes}")
-    if column.dtype not in {"<i8", "<u8", "<f4", "<i4", "<u4", "<u2", "|u1"}:
+    if column.dtype not in {"<i8", "<u8", "<f4", "<f8", "<i4", "<u4", "<f2", "<u2", "|u1"}:
         raise ValueError(f"a column of {column.dtype!r}")
     if not is_digest(column.sha256):
         raise ValueError("a column without a digest")

@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 
 from . import postings
 from .catalog_writer import CatalogWriter
+from .maxsim import tokens
+from .maxsim.stored_codebook import KIND as CODEBOOK
+from .maxsim.tokens import TokenSegment
+from .maxsim.tokens_merge import merge_tokens
 from .postings import PostingsSegment
 from .postings_merge import merge_postings
 from .segment import Segment, open_segment
@@ -72,12 +76,13 @@ def merge_segments(folder: Path, catalog: CatalogWriter) -> bool:
     deleted = catalog.deleted()
     families: dict[tuple[str, str], list[SegmentEntry]] = {}
     for entry in catalog.segments():
-        families.setdefault((entry.kind, entry.model), []).append(entry)
+        if entry.kind != CODEBOOK:  # there is one for each model
+            families.setdefault((entry.kind, entry.model), []).append(entry)
     merged = [_merge_family(folder, catalog, family, deleted) for family in families.values()]
     if not any(merged):
         return False
     if len(deleted):
-        kept = [open_segment(folder / entry.id).columns["passage_ids"] for entry in catalog.segments()]
+        kept = [open_segment(folder / entry.id).passage_ids for entry in catalog.segments()]
         gone = np.isin(deleted, np.concatenate([np.empty(0, np.int64), *kept]), invert=True)
         catalog.forget_deleted(deleted[gone])
     catalog.commit_merge()
@@ -91,7 +96,7 @@ def _merge_family(
     if len(family) < FAN and not len(deleted):
         return False
     segments = [open_segment(folder / entry.id) for entry in family]
-    dead = [int(np.isin(segment.columns["passage_ids"], deleted).sum()) for segment in segments]
+    dead = [int(np.isin(segment.passage_ids, deleted).sum()) for segment in segments]
     chosen = choose([Size(entry.rows, entry.rows - n) for entry, n in zip(family, dead, strict=True)])
     if not chosen:
         return False
@@ -106,4 +111,6 @@ def _merge_family(
 def _merged(segments: Sequence[Segment], deleted: NDArray[np.int64]) -> Columns:
     if segments[0].kind == postings.KIND:
         return merge_postings([PostingsSegment.open_whole(segment) for segment in segments], deleted)
+    if segments[0].kind == tokens.KIND:
+        return merge_tokens([TokenSegment(segment) for segment in segments], deleted)
     return merge_vectors([VectorSegment(segment) for segment in segments], deleted)

@@ -16,14 +16,14 @@ from .atomic import publish
 from .faults import named_faults
 from .state import seal
 
-FORMAT = 2
+FORMAT = 3
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
 
 # `text` stands last so that reading the other columns of a document does not page through it.
 _TABLES = """
 PRAGMA application_id = 0x7370616E;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -42,6 +42,11 @@ class Segment:
     digests: Mapping[str, str]
     data: mmap.mmap | bytes
 
+    @property
+    def passage_ids(self) -> NDArray[np.int64]:
+        """(n,) the passages that it holds rows of; none in a codebook, which belongs to all of a model."""
+        return self.columns.get("passage_ids", np.empty(0, np.int64))
+
     def check(self, *names: str) -> None:
         """Compare columns with their digests; `IndexCorrupt` names the file and the column."""
         for name in names:

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.errors import IndexCorrupt
+
 from .atomic import publish, write_file
 from .manifest import ALIGNMENT, FORMAT, Column, Manifest
-from .segment import COLUMNS, MANIFEST, UNFINISHED
+from .segment import COLUMNS, MANIFEST, UNFINISHED, open_segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,10 @@ Columns = Mapping[str, NDArray[Any] | Blocks]
 
 
 def write_segment(folder: Path, kind: str, model: str, columns: Columns) -> str:
-    """Write one segment durably under `folder` and return its name; equal columns give equal bytes."""
+    """Write one segment durably under `folder` and return its name; equal columns give equal bytes.
+
+    An equal one may lie there, dropped but a moment ago: it stays, unless it is damaged.
+    """
     temporary = folder / UNFINISHED
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
@@ -39,8 +44,20 @@ def write_segment(folder: Path, kind: str, model: str, columns: Columns) -> str:
     text = Manifest(FORMAT, kind, model, layout.n_bytes, layout.sha256.hexdigest(), layout.columns).to_json()
     write_file(temporary / MANIFEST, [text])
     name = hashlib.sha256(text).hexdigest()
-    publish(temporary, folder / name)
+    if _is_whole(folder / name):
+        shutil.rmtree(temporary)
+    else:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        publish(temporary, folder / name)
     return name
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        open_segment(path).check_file()
+    except (FileNotFoundError, IndexCorrupt):
+        return False
+    return True
 
 
 class _Layout:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import IndexEmpty
+from spanwise.errors import IndexCorrupt, IndexEmpty
 from spanwise.types import Document, Passage
 
 from . import postings, vectors
@@ -17,12 +18,22 @@ from .catalog import Catalog
 from .code_cache import CACHE, read_codes
 from .codes import Codes
 from .live_postings import LivePostings
+from .maxsim import tokens
+from .maxsim.codebook import Codebook
+from .maxsim.stored_codebook import KIND as CODEBOOK
+from .maxsim.stored_codebook import read_codebook
+from .maxsim.stored_tokens import StoredTokens
+from .maxsim.tokens import TokenSegment
 from .postings import PostingsSegment
 from .rows import Description, Facts, FileState, Refusal
 from .segment import Segment
+from .sorted_ids import rows_of
 from .stored_vectors import StoredVectors
 from .vector_index import VectorIndex
 from .vectors import Coverage, VectorSegment
+
+if TYPE_CHECKING:
+    from .maxsim.maxsim_index import MaxSimIndex
 
 _BATCH = 512
 
@@ -45,6 +56,8 @@ class Snapshot:
         self._deleted = catalog.deleted()
         self._postings: LivePostings | None = None
         self._vectors: dict[tuple[str, bool, str], VectorIndex | ApproximateIndex] = {}
+        self._tokens: dict[str, StoredTokens] = {}
+        self._maxsim: dict[tuple[str, bool, str], MaxSimIndex] = {}
 
     def __enter__(self) -> Snapshot:
         """The snapshot itself."""
@@ -120,15 +133,18 @@ class Snapshot:
 
     def without_vectors(self, model_digest: str) -> NDArray[np.int64]:
         """Live passages that lack a vector of this model, in the order of `passage_ids()`."""
-        ids = self.passage_ids()
-        lacking = np.ones(len(ids), np.bool_)
-        for segment in self._vector_segments(model_digest):
-            lacking &= ~VectorSegment(segment).holds(ids)
-        return ids[lacking]
+        return self._without(vectors.KIND, model_digest)
+
+    def without_tokens(self, model_digest: str) -> NDArray[np.int64]:
+        """Live passages that lack the tokens of this model, in the order of `passage_ids()`."""
+        return self._without(tokens.KIND, model_digest)
 
     def coverage(self, model_digest: str) -> Coverage:
-        """How much the window of a model saw of each live passage that has a vector of it."""
-        parts = [VectorSegment(segment) for segment in self._vector_segments(model_digest)]
+        """How much the window of a model saw of each live passage that has a vector or tokens of it."""
+        parts: list[VectorSegment | TokenSegment] = [
+            *map(VectorSegment, self._parts(vectors.KIND, model_digest)),
+            *map(TokenSegment, self._parts(tokens.KIND, model_digest)),
+        ]
         covered = np.concatenate([np.empty(0, np.int32), *(part.covered for part in parts)])
         ids = np.concatenate([np.empty(0, np.int64), *(part.passage_ids for part in parts)])
         order = np.argsort(ids)
@@ -137,12 +153,11 @@ class Snapshot:
 
     def vector_models(self) -> dict[str, int]:
         """The digest of each model that wrote vectors, and how many live passages have one."""
-        counts: dict[str, int] = {}
-        for segment in self._segments:
-            if segment.kind == vectors.KIND:
-                live = np.isin(segment.columns["passage_ids"], self._deleted, invert=True)
-                counts[segment.model] = counts.get(segment.model, 0) + int(live.sum())
-        return {model: count for model, count in counts.items() if count}
+        return self._models(vectors.KIND)
+
+    def token_models(self) -> dict[str, int]:
+        """The digest of each model that wrote tokens, and how many live passages have them."""
+        return self._models(tokens.KIND)
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, which orders those that score alike."""
@@ -173,17 +188,64 @@ class Snapshot:
             raise IndexEmpty(f"no passage has a vector of model {model_digest}")
         if not exact and device == "cpu" and (codes := self.codes(model_digest)):
             return ApproximateIndex.build(self.stored_vectors(model_digest), codes, self.places)
-        parts = [VectorSegment.open(part) for part in self._vector_segments(model_digest)]
+        parts = [VectorSegment.open(part) for part in self._parts(vectors.KIND, model_digest)]
         return VectorIndex.build(parts, self._deleted, self.places, device)
 
     def stored_vectors(self, model_digest: str) -> StoredVectors:
         """The live vectors of a model, each compared with its sum when it is read."""
-        parts = [VectorSegment(part) for part in self._vector_segments(model_digest)]
+        parts = [VectorSegment(part) for part in self._parts(vectors.KIND, model_digest)]
         return StoredVectors.live(parts, self._deleted, checked=False)
 
     def codes(self, model_digest: str) -> Codes | None:
         """The compact codes of a model's vectors; None when there are none, or none that can be trusted."""
         return read_codes(self._catalog.path.parent / CACHE, model_digest)
 
-    def _vector_segments(self, model_digest: str) -> list[Segment]:
-        return [part for part in self._segments if (part.kind, part.model) == (vectors.KIND, model_digest)]
+    def codebook(self, model_digest: str) -> Codebook | None:
+        """The codebook of a model's tokens, with every byte compared with its digest; None without one."""
+        found = self._parts(CODEBOOK, model_digest)
+        if len(found) > 1:
+            raise IndexCorrupt(f"{found[0].path.parent} holds two codebooks of model {model_digest}")
+        return read_codebook(found[0]) if found else None
+
+    def stored_tokens(self, model_digest: str) -> StoredTokens:
+        """The live tokens of a model; `IndexEmpty` when no live passage has any."""
+        if model_digest not in self._tokens:
+            self._tokens[model_digest] = self._opened_tokens(model_digest)
+        return self._tokens[model_digest]
+
+    def _opened_tokens(self, model_digest: str) -> StoredTokens:
+        if not self.token_models().get(model_digest):
+            raise IndexEmpty(f"no passage has tokens of model {model_digest}")
+        codebook = self.codebook(model_digest)
+        if codebook is None:
+            raise IndexCorrupt(f"{self._catalog.path.parent} lacks the codebook of model {model_digest}")
+        parts = [TokenSegment.open(part, codebook) for part in self._parts(tokens.KIND, model_digest)]
+        return StoredTokens(parts, self._deleted, codebook)
+
+    def maxsim(self, model_digest: str, exact: bool = False, device: str = "cpu") -> MaxSimIndex:
+        """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
+        key = (model_digest, exact, device)
+        if key not in self._maxsim:
+            from .maxsim.maxsim_index import MaxSimIndex
+
+            stored = self.stored_tokens(model_digest)
+            self._maxsim[key] = MaxSimIndex.build(stored, stored.codebook, self.places, exact, device)
+        return self._maxsim[key]
+
+    def _without(self, kind: str, model_digest: str) -> NDArray[np.int64]:
+        ids = self.passage_ids()
+        lacking = np.ones(len(ids), np.bool_)
+        for segment in self._parts(kind, model_digest):
+            lacking &= rows_of(segment.passage_ids, ids) < 0
+        return ids[lacking]
+
+    def _models(self, kind: str) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for segment in self._segments:
+            if segment.kind == kind:
+                live = np.isin(segment.passage_ids, self._deleted, invert=True)
+                counts[segment.model] = counts.get(segment.model, 0) + int(live.sum())
+        return {model: count for model, count in counts.items() if count}
+
+    def _parts(self, kind: str, model_digest: str) -> list[Segment]:
+        return [part for part in self._segments if (part.kind, part.model) == (kind, model_digest)]

@@ -1,7 +1,10 @@
-"""From format 1 to format 2, within the first transaction of a writer: a kill in between leaves format 1.
+"""From older formats to that of today, within the first transaction of a writer: a kill in between leaves the
+old one.
 
 Format 2 adds labels, the digest of what is searched for each passage, and the refused files. Every row proves
-itself by its old digest before it gets a new one, so that damage is never sealed.
+itself by its old digest before it gets a new one, so that damage is never sealed. Format 3 adds segments of
+tokens and their codebooks: nothing is written anew, but a program that knows no tokens would merge them as
+vectors, and has to refuse.
 """
 
 from __future__ import annotations
@@ -26,12 +29,17 @@ _COLUMNS = (
 _INDEXES = (
     "CREATE INDEX passages_by_content ON passages (content)",
     "CREATE INDEX tombstones_by_content ON tombstones (content)",
-    "PRAGMA user_version = 2",
 )
 
 
 def upgrade(catalog: CatalogWriter) -> None:
-    """Make a catalog of format 1 one of format 2, as a part of the transaction that is open."""
+    """Make a catalog of an older format one of today's, as a part of the transaction that is open."""
+    if catalog.format() < 2:
+        _add_labels_and_contents(catalog)
+    catalog.execute("PRAGMA user_version = 3")
+
+
+def _add_labels_and_contents(catalog: CatalogWriter) -> None:
     for statement in _COLUMNS:
         catalog.execute(statement)
     for document_id in catalog.files():

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from .manifest import damaged
 from .segment import COLUMNS, Segment
+from .sorted_ids import rows_of
 
 KIND = "vectors"
 NOT_KNOWN = -1
@@ -65,6 +66,12 @@ class VectorsBuilder:
         self._ids.append(passage_ids.copy())
         self._vectors.append(vectors.copy())
         self._covered.append(covered.copy())
+
+    def take_over(
+        self, passage_ids: NDArray[np.int64], segment: VectorSegment, rows: NDArray[np.int64]
+    ) -> None:
+        """Keep for these passages a copy of vectors of a segment, each compared with its sum."""
+        self.add(passage_ids, segment.read(rows), segment.covered[rows])
 
     def holds(self, passage_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the passages have a vector here."""
@@ -109,10 +116,7 @@ class VectorSegment:
 
     def rows_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The row of each passage, -1 for one that has no vector here."""
-        if not len(self.passage_ids):
-            return np.full(len(passage_ids), -1, np.int64)
-        at = np.searchsorted(self.passage_ids, passage_ids).clip(max=len(self.passage_ids) - 1)
-        return np.where(self.passage_ids[at] == passage_ids, at, -1)
+        return rows_of(self.passage_ids, passage_ids)
 
     def holds(self, passage_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the passages have a vector here."""

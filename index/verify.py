@@ -14,6 +14,7 @@ from spanwise.errors import SpanwiseError
 from . import postings
 from .catalog import Catalog
 from .code_cache import code_problems
+from .maxsim.token_problems import token_problems
 from .segment import Segment, open_segment
 from .state import SegmentEntry
 
@@ -73,6 +74,7 @@ def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
         yield str(error)
         return
     held: dict[tuple[str, str], list[NDArray[np.int64]]] = {(postings.KIND, ""): []}
+    whole: list[Segment] = []
     for entry in entries:
         try:
             segment = open_segment(folder / entry.id)
@@ -81,7 +83,9 @@ def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
         except (SpanwiseError, OSError) as error:
             yield str(error)
         else:
-            held.setdefault((entry.kind, entry.model), []).append(segment.columns["passage_ids"])
+            held.setdefault((entry.kind, entry.model), []).append(segment.passage_ids)
+            whole.append(segment)
+    yield from token_problems(folder, whole)
     for (kind, model), parts in held.items():
         ids = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
         ids = ids[np.isin(ids, deleted, invert=True)]
@@ -91,6 +95,6 @@ def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
 
 
 def _check_entry(segment: Segment, entry: SegmentEntry) -> None:
-    found = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.columns["passage_ids"]))
+    found = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.passage_ids))
     if found != entry:
         raise SpanwiseError(f"{segment.path} is {found}, the catalog says {entry}")

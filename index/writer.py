@@ -30,13 +30,18 @@ from .code_cache import CACHE, drop_codes, write_codes
 from .codes import Codes
 from .faults import named_faults
 from .lock import WriteLock
+from .maxsim.codebook import Codebook
+from .maxsim.stored_codebook import KIND as CODEBOOK
+from .maxsim.token_staging import TokenStaging
+from .maxsim.tokens import KIND as TOKENS
 from .merge import merge_segments
 from .postings import PostingsBuilder
 from .rows import FileState, Refusal, document_row, passage_row, refusal_row
 from .segment import is_segment_name
 from .segment_writer import Columns, write_segment
+from .staging import covered_column
 from .state import SegmentEntry
-from .vector_staging import VectorStaging, covered_column
+from .vector_staging import VectorStaging
 from .vectors import KIND as VECTORS
 
 _MOST_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
@@ -53,8 +58,9 @@ class Writer:
         self._postings = PostingsBuilder()
         self._catalog: CatalogWriter
         self._vectors: VectorStaging
+        self._tokens: TokenStaging
         self.reused_vectors = 0
-        """How many of the passages put so far took over the vectors of others; commits do not reset it."""
+        """How many passages put so far took over vectors or tokens of others; commits do not reset it."""
 
     def __enter__(self) -> Writer:
         """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
@@ -65,6 +71,7 @@ class Writer:
             self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
             undo.callback(self._catalog.close)
             self._vectors = VectorStaging(self._segments, self._catalog)
+            self._tokens = TokenStaging(self._segments, self._catalog)
             if self._orphans():
                 self._catalog.settle()
                 self._remove_orphans()
@@ -102,10 +109,9 @@ class Writer:
         with self._staging():
             self._catalog.remove_document(document.id)
             self._catalog.remove_refusal(document.id)
-            twins = self._vectors.twins([row["content"] for row in passage_rows])
+            twins = self._twins([row["content"] for row in passage_rows])
             ids = self._catalog.add_document(row, passage_rows)
-            found = [twins.get(row["content"], []) for row in passage_rows]
-            self.reused_vectors += self._vectors.reuse(ids, found)
+            self.reused_vectors += self._reuse(ids, twins)
             for passage_id, passage_terms in zip(ids, terms, strict=True):
                 self._postings.add(passage_id, passage_terms)
             self._flush_what_is_full()
@@ -153,11 +159,7 @@ class Writer:
         saw. Passages that were deleted since, or that have a vector of this model already, are passed over:
         another process was faster. `VectorRejected` names the first bad row, and then nothing changes.
         """
-        if not model_digest:
-            raise ValueError("the digest of the model is empty")
-        ids = np.array(passage_ids, np.int64)
-        if len(np.unique(ids)) != len(ids):
-            raise ValueError("a passage is named twice")
+        ids = _checked_ids(model_digest, passage_ids)
         self._vectors.check(model_digest, rows, passage_ids)
         column = covered_column(covered, len(ids))
         live = np.isin(ids, self._catalog.live_among(passage_ids))
@@ -167,6 +169,54 @@ class Writer:
                 self._catalog.begin_changes()
                 self._flush_what_is_full()
         return stored
+
+    def codebook(self, model_digest: str) -> Codebook | None:
+        """The codebook by which the next tokens of a model would be encoded; None when one must be put."""
+        with named_faults(self._folder):
+            return self._tokens.codebook(model_digest)
+
+    def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
+        """Store the codebook by which the tokens of a model are encoded from now on.
+
+        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens`.
+        """
+        _check_digest(model_digest)
+        if self._tokens.is_news(model_digest, codebook):
+            with self._staging():
+                self._tokens.put_codebook(model_digest, codebook)
+                self._catalog.begin_changes()
+
+    def put_tokens(
+        self,
+        model_digest: str,
+        passage_ids: Sequence[int],
+        vectors: NDArray[np.float32],
+        lengths: Sequence[int] | NDArray[np.integer],
+        covered: Sequence[int] | NDArray[np.integer] | None = None,
+    ) -> int:
+        """Store the token vectors of passages, compressed; how many passages those were.
+
+        `vectors` (T, width) float32 are those of all the passages, one after another, `lengths` says how many
+        each has. The codebook of the model must have been put; it is extended when it no longer fits. For
+        `covered`, and for what is passed over or rejected, see `put_vectors`.
+        """
+        ids = _checked_ids(model_digest, passage_ids)
+        counts = self._tokens.check(model_digest, vectors, lengths, passage_ids)
+        column = covered_column(covered, len(ids))
+        live = np.isin(ids, self._catalog.live_among(passage_ids))
+        with self._staging():
+            stored = self._tokens.put(model_digest, ids, vectors, counts, column, live)
+            if stored:
+                self._catalog.begin_changes()
+                self._flush_what_is_full()
+        return stored
+
+    def drop_tokens(self, model_digest: str) -> None:
+        """Delete the tokens of a model and their codebook; none is fine."""
+        with self._staging():
+            self._drop(TOKENS, model_digest)
+            self._drop(CODEBOOK, model_digest)
+            self._tokens.forget(model_digest)
 
     def put_codes(self, model_digest: str, codes: Codes) -> None:
         """Replace the compact codes of a model's vectors, at once: a cache is no part of a commit."""
@@ -188,10 +238,13 @@ class Writer:
                 return self._catalog.generation()
             self._flush_postings()
             self._flush_vectors()
+            self._flush_tokens()
+            self._flush_codebooks()
             generation = self._catalog.commit()
-            if merge_segments(self._segments, self._catalog):
-                self._remove_orphans()
+            merge_segments(self._segments, self._catalog)
+            self._remove_orphans()  # of this commit and of the merge
             self._vectors.refresh()
+            self._tokens.refresh()
             return generation
 
     @property
@@ -211,11 +264,27 @@ class Writer:
             self._catalog.rollback()
             raise
 
+    def _twins(self, contents: Sequence[str]) -> list[list[int]]:
+        """For each content older passages that have it; looked for only while there is something to reuse."""
+        if self._vectors.stores_nothing and self._tokens.stores_nothing:
+            return [[] for _ in contents]
+        twins = self._catalog.twins(contents)
+        return [twins.get(content, []) for content in contents]
+
+    def _reuse(self, ids: Sequence[int], twins: Sequence[Sequence[int]]) -> int:
+        """Stage for new passages what models made of their twins; how many passages got something."""
+        new = np.repeat(np.array(ids, np.int64), [len(olds) for olds in twins])
+        old = np.array([number for olds in twins for number in olds], np.int64)
+        served = self._vectors.reuse(new, old) | self._tokens.reuse(new, old)
+        return len(np.unique(new[served]))
+
     def _flush_what_is_full(self) -> None:
         if len(self._postings) > _MOST_PAIRS:
             self._flush_postings()
         if self._vectors.is_full:
             self._flush_vectors()
+        if self._tokens.is_full:
+            self._flush_tokens()
 
     def _flush_postings(self) -> None:
         if self._postings.n_passages:
@@ -227,9 +296,26 @@ class Writer:
             self._write(VECTORS, model, columns)
         self._vectors.refresh()
 
+    def _flush_tokens(self) -> None:
+        for model, columns in self._tokens.columns():
+            self._write(TOKENS, model, columns)
+        self._tokens.refresh()
+
+    def _flush_codebooks(self) -> None:
+        """A codebook takes the place of the one that it extends."""
+        for model, columns in self._tokens.changed_codebooks():
+            self._drop(CODEBOOK, model)
+            self._write(CODEBOOK, model, columns)
+
+    def _drop(self, kind: str, model: str) -> None:
+        entries = self._catalog.segments()
+        if found := [entry.id for entry in entries if (entry.kind, entry.model) == (kind, model)]:
+            self._catalog.drop_segments(found)
+
     def _write(self, kind: str, model: str, columns: Columns) -> None:
         name = write_segment(self._segments, kind, model, columns)
-        self._catalog.add_segment(SegmentEntry(name, kind, model, columns["passage_ids"].shape[0]))
+        rows = columns["passage_ids"].shape[0] if "passage_ids" in columns else 0
+        self._catalog.add_segment(SegmentEntry(name, kind, model, rows))
 
     def _orphans(self) -> list[Path]:
         if self._segments.is_symlink():
@@ -250,6 +336,19 @@ class Writer:
         drop_codes(
             self._folder / CACHE, {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
         )
+
+
+def _check_digest(model_digest: str) -> None:
+    if not model_digest:
+        raise ValueError("the digest of the model is empty")
+
+
+def _checked_ids(model_digest: str, passage_ids: Sequence[int]) -> NDArray[np.int64]:
+    _check_digest(model_digest)
+    ids = np.array(passage_ids, np.int64)
+    if len(np.unique(ids)) != len(ids):
+        raise ValueError("a passage is named twice")
+    return ids
 
 
 def _check_document(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spanwise.index.maxsim.codebook import Codebook
 from spanwise.index.postings_index import PostingsIndex
 
 TEXTS = {
@@ -13,6 +14,9 @@ TEXTS = {
     "c": ["mill"],
 }
 DIRECTIONS = {"mill": 0, "owl owl": 1, "mill mill mill": 0, "inn": 2}
+
+UNIT = np.eye(4, dtype=np.float32)
+ROWS = {"mill": 0, "owl": 1, "inn": 2}
 
 
 class Counting:
@@ -50,7 +54,24 @@ class Dense:
         return snapshot.vectors("m")
 
 
-@pytest.fixture(params=[Lexical, Dense], ids=["postings", "vectors"])
+class LateInteraction:
+    queries = ([row[np.newaxis] for row in np.eye(4, dtype=np.float32)[:2]] + [UNIT[1:3]], [])
+
+    def encode(self, corpus):
+        with corpus.store.writer() as writer, corpus.snapshot() as snapshot:
+            if snapshot.codebook("m") is None:
+                writer.put_codebook("m", Codebook.train(np.eye(4, dtype=np.float32), 4))
+            ids = snapshot.without_tokens("m").tolist()
+            words = [passage.text.split() for passage in snapshot.passages(ids)]
+            rows = [UNIT[ROWS[word]] for parts in words for word in parts]
+            writer.put_tokens("m", ids, np.stack(rows), [len(parts) for parts in words])
+            writer.commit()
+
+    def index(self, snapshot):
+        return snapshot.maxsim("m")
+
+
+@pytest.fixture(params=[Lexical, Dense, LateInteraction], ids=["postings", "vectors", "tokens"])
 def kind(request):
     return request.param()
 

@@ -161,9 +161,9 @@ def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
 def test_a_newer_format_is_refused(corpus_of) -> None:
     path = corpus_of({}).store.path
     catalog = sqlite3.connect(path / "catalog.sqlite")
-    catalog.execute("PRAGMA user_version = 3")
+    catalog.execute("PRAGMA user_version = 4")
     catalog.close()
-    with pytest.raises(FormatTooNew, match="format 3, this program reads up to 2"):
+    with pytest.raises(FormatTooNew, match="format 4, this program reads up to 3"):
         Store.open(path)
 
 

@@ -1,0 +1,175 @@
+"""The codebook of one model's token vectors: what turns them into few bytes, and back.
+
+    bits 2, 4    a centroid (16 bits), a scale (16 bits) and a residual: 36 or 68 bytes for a vector of 128
+    bits 8       a scale and an int8 for each number; the centroid is kept for the search: 132 bytes
+
+Scores are defined by the decoded vectors. A codebook never changes: `extended` returns another one whose
+centroids begin with these and whose tables are these, so that codes once written keep their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .codec_int8 import decode_int8, encode_int8
+from .codec_residual import decode_residuals, encode_residuals, train_levels
+from .kmeans import LARGEST, kmeans, n_centroids
+from .nearest import nearest
+from .packing import packed, unpacked
+from .token_codes import TokenCodes
+
+FORMAT = 1
+BITS = (2, 4, 8)
+_BLOCK = 8192  # tokens at a time
+_DRIFT = 1.1  # times the mean squared distance at the training
+_GROWTH = 4  # times the tokens it was trained for
+_LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
+
+
+@dataclass(frozen=True, slots=True)
+class Codebook:
+    """`centroids` (C, width) and `levels` (2 ** bits,; none for int8) float32.
+
+    `distance` is the mean squared distance of the training's vectors to their centroids, `n_tokens` the size
+    of the collection it was made for.
+    """
+
+    bits: int
+    centroids: NDArray[np.float32]
+    levels: NDArray[np.float32]
+    distance: float
+    n_tokens: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no codebook."""
+        if self.bits not in BITS:
+            raise ValueError(f"codes of {self.bits} bits, expected one of {BITS}")
+        if self.centroids.ndim != 2 or not 1 <= len(self.centroids) <= LARGEST or self.width % 4:
+            shape = self.centroids.shape
+            raise ValueError(f"centroids of shape {shape}, expected 1 to {LARGEST} rows of a multiple of 4")
+        if self.levels.shape != ((0,) if self.bits == 8 else (2**self.bits,)):
+            raise ValueError(f"{self.levels.shape} levels for {self.bits} bits")
+        if not (np.isfinite(self.centroids).all() and np.isfinite(self.levels).all()):
+            raise ValueError("a centroid or level is NaN or infinite")
+
+    @classmethod
+    def train(cls, sample: NDArray[np.float32], n_tokens: int, bits: int = 4, seed: int = 0) -> Codebook:
+        """The codebook of a collection of about `n_tokens` vectors like those of `sample` (S, width)."""
+        if bits not in BITS:
+            raise ValueError(f"codes of {bits} bits, expected one of {BITS}")
+        sample = _checked(sample)
+        if not len(sample):
+            raise ValueError("no vector to train on")
+        centroids = kmeans(sample, n_centroids(n_tokens, len(sample)), seed=seed)
+        residuals = sample - centroids[nearest(centroids, sample)]
+        distance = float((residuals**2).sum(1, dtype=np.float64).mean())
+        levels = np.empty(0, np.float32) if bits == 8 else train_levels(residuals[:_LEVELS_SAMPLE], bits)
+        return cls(bits, centroids, levels, distance, n_tokens, seed)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.centroids.shape[1])
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of a token's values; its centroid and its scale take two each besides."""
+        return self.width * self.bits // 8
+
+    def nearest(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
+        return nearest(self.centroids, _checked(vectors, self.width)).astype(np.uint16)
+
+    def encode(self, vectors: NDArray[np.float32]) -> TokenCodes:
+        """The codes of vectors (T, width) float32."""
+        vectors = _checked(vectors, self.width)
+        centroids = self.nearest(vectors)
+        values = np.empty((len(vectors), self.n_bytes), np.uint8)
+        scales = np.empty(len(vectors), np.float16)
+        for start in range(0, len(vectors), _BLOCK):
+            at = slice(start, start + _BLOCK)
+            if self.bits == 8:
+                values[at], scales[at] = encode_int8(vectors[at])
+            else:
+                codes, scales[at] = encode_residuals(vectors[at] - self.centroids[centroids[at]], self.levels)
+                values[at] = packed(codes, self.bits)
+        return TokenCodes(centroids, values, scales)
+
+    def decode(self, codes: TokenCodes) -> NDArray[np.float32]:
+        """(T, width) float32: the vectors that scores are defined by."""
+        if codes.values.shape[1:] != (self.n_bytes,):
+            raise ValueError(f"values of {codes.values.shape[1:]} bytes, expected {self.n_bytes}")
+        if len(codes) and int(codes.centroids.max()) >= len(self.centroids):
+            raise ValueError(f"centroid {codes.centroids.max()} of {len(self.centroids)}")
+        if self.bits == 8:
+            return decode_int8(codes.values, codes.scales)
+        residuals = decode_residuals(unpacked(codes.values, self.bits), codes.scales, self.levels)
+        return self.centroids[codes.centroids] + residuals
+
+    def wants_more(self, n_tokens: int) -> bool:
+        """True when a collection of this size is served by more centroids than these."""
+        return n_tokens > _GROWTH * self.n_tokens and len(self.centroids) < LARGEST
+
+    def is_drifting(self, vectors: NDArray[np.float32]) -> bool:
+        """True when the vectors lie farther from their centroids than those of the training did."""
+        vectors = _checked(vectors, self.width)
+        if not len(vectors) or len(self.centroids) >= LARGEST:
+            return False
+        return float(self._distances(vectors).mean()) > _DRIFT * self.distance + 1e-6
+
+    def extended(self, sample: NDArray[np.float32], n_tokens: int) -> Codebook:
+        """Another codebook with these centroids in front, unchanged, and new ones for the worst served."""
+        sample = _checked(sample, self.width)
+        n_tokens = max(n_tokens, self.n_tokens)
+        wanted = max(n_centroids(n_tokens, LARGEST * 4), len(self.centroids) * 2)
+        more = min(min(wanted, LARGEST) - len(self.centroids), len(sample) // 4 or len(sample))
+        if more <= 0:
+            return Codebook(self.bits, self.centroids, self.levels, self.distance, n_tokens, self.seed)
+        worst = np.argsort(-self._distances(sample), kind="stable")[: max(4 * more, len(sample) // 2)]
+        added = kmeans(sample[np.sort(worst)], more, seed=self.seed)
+        centroids = np.concatenate([self.centroids, added])
+        larger = Codebook(self.bits, centroids, self.levels, self.distance, n_tokens, self.seed)
+        distance = float(larger._distances(sample).mean())
+        return Codebook(self.bits, centroids, self.levels, max(distance, self.distance), n_tokens, self.seed)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The arrays that `from_columns` makes the same codebook of."""
+        return {
+            "centroids": self.centroids,
+            "levels": self.levels,
+            "numbers": np.array([FORMAT, self.bits, self.n_tokens, self.seed], np.int64),
+            "distance": np.array([self.distance], np.float64),
+        }
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Codebook:
+        """The codebook in these columns; `ValueError` for what makes no sense."""
+        found, bits, n_tokens, seed = columns["numbers"].tolist()
+        if found != FORMAT:
+            raise ValueError(f"a codebook of format {found}, this program reads {FORMAT}")
+        (distance,) = columns["distance"].tolist()
+        return cls(bits, columns["centroids"], columns["levels"], distance, n_tokens, seed)
+
+    def _distances(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(T,) the squared distance of each vector to its nearest centroid."""
+        residuals = vectors - self.centroids[self.nearest(vectors)]
+        squares: NDArray[np.float32] = np.einsum("td,td->t", residuals, residuals)
+        return squares
+
+
+def _checked(vectors: NDArray[np.float32], width: int | None = None) -> NDArray[np.float32]:
+    """The vectors as float32; `ValueError` unless (T, width), finite, and of a width that can be packed."""
+    vectors = np.ascontiguousarray(vectors, np.float32)
+    if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.shape[1] % 4:
+        raise ValueError(f"vectors of shape {vectors.shape}, expected (T, a multiple of 4)")
+    if width is not None and vectors.shape[1] != width:
+        raise ValueError(f"vectors of width {vectors.shape[1]}, expected {width}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("a vector holds NaN or infinity")
+    return vectors

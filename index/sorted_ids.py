@@ -1,0 +1,18 @@
+"""Finding passages in the ascending ids of a segment."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def rows_of(passage_ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row of each wanted passage in `passage_ids`, which ascend; -1 for one that is not there.
+
+    >>> rows_of(np.array([2, 5, 9]), np.array([9, 3, 2])).tolist()
+    [2, -1, 0]
+    """
+    if not len(passage_ids):
+        return np.full(len(wanted), -1, np.int64)
+    at = np.searchsorted(passage_ids, wanted).clip(max=len(passage_ids) - 1)
+    return np.where(passage_ids[at] == wanted, at, -1)
