@@ -159,6 +159,13 @@ class Snapshot:
         """The digest of each model that wrote tokens, and how many live passages have them."""
         return self._models(tokens.KIND)
 
+    def sizes(self) -> dict[str, int]:
+        """How many bytes the segments of each kind take, by kind."""
+        sizes: dict[str, int] = {}
+        for segment in self._segments:
+            sizes[segment.kind] = sizes.get(segment.kind, 0) + len(segment.data)
+        return dict(sorted(sizes.items()))
+
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, which orders those that score alike."""
         return self._catalog.places(passage_ids)

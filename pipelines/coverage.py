@@ -2,42 +2,72 @@
 
 An encoder sees a passage up to its window; sync stores with each vector how far that was. A character is
 covered when one passage that holds it was seen that far, so what two passages share counts once. Passages
-without a vector are not in the ledger (`Library.missing_vectors` counts them), nor are those whose vectors
-an older format wrote without saying how far the window reached.
+without a vector are not in the ledger (`Library.missing_vectors` and `missing_tokens` count them), nor are
+those whose vectors an older format wrote without saying how far the window reached.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from spanwise.types import Passage, Span
 
 from ..index.rows import indexed_text
 from ..index.snapshot import Snapshot
+from ..index.vectors import Coverage
 
 BATCH = 1024
 
+Place = tuple[int, int]
 Seen = tuple[Passage, int]
 """A passage, and how many code points of its own text the window saw."""
 
 
-def gaps(snapshot: Snapshot, model_digest: str) -> list[Span]:
-    """The parts that a model's window did not reach, without white space at their ends, in order."""
+def gaps(snapshot: Snapshot) -> list[Span]:
+    """The parts that the window of an encoder did not reach, dense or of tokens, by document and place.
+
+    There is no white space at their ends; what two encoders missed is one part.
+    """
+    missed: dict[str, list[Place]] = defaultdict(list)
+    for model in sorted(snapshot.vector_models().keys() | snapshot.token_models().keys()):
+        for document_id, places in _missed(snapshot, snapshot.coverage(model)):
+            missed[document_id] += places
     found: list[Span] = []
-    for document_id, seen in groupby(_seen(snapshot, model_digest), key=lambda one: one[0].document_id):
-        passages = list(seen)
-        if any(count < len(passage.text) for passage, count in passages):
-            text = snapshot.document(document_id).text
-            found += [
-                Span(document_id, start, end, text[start:end]) for start, end in _uncovered(text, passages)
-            ]
+    for document_id in sorted(missed):
+        text = snapshot.document(document_id).text
+        found += [
+            Span(document_id, start, end, text[start:end]) for start, end in joined(missed[document_id])
+        ]
     return found
 
 
-def _seen(snapshot: Snapshot, model_digest: str) -> Iterator[Seen]:
+def joined(places: Iterable[Place]) -> list[Place]:
+    """Places in order, those that overlap or touch made one.
+
+    >>> joined([(8, 9), (0, 3), (2, 5)])
+    [(0, 5), (8, 9)]
+    """
+    found: list[Place] = []
+    for start, end in sorted(places):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _missed(snapshot: Snapshot, coverage: Coverage) -> Iterator[tuple[str, list[Place]]]:
+    """Each document that a window did not reach in whole, and the places that it missed."""
+    for document_id, seen in groupby(_seen(snapshot, coverage), key=lambda one: one[0].document_id):
+        passages = list(seen)
+        if any(count < len(passage.text) for passage, count in passages):
+            yield document_id, list(_uncovered(snapshot.document(document_id).text, passages))
+
+
+def _seen(snapshot: Snapshot, coverage: Coverage) -> Iterator[Seen]:
     """Every passage, by document and place; one of which nothing is known counts as seen."""
-    coverage = snapshot.coverage(model_digest)
     covered = dict(zip(coverage.passage_ids.tolist(), coverage.covered.tolist(), strict=True))
     ids = snapshot.passage_ids().tolist()
     for at in range(0, len(ids), BATCH):

@@ -15,7 +15,8 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
-from .library import MODEL, Library, model_setting
+from .index_settings import MODEL, model_setting
+from .library import Library
 from .locations import is_index
 from .progress import Report, silent
 from .roots import roots_setting

@@ -7,7 +7,7 @@ neither writers nor SQLite's log. One thread searches at a time; the others wait
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from threading import RLock
@@ -20,7 +20,8 @@ from ..index.store import Commit, Store
 if TYPE_CHECKING:
     from spanwise.types import Filter
 
-    from ..retrieval.protocol import Encoder, Retriever
+    from ..retrieval.encoders import Encoders
+    from ..retrieval.protocol import Retriever
     from .selection import Selection
 
 
@@ -30,7 +31,7 @@ class Generation:
     def __init__(self, commit: Commit, snapshot: Snapshot) -> None:
         self.commit, self.snapshot = commit, snapshot
         self.is_pinned = False
-        self._retrievers: dict[tuple[str, Callable[[], Encoder], bool], Retriever] = {}
+        self._retrievers: dict[tuple[str, Encoders, bool], Retriever] = {}
         self._selected: tuple[Filter, Selection] | None = None
 
     @cached_property
@@ -38,13 +39,13 @@ class Generation:
         """The analyzer that the index was made with."""
         return Analyzer.from_settings(self.snapshot.settings)
 
-    def retriever(self, name: str, encoder: Callable[[], Encoder], exact: bool = False) -> Retriever:
+    def retriever(self, name: str, encoders: Encoders, exact: bool = False) -> Retriever:
         """The retriever of that name; see `build_retriever`."""
         from ..retrieval.registry import build_retriever
 
-        key = (name, encoder, exact)
+        key = (name, encoders, exact)
         if key not in self._retrievers:
-            self._retrievers[key] = build_retriever(name, self.snapshot, self.analyzer, encoder, exact)
+            self._retrievers[key] = build_retriever(name, self.snapshot, self.analyzer, encoders, exact)
         return self._retrievers[key]
 
     def selection(self, where: Filter) -> Selection:

@@ -7,51 +7,40 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from spanwise.errors import IndexEmpty, ModelMismatch
+from spanwise.errors import IndexEmpty
 from spanwise.types import Answer, Document, Filter, Hit, Passage, Scope, Span, SyncReport
 
 from ..corpora.options import AS_GIVEN, ReadOptions
-from ..index.analysis import Analyzer
-from ..index.approximation import RECALL
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .answer_cache import AnswerCache
 from .cache_file import CACHE_NAME, CacheFile
 from .generations import Generation, Generations
+from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
 from .progress import Report, silent
 from .questions import checked_k, checked_question
-from .roots import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
+from .roots import list_roots
 
 if TYPE_CHECKING:
     from ..models.dual_encoder import SearchEncoder
+    from ..retrieval.encoders import Encoders
     from ..retrieval.near_duplicates import Nearness
-    from ..retrieval.protocol import Encoder, Retriever
+    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .ask import Asker
 
 DEFAULT_RETRIEVER = "hybrid"
-MODEL = "model"
-RECALL_SETTING = "recall"
 
 
-def model_setting(model: str) -> str:
-    """The name of a model as an index keeps it: it means the same wherever a command is run."""
-    from ..models.sides import absolute_name
-
-    return absolute_name(model)
-
-
-class Library:
+class Library(IndexSettings):
     """An opened index. Models are loaded when first needed; results are of the last commit of any process.
 
     With `cache`, answers and hits of single questions are kept in the index, and given again as long as
@@ -62,49 +51,11 @@ class Library:
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
 
     def __init__(self, store: Store, cache: bool = False) -> None:
-        self.store = store
+        super().__init__(store)
         self._generations = Generations(store)
         self._cache = CacheFile(store.path / CACHE_NAME) if cache else None
         self._answers = AnswerCache(store, self._generations, self._cache)
         self._models = LoadedModels(self._cache)
-
-    @property
-    def roots(self) -> tuple[Root, ...]:
-        """The indexed folders; one that moved together with its `.spanwise` is found where it is now."""
-        return read_roots(self.store.settings, self.store.path)
-
-    def add(self, folders: Sequence[Path]) -> None:
-        """Takes folders in that are not there yet; their documents come with the next `sync`."""
-        self._keep(with_folders(self.roots, folders))
-
-    def drop(self, folders: Sequence[Path]) -> None:
-        """Takes folders out, which need not exist any more; their documents go with the next `sync`."""
-        self._keep(without_folders(self.roots, folders))
-
-    def _keep(self, roots: Sequence[Root]) -> None:
-        if roots != self.roots:
-            with self.store.writer() as writer:
-                for key, value in roots_setting(roots, self.store.path).items():
-                    writer.set(key, value)
-                writer.commit()
-
-    @property
-    def model(self) -> str:
-        """The name of the encoder that the dense vectors are made with."""
-        return self.store.settings[MODEL]
-
-    def require_model(self, model: str | None) -> None:
-        """Raises ModelMismatch when this index was made with another model."""
-        if model not in (None, self.model) and model_setting(str(model)) != self.model:
-            raise ModelMismatch(
-                f"{self.store.path} was made with the model {self.model!r}, not {model!r}; "
-                f"make another index with: spanwise index FOLDER --model {model} --index OTHER"
-            )
-
-    @cached_property
-    def analyzer(self) -> Analyzer:
-        """The analyzer that the index was made with."""
-        return Analyzer.from_settings(self.store.settings)
 
     @property
     def encoder(self) -> SearchEncoder:
@@ -116,9 +67,14 @@ class Library:
         self._models.use_encoder(self.model, encoder)
 
     @property
-    def sync_command(self) -> str:
-        """The command that brings this index up to date."""
-        return f"spanwise index --index {shlex.quote(str(self.store.path))}"
+    def token_encoder(self) -> TokenEncoder:
+        """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
+        if self.colbert is None:
+            raise IndexEmpty(
+                f"no passage of {self.store.path} has token vectors yet; "
+                f"make them with: {self.sync_command} --colbert builtin"
+            )
+        return self._models.token_encoder(self.colbert.name)
 
     def sync(
         self,
@@ -128,11 +84,12 @@ class Library:
         retry: bool = False,
         options: ReadOptions = AS_GIVEN,
     ) -> SyncReport:
-        """Makes the index what the folder is now: words first, then the vectors that are missing.
+        """Makes the index what the folder is now: words first, then missing vectors, then those of tokens.
 
-        `vectors=False` leaves dense search as it is. Interrupted, it goes on where it stopped. `workers`
-        processes read files, by default one a core and four at most. Files that were refused before are
-        read again when they change, or all of them with `retry`. `options` say how, such as with OCR.
+        `vectors=False` leaves dense search and that by tokens as they are. Interrupted, it goes on where it
+        stopped. `workers` processes read files, by default one a core and four at most. Files that were
+        refused before are read again when they change, or all of them with `retry`. `options` say how, such
+        as with OCR.
         """
         from .sync import sync_vectors, sync_words
 
@@ -142,21 +99,16 @@ class Library:
             sync_vectors(self.store, self.encoder, report)
         if vectors:
             self.store.approximate(self.recall, report=partial(report, "approximate"))
+            outcome = replace(outcome, encoded_tokens=self.sync_tokens(report))
         return outcome
 
-    @property
-    def recall(self) -> float:
-        """The share of the exact top 10 that an approximate search should find."""
-        return float(self.store.settings.get(RECALL_SETTING, RECALL))
+    def sync_tokens(self, report: Report = silent) -> int:
+        """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
+        from .token_sync import lacks_tokens, sync_tokens
 
-    @recall.setter
-    def recall(self, share: float) -> None:
-        if not 0 < share < 1:
-            raise ValueError(f"recall must be above 0 and below 1, not {share}; for all of it search exactly")
-        if share != self.recall:
-            with self.store.writer() as writer:
-                writer.set(RECALL_SETTING, str(share))
-                writer.commit()
+        if self.colbert is None or not lacks_tokens(self.store, self.colbert):
+            return 0
+        return sync_tokens(self.store, self.token_encoder, self.colbert, report)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
@@ -175,6 +127,13 @@ class Library:
         with self.reading() as snapshot:
             return snapshot.n_passages - max(snapshot.vector_models().values(), default=0)
 
+    def missing_tokens(self) -> int:
+        """How many passages have no token vectors yet; 0 when the index keeps none."""
+        if self.colbert is None:
+            return 0
+        with self.reading() as snapshot:
+            return snapshot.n_passages - max(snapshot.token_models().values(), default=0)
+
     def _lacks_vectors(self) -> bool:
         """Whether a passage has no vector of the model as its files are now: these may have changed."""
         from ..models.sides import model_digest
@@ -184,17 +143,17 @@ class Library:
             return bool(n_passages and snapshot.vector_models().get(model_digest(self.model), 0) < n_passages)
 
     def gaps(self) -> list[Span]:
-        """The parts of documents that the encoder's window did not reach, by document and place."""
+        """The parts of documents that the window of an encoder did not reach, by document and place."""
         from .coverage import gaps
 
         with self.reading() as snapshot:
-            return [gap for digest in sorted(snapshot.vector_models()) for gap in gaps(snapshot, digest)]
+            return gaps(snapshot)
 
     def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
         """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage."""
         with self._generations.last() as generation:
             generation.pin()
-            return self._ranking(generation, name, self._plain_encoder)
+            return self._ranking(generation, name, self._encoders())
 
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
@@ -218,12 +177,15 @@ class Library:
         retriever: str = DEFAULT_RETRIEVER,
         group: bool = True,
         where: Filter | None = None,
+        explain: bool = False,
     ) -> list[Hit]:
         """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
 
         `where` says which documents are searched; then too there are `k` hits when so many passages match.
+        With `explain` each hit says which of its tokens each token of the question matched: `Hit.alignment`;
+        that takes a retriever with a colbert stage.
         """
-        return self.search_many([question], k, retriever, group, where)[0]
+        return self.search_many([question], k, retriever, group, where, explain)[0]
 
     def search_many(
         self,
@@ -232,18 +194,21 @@ class Library:
         retriever: str = DEFAULT_RETRIEVER,
         group: bool = True,
         where: Filter | None = None,
+        explain: bool = False,
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         asked, k = [checked_question(q) for q in questions], checked_k(k)
 
         def compute(generation: Generation) -> list[list[Hit]]:
-            ranking = self._ranking(generation, retriever, self._question_encoder)
+            ranking = self._ranking(generation, retriever, self._encoders(remembering=True))
             among = generation.selection(where).passage_ids if where else None
             return (self.grouping(ranking) if group else ranking).search(asked, k, among)
 
+        if explain:
+            return self._explained(asked, retriever, compute)
         call = {"verb": "search", "k": k, "retriever": retriever, "group": group}
         call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_search, self.model, retriever)
+        depends = partial(self._models.known_to_search, self.model, self.colbert, retriever)
         return self._answers.results(list[Hit], asked, call, depends, compute)[0]
 
     def ask(
@@ -280,14 +245,14 @@ class Library:
         began, k = time.perf_counter(), checked_k(k)
 
         def compute(generation: Generation) -> list[Answer]:
-            ranking = self._ranking(generation, retriever, self._question_encoder)
+            ranking = self._ranking(generation, retriever, self._encoders(remembering=True))
             asker = self._asker(generation, ranking, reader, True, group, where)
             return asker.ask(asked, k, alternatives, threshold)
 
         call = {"verb": "ask", "k": k, "retriever": retriever, "group": group}
         call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
         call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_ask, self.model, reader)
+        depends = partial(self._models.known_to_ask, self.model, self.colbert, retriever, reader)
         answers, cached = self._answers.results(Answer, asked, call, depends, compute)
         if not cached:
             return answers
@@ -308,7 +273,7 @@ class Library:
         """
         with self._generations.last() as generation:
             generation.pin()
-            ranking = self._ranking(generation, retriever, self._plain_encoder)
+            ranking = self._ranking(generation, retriever, self._encoders())
             return self._asker(generation, ranking, reader, calibrated, group, where)
 
     def document(self, document_id: str) -> Document:
@@ -354,10 +319,24 @@ class Library:
         """Closes the library."""
         self.close()
 
-    def _ranking(self, generation: Generation, name: str, encoder: Callable[[], Encoder]) -> Retriever:
+    def _explained(
+        self, asked: Sequence[str], retriever: str, compute: Callable[[Generation], list[list[Hit]]]
+    ) -> list[list[Hit]]:
+        """Computed and not remembered: an alignment holds words of the question and of documents."""
+        from ..retrieval.alignment import aligned, check_alignable
+
+        check_alignable(retriever, self.colbert.pool if self.colbert else 1)
+        with self._generations.last() as generation:
+            hits = compute(generation)
+            return [
+                aligned(question, found, generation.snapshot, self.token_encoder)
+                for question, found in zip(asked, hits, strict=True)
+            ]
+
+    def _ranking(self, generation: Generation, name: str, encoders: Encoders) -> Retriever:
         if not generation.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        return generation.retriever(name, encoder, self.exact)
+        return generation.retriever(name, encoders, self.exact)
 
     def _asker(
         self,
@@ -384,8 +363,18 @@ class Library:
             selection=generation.selection(where) if where else None,
         )
 
+    def _encoders(self, remembering: bool = False) -> Encoders:
+        """Both encoders; vectors of single questions are looked up when `remembering`."""
+        from ..retrieval.encoders import Encoders
+
+        passages = self._question_encoder if remembering else self._plain_encoder
+        return Encoders(passages, self._token_encoder)
+
     def _plain_encoder(self) -> Encoder:
         return self.encoder
 
     def _question_encoder(self) -> Encoder:
         return self._models.question_encoder(self.model)
+
+    def _token_encoder(self) -> TokenEncoder:
+        return self.token_encoder

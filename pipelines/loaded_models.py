@@ -16,7 +16,8 @@ from .cache_file import CacheFile
 if TYPE_CHECKING:
     from ..models.dual_encoder import SearchEncoder
     from ..reader.span_reader import SpanReader
-    from ..retrieval.protocol import Encoder
+    from ..retrieval.protocol import Encoder, TokenEncoder
+    from .colbert_setting import ColbertSetting
 
 MODEL, QUESTION = "model", "vector"  # kinds of entries of the cache
 
@@ -47,6 +48,12 @@ class LoadedModels:
 
         return self._load("encoder", name, load_encoder)
 
+    def token_encoder(self, name: str) -> TokenEncoder:
+        """The encoder of the tokens of passages and questions."""
+        from ..models.token_encoder import load_token_encoder
+
+        return self._load("tokens", name, load_token_encoder)
+
     def reader(self, name: str) -> SpanReader:
         """The reader of answer spans."""
         from ..reader.builtin import load_reader
@@ -61,17 +68,24 @@ class LoadedModels:
         """What is known of an encoder without loading it."""
         return self._known_model("encoder", name)
 
-    def known_to_search(self, name: str, retriever: str) -> dict[str, object]:
+    def known_to_search(self, name: str, colbert: ColbertSetting | None, retriever: str) -> dict[str, object]:
         """The models that a retriever needs beside the index, None for one that is not known."""
         from ..retrieval.registry import stages_of
 
-        return {"encoder": self.known_encoder(name)} if "dense" in stages_of(retriever) else {}
+        stages = stages_of(retriever)
+        known: dict[str, object] = {"encoder": self.known_encoder(name)} if "dense" in stages else {}
+        if "colbert" in stages:
+            known["tokens"] = self._known_model("tokens", colbert.name) if colbert else None
+        return known
 
-    def known_to_ask(self, name: str, reader: str) -> dict[str, object]:
+    def known_to_ask(
+        self, name: str, colbert: ColbertSetting | None, retriever: str, reader: str
+    ) -> dict[str, object]:
         """The models that answering needs, and the reader's calibration as it is now."""
         from ..reader.folder import calibration_sha256
 
         return {
+            **self.known_to_search(name, colbert, retriever),
             "encoder": self.known_encoder(name),
             "reader": self._known_model("reader", reader),
             "calibration": calibration_sha256(reader),
@@ -113,7 +127,10 @@ class LoadedModels:
 
 
 def _fingerprint(kind: str, name: str) -> str | None:
-    from ..models.fingerprint import model_fingerprint
-    from ..reader.folder import reader_fingerprint
+    if kind == "reader":
+        from ..reader.folder import reader_fingerprint
 
-    return model_fingerprint(name) if kind == "encoder" else reader_fingerprint(name)
+        return reader_fingerprint(name)
+    from ..models.fingerprint import model_fingerprint, token_model_fingerprint
+
+    return token_model_fingerprint(name) if kind == "tokens" else model_fingerprint(name)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from ..index.analysis import Analyzer
 from ..index.store import Store
-from .library import MODEL, Library, model_setting
+from .colbert_setting import wanted_setting
+from .index_settings import MODEL, model_setting
+from .library import Library
 from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
 from .roots import roots_setting, with_folders
 
@@ -20,14 +22,16 @@ def open(
     index: str | Path | None = None,
     model: str | None = None,
     cache: bool = True,
+    colbert: str | None = None,
 ) -> Library:
     """The library of one folder, or of several in one index; what is missing is made.
 
     The index lies in `folder/.spanwise`, in the user's cache when that cannot be written, or at `index`,
     which several folders need; folders that an index does not hold yet are added to it. `model` names the
     encoder of the dense vectors: "base", a local folder, name@revision, or QUESTION::PASSAGE, two of these.
-    `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. Nothing is read before `sync`.
-    Raises FolderNotFound, and ModelMismatch for an index of another model.
+    `colbert` names that of the token vectors: "builtin", a local folder or name@revision; with None an index
+    keeps the one that it has, if any. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set.
+    Nothing is read before `sync`. Raises FolderNotFound, and ModelMismatch for an index of another model.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
@@ -35,11 +39,14 @@ def open(
     if is_index(path):
         library = Library(Store.open(path), _wanted(cache))
         library.require_model(model)
+        if colbert is not None:
+            library.require_colbert(colbert)
         library.add(folders)
         return library
     roots = roots_setting(with_folders((), folders), path)
     settings = {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()}
-    return Library(Store.create(path, settings), _wanted(cache))
+    tokens = wanted_setting(None, colbert).settings() if colbert else {}
+    return Library(Store.create(path, settings | tokens), _wanted(cache))
 
 
 def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:

@@ -13,7 +13,8 @@ from ..corpora.squad import Article
 from ..index.analysis import Analyzer
 from ..index.store import Store
 from .document_library import stage
-from .library import MODEL, Library, model_setting
+from .index_settings import MODEL, model_setting
+from .library import Library
 from .roots import roots_setting
 
 

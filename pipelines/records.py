@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, Scope, Span, SyncReport
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, Scope, Span, SyncReport, TokenMatch
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -77,12 +77,27 @@ def filter_record(scope: Scope | None) -> dict[str, Any]:
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:
-    """One hit; `passage` is the passage's id."""
+    """One hit; `passage` is the passage's id. `alignment` is there when it was asked for."""
+    explained = {"alignment": [token_match_record(match) for match in hit.alignment]}
     return {
         "rank": hit.rank,
         "score": hit.score,
         **_place_record(hit.passage),
         "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
+        **(explained if hit.alignment else {}),
+    }
+
+
+def token_match_record(match: TokenMatch) -> dict[str, Any]:
+    """What a token of the question matched; offsets are code points of the question and of the document."""
+    return {
+        "question": match.question,
+        "question_start": match.question_start,
+        "question_end": match.question_end,
+        "text": match.text,
+        "start": match.start,
+        "end": match.end,
+        "similarity": match.similarity,
     }
 
 
@@ -122,6 +137,7 @@ def sync_record(report: SyncReport) -> dict[str, Any]:
         "remarks": [{"document": r.document_id, "text": r.text} for r in report.remarks],
         "found": report.found,
         "reused_vectors": report.reused_vectors,
+        "encoded_tokens": report.encoded_tokens,
         "passages": report.passages,
         "seconds": report.seconds,
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Span
 
+from ..index.code_cache import CACHE as CODES
 from .answer_cache import KIND as ANSWER
 from .cache_file import CACHE_NAME, CacheFile, Looks
 from .disk_usage import bytes_below
@@ -37,12 +38,14 @@ def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
         "generation": snapshot.generation,
         "last_commit": _last_commit(library.store.path),
         "bytes": bytes_below(library.store.path),
+        "disk": disk_record(library.store.path, snapshot),
         "documents": snapshot.n_documents,
         "passages": snapshot.n_passages,
         "vectors": snapshot.n_passages - library.missing_vectors(),
         "missing_vectors": library.missing_vectors(),
         "model": library.model,
         "approximate": approximate_record(snapshot),
+        "colbert": colbert_record(library, snapshot),
         "beyond_window": beyond_window_record(library.gaps()),
         **_documents(snapshot),
         **_refused(snapshot),
@@ -70,6 +73,40 @@ def cache_record(index: Path, on: bool) -> dict[str, Any]:
         "hit_rate": answers.rate,
         "vector_hits": vectors.hits,
         "vector_misses": vectors.misses,
+    }
+
+
+def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
+    """How many bytes each part of an index takes: the catalog with the text of all documents, segments by
+    their kind, the codes of a large collection, the answers that were kept.
+    """
+    names = ("catalog", "answers")
+    found = {
+        name: sum(path.lstat().st_size for path in index.glob(f"{file}*"))
+        for name, file in zip(names, (CATALOG_NAME, CACHE_NAME), strict=True)
+    }
+    codes = bytes_below(index / CODES)
+    return {"catalog": found["catalog"], **snapshot.sizes(), "codes": codes, "answers": found["answers"]}
+
+
+def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
+    """The token vectors that an index keeps; None when it keeps none.
+
+    `bits` are those of a stored number, `pool` says how many tokens share a vector; `passages` have vectors,
+    `missing` do not yet; `tokens` counts the vectors, `bytes` what they take on disk with their codebook.
+    """
+    setting = library.colbert
+    if setting is None:
+        return None
+    models, sizes = snapshot.token_models(), snapshot.sizes()
+    return {
+        "model": setting.name,
+        "bits": setting.bits,
+        "pool": setting.pool,
+        "passages": max(models.values(), default=0),
+        "missing": library.missing_tokens(),
+        "tokens": sum(snapshot.stored_tokens(model).n_tokens for model in models),
+        "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
 
@@ -124,6 +161,9 @@ def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
         told.append(f"nothing can be searched yet; fill it with: {sync_command}")
     if record["missing_vectors"]:
         told.append(f"dense search lacks {record['missing_vectors']} passages; finish with: {sync_command}")
+    if record["colbert"] and record["colbert"]["missing"]:
+        n = record["colbert"]["missing"]
+        told.append(f"search by tokens lacks {n} passages; finish with: {sync_command}")
     beyond = record["beyond_window"]
     if beyond["documents"]:
         told.append(f"{beyond_sentence(beyond)}; see where with: spanwise status --gaps")

@@ -1,4 +1,4 @@
-"""Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, and fusions spelled with a plus."""
+"""Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, `colbert`, and fusions spelled with a plus."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from spanwise.errors import IndexEmpty
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from .bm25 import bm25_retriever
+from .colbert import ColbertRetriever
 from .dense import DenseRetriever
+from .encoders import Encoders
 from .fusion import FusionRetriever
 from .lexical import LexicalRetriever
-from .protocol import Encoder, Retriever
+from .protocol import Retriever
 from .rank_bm25_engine import rank_bm25_retriever
 from .tfidf import tfidf_retriever
+
+Stage = LexicalRetriever | DenseRetriever | ColbertRetriever
 
 LEXICAL: dict[str, Callable[[Snapshot, Analyzer], LexicalRetriever]] = {
     "tfidf": tfidf_retriever,
     "bm25": bm25_retriever,
     "rank_bm25": rank_bm25_retriever,
+}
+ENCODED: dict[str, Callable[[Snapshot, Encoders, bool], Stage]] = {
+    "dense": lambda snapshot, encoders, exact: DenseRetriever.build(snapshot, encoders.passages(), exact),
+    "colbert": lambda snapshot, encoders, exact: ColbertRetriever.build(snapshot, encoders.tokens(), exact),
 }
 ALIASES = {"hybrid": "bm25+dense"}
 
@@ -31,9 +39,9 @@ def stages_of(name: str) -> list[str]:
     ['bm25', 'dense']
     """
     stages = ALIASES.get(name, name).split("+")
-    unknown = [stage for stage in stages if stage not in (*LEXICAL, "dense")]
+    unknown = [stage for stage in stages if stage not in (*LEXICAL, *ENCODED)]
     if unknown or len(set(stages)) != len(stages):
-        known = ", ".join([*LEXICAL, "dense", *ALIASES])
+        known = ", ".join([*LEXICAL, "dense", *ALIASES, "colbert"])
         raise ValueError(f"retriever must be one of {known}, or different ones joined by +, not {name!r}")
     return stages
 
@@ -42,10 +50,10 @@ def build_retriever(
     name: str,
     snapshot: Snapshot,
     analyzer: Analyzer,
-    encoder: Callable[[], Encoder],
+    encoders: Encoders,
     exact: bool = False,
 ) -> Retriever:
-    """The retriever of that name over a snapshot; `encoder` is only called when a dense stage needs it.
+    """The retriever of that name over a snapshot; of `encoders` only those that a stage needs are called.
 
     `exact` looks at every vector also where there is an approximate index.
     `IndexEmpty` when the snapshot holds no passages.
@@ -55,10 +63,8 @@ def build_retriever(
         raise IndexEmpty(
             "the index holds no passages: run `spanwise index FOLDER` on a folder with documents"
         )
-    stages: list[LexicalRetriever | DenseRetriever] = [
-        LEXICAL[stage](snapshot, analyzer)
-        if stage in LEXICAL
-        else DenseRetriever.build(snapshot, encoder(), exact)
+    stages: list[Stage] = [
+        LEXICAL[stage](snapshot, analyzer) if stage in LEXICAL else ENCODED[stage](snapshot, encoders, exact)
         for stage in names
     ]
     return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)

@@ -20,7 +20,7 @@ IndexOption = Annotated[
 RetrieverOption = Annotated[
     str,
     typer.Option(
-        help="tfidf, bm25, rank_bm25, dense, hybrid (bm25+dense), or any fusion such as tfidf+dense."
+        help="tfidf, bm25, rank_bm25, dense, colbert, hybrid (bm25+dense), or a fusion such as bm25+colbert."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]

@@ -19,6 +19,7 @@ from ..locations import FOLDER_NAME
 from ..opening import open
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
+from .colbert import BitsOption, ColbertOption, PoolOption, check_colbert, set_colbert
 from .terminal import json_line, print_json, progress, say, visible
 
 LINES_OF_A_KIND = 10
@@ -40,6 +41,9 @@ def index(
             help="Encoder of the dense vectors: base, a folder, name@revision, or QUESTION::PASSAGE."
         ),
     ] = None,
+    colbert: ColbertOption = None,
+    colbert_bits: BitsOption = None,
+    colbert_pool: PoolOption = None,
     recall: Annotated[
         float | None,
         typer.Option(
@@ -48,7 +52,7 @@ def index(
         ),
     ] = None,
     lexical_only: Annotated[
-        bool, typer.Option("--lexical-only", help="Leave out the dense vectors.")
+        bool, typer.Option("--lexical-only", help="Leave out the vectors, dense and of tokens.")
     ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that read files; by default one a core, 4 at most.")
@@ -69,9 +73,11 @@ def index(
     json: JsonOption = False,
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
+    check_colbert(colbert, colbert_bits, colbert_pool)
     with _library(folders, index, model) as library:
         if drop:
             library.drop(drop)
+        set_colbert(library, colbert, colbert_bits, colbert_pool)
         if recall is not None:
             library.recall = recall
         if clear_cache:
@@ -167,6 +173,8 @@ def say_report(report: SyncReport) -> None:
         say("the folder is empty now: every document was deleted from the index, no file was touched")
     if report.added or report.updated or report.deleted:
         say(changes(report))
+    if report.encoded_tokens:
+        say(f"{report.encoded_tokens} passages got token vectors")
 
 
 def say_rejected(rejected: Sequence[Rejection]) -> None:

@@ -11,6 +11,7 @@ from spanwise.types import Hit, Passage
 
 from ..questions import checked_question
 from ..records import search_record
+from .alignment import alignment_lines
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -48,6 +49,12 @@ def search(
     before: BeforeOption = None,
     meta: MetaOption = None,
     exact: ExactOption = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Show which token of a passage each of the question matched; needs colbert."
+        ),
+    ] = False,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -55,7 +62,7 @@ def search(
     asked, where = checked_question(question), filter_of(path, type, after, before, meta)
     with library_of(None, index, cache) as library:
         library.exact = exact
-        hits = library.search(asked, k, retriever, group, where)
+        hits = library.search(asked, k, retriever, group, where, explain)
         scope = library.scope(where) if where else None
     if nothing := left_nothing(scope):
         say(nothing)
@@ -100,7 +107,7 @@ def repeated(duplicates: Sequence[Passage]) -> str:
 
 
 def _show(hits: list[Hit]) -> None:
-    lines = [(f"{hit.rank}", f"{hit.score:.4f}", *_cell(hit)) for hit in hits]
+    lines = [(f"{hit.rank}", f"{hit.score:.4f}", *_cell(hit), *alignment_lines(hit)) for hit in hits]
     if is_styled():
         _show_table(lines)
         return

@@ -58,6 +58,8 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
         "documents": _total(record["documents"], record["formats"]),
         "passages": str(record["passages"]),
         "vectors": f"{record['vectors']} of model {record['model']}, {record['missing_vectors']} missing",
+        "colbert": _colbert(record["colbert"]),
+        "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),
         "approximate": "; ".join(
             f"{each['vectors']} vectors, recall {each['recall']:.3f}, {each['wanted']:.3f} wanted"
             for each in record["approximate"]
@@ -73,6 +75,16 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
             print(f"{name:12} {visible(value)}")
     for sentence in told:
         print(f"- {visible(sentence)}")
+
+
+def _colbert(colbert: Mapping[str, Any] | None) -> str:
+    if colbert is None:
+        return ""
+    pool = f", {colbert['pool']} tokens a vector" if colbert["pool"] > 1 else ""
+    return (
+        f"{colbert['tokens']:,} token vectors of {colbert['passages']} passages by {colbert['model']}, "
+        f"{colbert['missing']} missing, {colbert['bits']} bits{pool} ({colbert['bytes'] / 1e6:.1f} MB)"
+    )
 
 
 def _cache(cache: Mapping[str, Any]) -> str:

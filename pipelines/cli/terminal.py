@@ -17,6 +17,8 @@ LABELS = {
     "files": "reading files",
     "bytes": "of which",
     "encode": "encoding passages",
+    "tokens": "encoding tokens",
+    "codebook": "training the codebook",
     "questions": "asking",
     "records": "reading records",
     "steps": "training",

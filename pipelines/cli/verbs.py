@@ -12,7 +12,7 @@ from typer.main import get_command
 
 # Where the function or the group of a verb stands, in this package, and an example for its help.
 VERBS = {
-    "index": ("index:index", "spanwise index notes --index notes-index"),
+    "index": ("index:index", "spanwise index notes --index notes-index --colbert builtin"),
     "search": ("search:search", "spanwise search 'opening hours' -k 5 --path 'town/**' --type md"),
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes --after 2024-01-01"),
     "status": ("status:status", "spanwise status --index notes"),

@@ -11,7 +11,7 @@ from spanwise.errors import SpanwiseError
 from . import index, installation, machine
 from .finding import Finding, fail
 
-Check = Callable[[], Finding]
+Check = Callable[[], Finding | None]
 REINSTALL = "install spanwise again; README.md says how"
 
 
@@ -38,11 +38,13 @@ def checkup(named: Path | None, start: Path) -> Iterator[Finding]:
     checks |= {"faiss": installation.check_faiss, "torch": installation.check_torch}
     if path is not None:
         checks["vectors"] = partial(index.check_vectors, path)
+        checks["colbert"] = partial(index.check_colbert, path)
     for subject, check in checks.items():
-        yield _made(subject, check)
+        if (finding := _made(subject, check)) is not None:
+            yield finding
 
 
-def _made(subject: str, check: Check) -> Finding:
+def _made(subject: str, check: Check) -> Finding | None:
     try:
         return check()
     except SpanwiseError as error:

@@ -9,6 +9,7 @@ from spanwise.errors import IndexNotFound, SpanwiseError
 from ...index.store import Store
 from ...models.locate import find_model
 from ...models.sides import model_digest, parts_of
+from ...models.token_models import token_model_digest
 from ..library import Library
 from ..locations import is_writable, nearest_index, resolve_index
 from .finding import Finding, fail, ok, warn
@@ -66,6 +67,21 @@ def check_vectors(path: Path) -> Finding:
     if having < n_passages:
         return warn("vectors", seen, f"dense search lacks the others; finish with: {command}")
     return ok("vectors", seen)
+
+
+def check_colbert(path: Path) -> Finding | None:
+    """Whether the model of the token vectors is there, and each passage has some; None when none are kept."""
+    with Library(Store.open(path)) as library:
+        if library.colbert is None:
+            return None
+        name, command = library.colbert.name, library.sync_command
+        digest = token_model_digest(name)
+        with library.reading() as snapshot:
+            n_passages, having = snapshot.n_passages, snapshot.token_models().get(digest, 0)
+    seen = f"{having} of {n_passages} passages have token vectors of {name}"
+    if having < n_passages:
+        return warn("colbert", seen, f"search by tokens lacks the others; finish with: {command}")
+    return ok("colbert", seen)
 
 
 def _model_of(path: Path | None) -> str:

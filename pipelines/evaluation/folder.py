@@ -15,6 +15,7 @@ from spanwise.types import Answer, AnswerSpan, Passage
 from ...eval.abstention import Verdict, judge, verdict_of
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.question_set import FolderQuestion
+from ...retrieval.registry import stages_of
 from ..ask import Asker
 from ..library import DEFAULT_RETRIEVER, Library
 from ..progress import Report, silent
@@ -42,8 +43,10 @@ def evaluate_folder(
     begun with other questions, other documents or other settings.
     """
     asker = library.asker(retriever, reader, group=group)
-    settings = {"retriever": retriever, "reader": reader, "k": k, "group": group}
+    settings: dict[str, Any] = {"retriever": retriever, "reader": reader, "k": k, "group": group}
     settings |= comparable_settings(asker, questions, threshold)
+    if "colbert" in stages_of(retriever) and library.colbert is not None:
+        settings |= library.colbert.settings()
     with ResultFolder.start(out, COMMAND, settings) as results:
         done = results.done(retriever)
         waiting = [question for question in questions if question.id not in done]

@@ -34,6 +34,8 @@ def run_open(
     read_limit: int = 1000,
     seed: int = 0,
     report: Report = silent,
+    colbert: str = "builtin",
+    colbert_bits: int = 4,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever on the questions of `data`, with all that was found in the folder `out`.
 
@@ -41,7 +43,7 @@ def run_open(
     where there is none. A folder of the same settings is gone on with, also for more retrievers.
     """
     names = list(dict.fromkeys(retrievers))
-    uses_vectors = any("dense" in stages_of(name) for name in names)
+    stages = {stage for name in names for stage in stages_of(name)}
     dataset = read_together(data)
     contexts = contexts_of(dataset.articles)
     for path in corpus:
@@ -58,6 +60,8 @@ def run_open(
         "documents": len(planned.document_ids),
         "documents_sha256": _digest(planned.document_ids),
         "model": planned.model,
+        "colbert": colbert,
+        "colbert_bits": colbert_bits,
         **(_reader_settings(reader) if read else {}),
         "k": k,
         "limit": limit,
@@ -65,8 +69,11 @@ def run_open(
         "seed": seed,
     }
     with ResultFolder.start(out, "open", settings) as results, planned.open() as library:
-        if uses_vectors:
+        if "dense" in stages:
             sync_vectors(library.store, library.encoder, report)
+        if "colbert" in stages:
+            library.require_colbert(colbert, colbert_bits)
+            library.sync_tokens(report)
         return evaluate_open(library, questions, read, names, results, reader, k, report)
 
 

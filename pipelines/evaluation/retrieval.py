@@ -59,6 +59,8 @@ class RetrievalTest:
     passages: str = "whole"
     depth: int = 1000
     model: str = "base"
+    colbert: str = "builtin"
+    colbert_bits: int = 4
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -72,14 +74,19 @@ class RetrievalTest:
             "passages": self.passages,
             "depth": self.depth,
             "model": self.model,
+            "colbert": self.colbert,
+            "colbert_bits": self.colbert_bits,
         }
 
     def library(self, index: Path, retrievers: Sequence[str], report: Report = silent) -> Library:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
-        dense = any("dense" in stages_of(name) for name in retrievers)
+        stages = {stage for name in retrievers for stage in stages_of(name)}
         library = document_library(self._documents(), index, self.passages, self.model, report)
-        if dense:
+        if "dense" in stages:
             sync_vectors(library.store, library.encoder, report)
+        if "colbert" in stages:
+            library.require_colbert(self.colbert, self.colbert_bits)
+            library.sync_tokens(report)
         return library
 
     def run(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made_tokens import WordEncoder
 from tiny_models import tiny_encoder, tiny_span_model
 
+from spanwise.errors import ModelNotFound
+from spanwise.models import fingerprint, token_encoder, token_models
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill
@@ -45,6 +48,23 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tiny_span_model(tmp_path_factory.mktemp("reader")))
+
+
+@pytest.fixture
+def words(monkeypatch) -> dict[str, WordEncoder]:
+    """Puts encoders of words in the place of models of tokens: "builtin" and "other", loaded once each."""
+    known = {"builtin": WordEncoder("words"), "other": WordEncoder("others")}
+
+    def encoder(name: str) -> WordEncoder:
+        if name not in known:
+            raise ModelNotFound(f"no model {name!r}")
+        return known[name]
+
+    monkeypatch.setattr(token_encoder, "load_token_encoder", encoder)
+    monkeypatch.setattr(token_models, "absolute_token_name", lambda name: name)
+    monkeypatch.setattr(token_models, "token_model_digest", lambda name: encoder(name).digest)
+    monkeypatch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder(name).digest)
+    return known
 
 
 @pytest.fixture

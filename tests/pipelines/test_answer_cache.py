@@ -14,15 +14,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_tokens import WordEncoder
 from tiny_models import tiny_span_model
 
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
-from spanwise.models import fingerprint
+from spanwise.models import fingerprint, token_encoder, token_models
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.locate import file_sha256
 from spanwise.pipelines import answer_cache, code_state
 from spanwise.pipelines.cache_file import CacheFile
+from spanwise.pipelines.colbert_setting import ColbertSetting
 from spanwise.pipelines.document_library import stage, text_document, whole
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.roots import roots_setting
@@ -32,6 +34,7 @@ from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.reader.folder import CALIBRATION
 
 QUESTIONS = ("Who built the mill?", "When was the weir raised?", "ada rook")
+RETRIEVERS = ("bm25", "dense", "hybrid", "colbert", "bm25+colbert")
 TEXTS = ("The mill was built by Ada Rook.", "The mill was built by ada rook!", "The weir was raised in 1920.")
 
 
@@ -45,6 +48,10 @@ def _models_load_once():
         patch.setattr(fingerprint, "SETTLED_S", 0.0)
         patch.setattr(TextEncoder, "load", lambda name: encoder_of(name, digest_in(name)))
         patch.setattr(builtin, "load_reader", lambda name: reader_of(name, digest_in(name)))
+        patch.setattr(token_encoder, "load_token_encoder", WordEncoder)  # whose digest is the name
+        patch.setattr(fingerprint, "token_model_fingerprint", lambda name: name)
+        for known in ("absolute_token_name", "token_model_digest"):
+            patch.setattr(token_models, known, lambda name: name)
         yield
 
 
@@ -75,7 +82,7 @@ class World:
         self.index, self.encoder, self.reader = folder / "index", encoder, folder / "reader"
         shutil.copytree(reader, self.reader)
         settings = {"model": encoder, **roots_setting((), self.index), **Analyzer().settings()}
-        Store.create(self.index, settings).close()
+        Store.create(self.index, settings | ColbertSetting("words").settings()).close()
         self.open()
 
     def open(self) -> None:
@@ -103,6 +110,13 @@ class World:
                 stage(writer, library.analyzer, document, whole(document))
                 writer.commit()
             sync_vectors(library.store, library.encoder)
+            library.sync_tokens()
+
+    def tokenize(self, model: str) -> None:
+        """Encodes all tokens by another model, as another process would."""
+        with Library(Store.open(self.index)) as library:
+            library.use_colbert(model)
+            library.sync_tokens()
 
     def remove(self, name: str) -> None:
         with Store.open(self.index) as store, store.writer() as writer:
@@ -158,6 +172,7 @@ def test_a_question_asked_again_is_answered_from_the_cache(world):
     [
         {"k": 1},
         {"retriever": "bm25"},
+        {"retriever": "bm25+colbert"},
         {"threshold": 0.0},
         {"alternatives": 0},
         {"group": False},
@@ -202,6 +217,24 @@ def test_weights_count_also_behind_the_same_name(world, second_reader):
     assert not world.ask()
 
 
+def test_the_model_of_tokens_counts_also_behind_the_same_name(world, monkeypatch):
+    options = {"retriever": "bm25+colbert"}
+    assert [world.ask(**options), world.ask(**options), world.ask()] == [False, True, False]
+    world.reopen()
+    monkeypatch.setattr(fingerprint, "token_model_fingerprint", lambda name: "other files")
+    assert not world.ask(**options)
+    assert world.ask()  # which needs no tokens
+
+
+def test_an_explained_search_is_not_remembered(world):
+    for _ in range(2):
+        world.search(retriever="colbert", explain=True)
+    assert world.hits() == 0
+    world.close()
+    assert b"Rook" not in (world.index / "cache.sqlite").read_bytes()
+    world.open()
+
+
 def test_several_questions_are_computed(world):
     options = {"retriever": "bm25", "reader": str(world.reader)}
     for _ in range(2):
@@ -209,9 +242,9 @@ def test_several_questions_are_computed(world):
 
 
 def test_searches_are_remembered_too(world):
-    for name in ("bm25", "dense", "bm25"):
+    for name in ("bm25", "dense", "colbert", "bm25", "colbert"):
         world.search(retriever=name)
-    assert world.hits() == 1
+    assert world.hits() == 2
 
 
 def test_a_question_vector_outlives_a_commit(world, monkeypatch):
@@ -278,9 +311,10 @@ steps = st.one_of(
     st.tuples(st.just("reopen")),
     st.tuples(st.just("calibrate"), st.sampled_from([0.0, 0.5, 1.0])),
     st.tuples(st.just("exchange"), st.booleans()),
+    st.tuples(st.just("tokenize"), st.sampled_from(["words", "others", "none"])),
     st.tuples(st.just("damage"), st.integers(0, 10**6)),
     *[st.tuples(st.just("ask"), questions, st.sampled_from([1, 3]), st.sampled_from([None, 0.0, 0.9]))] * 3,
-    *[st.tuples(st.just("search"), questions, st.sampled_from(["bm25", "dense", "hybrid"]))] * 2,
+    *[st.tuples(st.just("search"), questions, st.sampled_from(RETRIEVERS))] * 3,
 )
 
 
@@ -296,7 +330,8 @@ def test_no_history_makes_an_answer_stale(
                 question, k, threshold = given_
                 world.ask(question, k=k, threshold=threshold)
             elif step == "search":
-                world.search(given_[0], retriever=given_[1])
+                if world.plain.colbert or "colbert" not in given_[1]:
+                    world.search(given_[0], retriever=given_[1])
             elif step == "exchange":
                 world.exchange(second_reader if given_[0] else reader_folder)
             else:

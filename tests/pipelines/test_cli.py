@@ -30,6 +30,7 @@ def test_index_prints_its_report(run, folder, encoder_folder):
         "remarks",
         "found",
         "reused_vectors",
+        "encoded_tokens",
         "passages",
         "seconds",
     ]

@@ -13,7 +13,7 @@ from made_corpora import MODEL, PLAIN, stage, vector_of
 from rankings import WORDS
 
 from spanwise.index import Store
-from spanwise.retrieval import build_retriever
+from spanwise.retrieval import Encoders, build_retriever
 from spanwise.retrieval.near_duplicates import GroupingRetriever
 
 SINGLE = ["bm25", "tfidf", "rank_bm25", "dense"]
@@ -28,6 +28,9 @@ class ByText:
 
     def encode_questions(self, texts):
         return np.stack([vector_of(text) for text in texts])
+
+
+ENCODERS = Encoders(ByText, ByText)
 
 
 def rows(hits):
@@ -56,7 +59,7 @@ def test_it_equals_the_complete_ranking_filtered(segments, data) -> None:
         assume(len(ids))
         among = np.array(sorted(data.draw(st.sets(st.sampled_from(ids.tolist())))), np.int64)
         for name in SINGLE:
-            retriever = build_retriever(name, snapshot, PLAIN, ByText)
+            retriever = build_retriever(name, snapshot, PLAIN, ENCODERS)
             complete = retriever.search(QUESTIONS, len(ids))
             for k in (1, 2, len(ids)):
                 for whole, part in zip(complete, retriever.search(QUESTIONS, k, among), strict=True):
@@ -82,22 +85,22 @@ def ids_of(snapshot, kind):
 @pytest.mark.parametrize("name", [*SINGLE, "bm25+dense", "tfidf+bm25+dense"])
 def test_k_are_found_when_so_many_match_however_low_they_rank(snapshot, name) -> None:
     among = ids_of(snapshot, "z")
-    (hits,) = build_retriever(name, snapshot, PLAIN, ByText).search(["w10"], 15, among)
+    (hits,) = build_retriever(name, snapshot, PLAIN, ENCODERS).search(["w10"], 15, among)
     assert len(hits) == 15
     assert {hit.passage.document_id[0] for hit in hits} == {"z"}
 
 
 def test_a_fusion_ranks_among_what_is_allowed(snapshot) -> None:
     among = ids_of(snapshot, "z")
-    (hits,) = build_retriever("bm25+dense", snapshot, PLAIN, ByText).search(["w10"], 3, among)
-    stages = [build_retriever(name, snapshot, PLAIN, ByText) for name in ("bm25", "dense")]
+    (hits,) = build_retriever("bm25+dense", snapshot, PLAIN, ENCODERS).search(["w10"], 3, among)
+    stages = [build_retriever(name, snapshot, PLAIN, ENCODERS) for name in ("bm25", "dense")]
     first = {stage.search(["w10"], 1, among)[0][0].passage.id for stage in stages}
     assert hits[0].score <= 2 / 61
     assert first & {hit.passage.id for hit in hits}
 
 
 def test_near_duplicates_are_folded_among_what_is_allowed(snapshot) -> None:
-    retriever = GroupingRetriever(build_retriever("bm25", snapshot, PLAIN, ByText), PLAIN)
+    retriever = GroupingRetriever(build_retriever("bm25", snapshot, PLAIN, ENCODERS), PLAIN)
     (hits,) = retriever.search(["w10"], 3, ids_of(snapshot, "a")[5:])
     assert [hit.passage.document_id for hit in hits] == ["a05"]
     assert len(hits[0].duplicates) == 14
@@ -106,4 +109,4 @@ def test_near_duplicates_are_folded_among_what_is_allowed(snapshot) -> None:
 @pytest.mark.parametrize("name", [*SINGLE, "bm25+dense"])
 def test_among_nothing_there_is_nothing(snapshot, name) -> None:
     nothing = np.empty(0, np.int64)
-    assert build_retriever(name, snapshot, PLAIN, ByText).search(["w10", "w0"], 3, nothing) == [[], []]
+    assert build_retriever(name, snapshot, PLAIN, ENCODERS).search(["w10", "w0"], 3, nothing) == [[], []]

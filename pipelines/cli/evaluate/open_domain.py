@@ -10,7 +10,7 @@ import typer
 from ..arguments import JsonOption
 from ..terminal import console, print_json, progress
 from .kept import OutOption, kept
-from .options import LimitOption, ReaderOption, SeedOption
+from .options import BitsOption, ColbertOption, LimitOption, ReaderOption, SeedOption
 
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 
@@ -32,9 +32,12 @@ def open_domain(
     ] = None,
     out: OutOption = None,
     retriever: Annotated[
-        list[str] | None, typer.Option(help="A retriever to measure; may be given several times.")
+        list[str] | None,
+        typer.Option(help="A retriever to measure, such as bm25+colbert; may be given several times."),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The encoder of a new index.")] = None,
+    colbert: ColbertOption = "builtin",
+    colbert_bits: BitsOption = 4,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     limit: LimitOption = None,
@@ -61,6 +64,8 @@ def open_domain(
             read,
             seed,
             report,
+            colbert,
+            colbert_bits,
         )
     if json:
         print_json(figures)

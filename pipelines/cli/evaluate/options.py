@@ -13,6 +13,10 @@ DataOption = Annotated[
     Path, typer.Option("--data", help="A SQuAD-format file, plain or gzipped.", show_default=False)
 ]
 ReaderOption = Annotated[str, typer.Option(help="builtin, a folder, or name@revision.")]
+ColbertOption = Annotated[
+    str, typer.Option("--colbert", help="The model of token vectors, for colbert: as for `index`.")
+]
+BitsOption = Annotated[int, typer.Option("--colbert-bits", help="Bits of a number of them: 2, 4 or 8.")]
 LimitOption = Annotated[
     int | None, typer.Option(min=1, help="Use only so many questions, drawn by the seed.")
 ]

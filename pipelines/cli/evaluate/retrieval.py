@@ -13,6 +13,7 @@ import typer
 from ..arguments import JsonOption
 from ..terminal import console, print_json, progress, say
 from .kept import OutOption, kept
+from .options import BitsOption, ColbertOption
 
 if TYPE_CHECKING:
     from ....corpora.collections import Collection
@@ -31,7 +32,8 @@ def retrieval(
         typer.Option(help="Folder of a test collection: BEIR, TREC, SMART, MS MARCO, Anserini."),
     ] = None,
     retriever: Annotated[
-        list[str] | None, typer.Option(help="A retriever to measure; may be given several times.")
+        list[str] | None,
+        typer.Option(help="A retriever to measure, such as bm25+colbert; may be given several times."),
     ] = None,
     measures: Annotated[str, typer.Option(help="Measures as ir_measures spells them.")] = MEASURES,
     split: Annotated[
@@ -42,6 +44,8 @@ def retrieval(
     ] = "whole",
     depth: Annotated[int, typer.Option(min=1, help="How many documents are ranked for a query.")] = 1000,
     model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
+    colbert: ColbertOption = "builtin",
+    colbert_bits: BitsOption = 4,
     index: Annotated[
         Path | None, typer.Option(help="Where the index is kept; by default in --out.", show_default=False)
     ] = None,
@@ -69,7 +73,7 @@ def retrieval(
         if export is not None:
             _export(collection, export, split)
             return
-        test = RetrievalTest(collection, wanted, passages, depth, model)
+        test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits)
         figures = _measure(test, list(dict.fromkeys(retriever or RETRIEVERS)), index, out)
     if json:
         print_json(figures)

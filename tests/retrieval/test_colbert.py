@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from made_corpora import PLAIN
+from made_tokens import WordEncoder
+
+from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
+from spanwise.index.maxsim.codebook import Codebook
+from spanwise.retrieval import Encoders, build_retriever
+from spanwise.retrieval.alignment import aligned, check_alignable
+from spanwise.retrieval.colbert import ColbertRetriever
+
+MILL = {
+    "mill.txt": ["the mill was founded in 1790", "an owl lives there"],
+    "inn.txt": ["the inn by the mill"],
+}
+
+
+def encode(corpus, digest="words", only=None, bits=8):
+    """Token vectors of the passages, stored as a sync does."""
+    with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
+        passages = [p for p in snapshot.all_passages() if only is None or p.text in only]
+        vectors, lengths = WordEncoder().encode_passages([passage.text for passage in passages])
+        writer.put_codebook(digest, Codebook.train(vectors, len(vectors), bits))
+        writer.put_tokens(digest, [passage.id for passage in passages], vectors, lengths)
+        writer.commit()
+
+
+@pytest.fixture
+def mill(corpus_of):
+    corpus = corpus_of(MILL)
+    encode(corpus)
+    return corpus
+
+
+def found(corpus, question, k=10, encoder=None):
+    with corpus.snapshot() as snapshot:
+        (hits,) = ColbertRetriever.build(snapshot, encoder or WordEncoder()).search([question], k)
+    return hits
+
+
+def never():
+    raise AssertionError("nobody asked for this encoder")
+
+
+def test_a_passage_with_all_words_scores_one_for_each(mill) -> None:
+    first, *_ = found(mill, "founded 1790 mill")
+    assert first.passage.text == "the mill was founded in 1790"
+    marker = first.score - 3
+    assert -1 < marker < 1
+    assert first.scores == {"colbert": first.score}
+
+
+def test_every_passage_with_tokens_is_found_and_no_other(corpus_of) -> None:
+    corpus = corpus_of(MILL)
+    encode(corpus, only={"an owl lives there", "the inn by the mill"})
+    assert {hit.passage.text for hit in found(corpus, "mill")} == {
+        "an owl lives there",
+        "the inn by the mill",
+    }
+
+
+def test_an_index_without_token_vectors_is_named(corpus_of) -> None:
+    with (
+        corpus_of(MILL).snapshot() as snapshot,
+        pytest.raises(IndexEmpty, match="spanwise index FOLDER --colbert builtin"),
+    ):
+        ColbertRetriever.build(snapshot, WordEncoder())
+
+
+def test_token_vectors_of_another_model_are_refused(mill) -> None:
+    with (
+        mill.snapshot() as snapshot,
+        pytest.raises(ModelMismatch, match="words, not by newer: run `spanwise index FOLDER --colbert NAME`"),
+    ):
+        ColbertRetriever.build(snapshot, WordEncoder("newer"))
+
+
+def test_an_encoder_that_gives_nan_is_refused(mill) -> None:
+    encoder = WordEncoder()
+    encoder.encode_questions = lambda texts: [np.full((2, 16), np.nan, np.float32)]
+    with pytest.raises(VectorRejected):
+        found(mill, "mill", encoder=encoder)
+
+
+@pytest.mark.parametrize(("questions", "k"), [([" "], 3), (["cat"], 0)])
+def test_empty_questions_and_k_below_one_are_refused(mill, questions, k) -> None:
+    with mill.snapshot() as snapshot, pytest.raises(ValueError, match=r"empty|at least 1"):
+        ColbertRetriever.build(snapshot, WordEncoder()).search(questions, k)
+
+
+def test_no_question_no_ranking(mill) -> None:
+    with mill.snapshot() as snapshot:
+        assert ColbertRetriever.build(snapshot, WordEncoder()).search([], 3) == []
+
+
+def test_fusions_are_spelled_with_a_plus(mill) -> None:
+    with mill.snapshot() as snapshot:
+        retriever = build_retriever("bm25+colbert", snapshot, PLAIN, Encoders(never, WordEncoder))
+        (hits,) = retriever.search(["owl"], 5)
+    assert retriever.name == "bm25+colbert"
+    assert set(hits[0].scores) == {"bm25", "colbert", "bm25+colbert"}
+    assert hits[0].passage.text == "an owl lives there"
+    assert len(hits) == 3
+
+
+def test_a_search_is_confined_to_what_is_allowed(mill) -> None:
+    with mill.snapshot() as snapshot:
+        among = snapshot.passage_ids_of(["inn.txt"])
+        (hits,) = ColbertRetriever.build(snapshot, WordEncoder()).search(["owl"], 5, among)
+    assert [hit.passage.document_id for hit in hits] == ["inn.txt"]
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_similarities_add_up_to_the_score(corpus_of, bits) -> None:
+    corpus = corpus_of(MILL)
+    encode(corpus, bits=bits)
+    question = "who founded the mill?"
+    with corpus.snapshot() as snapshot:
+        hits = aligned(question, found(corpus, question), snapshot, WordEncoder())
+    assert len(hits) == 3
+    for hit in hits:
+        assert sum(match.similarity for match in hit.alignment) == pytest.approx(hit.score, abs=1e-3)
+
+
+def test_an_alignment_names_the_words_and_their_places(mill) -> None:
+    question = "Founded: mill"
+    with mill.snapshot() as snapshot:
+        [hit, *_] = aligned(question, found(mill, question, 1), snapshot, WordEncoder())
+        text = snapshot.document("mill.txt").text
+    marker, founded, word = hit.alignment
+    assert (marker.question, marker.question_start, marker.question_end) == ("", -1, -1)
+    assert (founded.question, question[founded.question_start : founded.question_end]) == (
+        "Founded",
+        "Founded",
+    )
+    assert [(m.text, text[m.start : m.end]) for m in (founded, word)] == [("founded",) * 2, ("mill",) * 2]
+
+
+def test_a_passage_without_token_vectors_has_no_alignment(corpus_of) -> None:
+    corpus = corpus_of(MILL)
+    encode(corpus, only={"an owl lives there"})
+    with corpus.snapshot() as snapshot:
+        retriever = build_retriever("bm25+colbert", snapshot, PLAIN, Encoders(never, WordEncoder))
+        hits = aligned("mill owl", retriever.search(["mill owl"], 5)[0], snapshot, WordEncoder())
+    assert {hit.passage.text: bool(hit.alignment) for hit in hits} == {
+        "an owl lives there": True,
+        "the mill was founded in 1790": False,
+        "the inn by the mill": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("retriever", "pool", "says"), [("hybrid", 1, "bm25.colbert"), ("colbert", 2, "pool 1")]
+)
+def test_what_cannot_be_explained_is_refused(retriever, pool, says) -> None:
+    check_alignable("dense+colbert")
+    with pytest.raises(ValueError, match=says):
+        check_alignable(retriever, pool)
