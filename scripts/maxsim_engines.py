@@ -5,7 +5,8 @@ Their libraries are imported in `build`, since each runs in a Python of its own 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,16 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 from token_corpus import Rows, TokenCorpus
 
-ADDED = 4096  # passages put at a time
-SAMPLE = 200_000  # tokens that a codebook is trained on
-MODEL = "given"  # instead of the digest of a model
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The bytes that a token takes, on disk or in memory; `seconds`, when it was made before this process."""
+
+    bytes_a_token: float
+    seconds: float | None = None
 
 
 class Engine(Protocol):
     """One program."""
 
-    def build(self, corpus: TokenCorpus, folder: Path) -> float:
-        """Make the passages searchable from nothing; the bytes that a token takes, on disk or in memory."""
+    def build(self, corpus: TokenCorpus, folder: Path) -> Built:
+        """Make the passages searchable from nothing."""
 
     def search(self, query: Rows, k: int) -> list[int]:
         """The numbers of the best k passages, best first."""
@@ -35,21 +40,20 @@ class Spanwise:
     def __init__(self, bits: int, exact: bool) -> None:
         self.bits, self.exact = bits, exact
 
-    def build(self, corpus: TokenCorpus, folder: Path) -> float:
+    def build(self, corpus: TokenCorpus, folder: Path) -> Built:
         """Encode, commit and open; the bytes are those of the files of codes."""
-        from token_store import create, token_bytes
+        from token_store import MODEL, created, token_bytes
 
         from spanwise.index import Store
 
         path = folder / f"spanwise-{self.bits}-{len(corpus.lengths)}"
-        if not path.exists():
-            create(path, corpus, self.bits)
+        seconds = created(path, corpus, self.bits)
         self.store = Store.open(path)
         self.snapshot = self.store.snapshot()
         self.index: Any = self.snapshot.maxsim(MODEL, exact=self.exact)
         ids = self.snapshot.passage_ids()  # ordered as the corpus is
         self.number_of = dict(zip(ids.tolist(), range(len(ids)), strict=True))
-        return token_bytes(path) / len(corpus.tokens)
+        return Built(token_bytes(path) / len(corpus.tokens), seconds)
 
     def search(self, query: Rows, k: int) -> list[int]:
         """The numbers of the passages found."""
@@ -60,12 +64,12 @@ class Spanwise:
 class Torch:
     """float32 vectors in memory: one matrix product, then the maximum of each passage's rows."""
 
-    def build(self, corpus: TokenCorpus, folder: Path) -> float:
+    def build(self, corpus: TokenCorpus, folder: Path) -> Built:
         """Copy the vectors into memory."""
         self.torch = import_module("torch")
         self.tokens = self.torch.from_numpy(corpus.part(0, len(corpus.lengths)))
         self.lengths = self.torch.from_numpy(corpus.lengths)
-        return float(self.tokens.element_size() * self.tokens.shape[1])
+        return Built(self.tokens.element_size() * self.tokens.shape[1])
 
     def search(self, query: Rows, k: int) -> list[int]:
         """Every similarity is computed."""
@@ -78,11 +82,11 @@ class Torch:
 class MaxSimCpu:
     """maxsim-cpu's function for passages of different lengths."""
 
-    def build(self, corpus: TokenCorpus, folder: Path) -> float:
+    def build(self, corpus: TokenCorpus, folder: Path) -> Built:
         """Copy the vectors into memory, a matrix a passage."""
         self.scores = import_module("maxsim_cpu").maxsim_scores_variable
         self.passages = np.split(corpus.part(0, len(corpus.lengths)), corpus.starts[1:-1])
-        return float(self.passages[0][0].nbytes)
+        return Built(self.passages[0][0].nbytes)
 
     def search(self, query: Rows, k: int) -> list[int]:
         """Every passage is scored."""
@@ -95,7 +99,7 @@ class Plaid:
     It compiles C++ when it is first used; that is done on a few passages before the clock runs.
     """
 
-    def build(self, corpus: TokenCorpus, folder: Path) -> float:
+    def build(self, corpus: TokenCorpus, folder: Path) -> Built:
         """Index the vectors on disk; the bytes are those of all its files."""
         self.library = import_module("pylate.indexes")
         path = folder / f"plaid-{len(corpus.lengths)}"
@@ -103,7 +107,7 @@ class Plaid:
         self.index = self.library.PLAID(str(path), "x", override=True, use_fast=False, nbits=2)
         self.index.add_documents([str(i) for i in range(len(passages))], passages)
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        return size / len(corpus.tokens)
+        return Built(size / len(corpus.tokens))
 
     def search(self, query: Rows, k: int) -> list[int]:
         """The numbers of the passages found."""
@@ -126,4 +130,3 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "maxsim-cpu": MaxSimCpu,
     "PLAID": Plaid,
 }
-EXACT: Sequence[str] = ("spanwise exact", "torch float32", "maxsim-cpu")

@@ -58,15 +58,21 @@ class TokenCorpus:
 
     @cached_property
     def asked(self) -> list[tuple[str, int]]:
-        """Questions, each with the number of its passage."""
-        lines = (self.folder / QUESTIONS).read_text(encoding="utf-8").splitlines()
-        return [(record["text"], record["gold"]) for record in map(json.loads, lines)]
+        """The questions that these passages answer, each with the number of its passage."""
+        return [each for each in self._all_asked if each[1] < len(self.lengths)]
 
     @cached_property
     def queries(self) -> list[Rows]:
         """The vectors of each question."""
         ends = np.cumsum(np.load(self.folder / QUESTION_LENGTHS))
-        return np.split(np.load(self.folder / QUESTION_ROWS), ends[:-1])
+        rows = np.split(np.load(self.folder / QUESTION_ROWS), ends[:-1])
+        golds = [gold for _, gold in self._all_asked]
+        return [each for each, gold in zip(rows, golds, strict=True) if gold < len(self.lengths)]
+
+    @cached_property
+    def _all_asked(self) -> list[tuple[str, int]]:
+        lines = (self.folder / QUESTIONS).read_text(encoding="utf-8").splitlines()
+        return [(record["text"], record["gold"]) for record in map(json.loads, lines)]
 
     @cached_property
     def exact(self) -> NDArray[np.int64]:
