@@ -3,8 +3,8 @@
     python scripts/compare_maxsim.py FOLDER --scratch /tmp/made \\
         --python maxsim-cpu=/envs/maxsim/bin/python --engines "spanwise exact" "spanwise 4 bits" maxsim-cpu
 
-FOLDER is one of `make_token_corpus.py` with its exact rankings. Each program has a process with one thread, in
-the Python named for it (this one by default), and they take turns round by round; a question's time is its
+FOLDER is one of `make_token_corpus.py` with its exact rankings. Each program has a process with one thread,
+in the Python named for it (this one by default), and they take turns round by round; a question's time is its
 median over the rounds. A program that is too slow is asked fewer questions, one that builds for longer than
 `--limit` minutes did not finish. Indexes are made in --scratch; ours are used again when they are there.
 """
@@ -129,7 +129,7 @@ def measure(options: argparse.Namespace, corpus: TokenCorpus) -> list[Result]:
         for _ in range(options.rounds):
             for process, result, n in running:
                 take_turn(process, result, n)
-        for process, result, n in running:
+        for process, result, _ in running:
             if not result.failed:
                 result.memory |= {"search": process.ask("memory")["peak"]}
     return results

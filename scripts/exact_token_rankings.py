@@ -1,16 +1,17 @@
-"""Writes the exact ranking of each question into a folder of `make_token_corpus.py`: the yardstick of the rest.
+"""Writes the exact ranking of each question into a folder of `make_token_corpus.py`: the yardstick.
 
     OMP_NUM_THREADS=2 python scripts/exact_token_rankings.py FOLDER --questions 200
 
-MaxSim of the stored vectors as float32 matrix products: the sum over the rows of a question of the maximum over
-the rows of a passage. The best 100 of each question go to exact.npz, as `rows` (questions, 100) and `scores`;
-equal scores stand in the order of the passages.
+MaxSim of the stored vectors as float32 matrix products: the sum over the rows of a question of the maximum
+over the rows of a passage. The best 100 of each question go to exact.npz, as `rows` (questions, 100) and
+`scores`; equal scores stand in the order of the passages.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def blocks(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Runs of passages of about BLOCK tokens."""
     number = np.cumsum(lengths) // BLOCK
     edges = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(lengths)]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """Short passages made up from real paragraphs, to fill a collection with what is hard to tell apart.
 
 Each is a window of a real paragraph in which many words are replaced: by words of the whole corpus, drawn as
-often as they occur there, and by new terms from a long tail. So the statistics of words stay those of text, and
-every question has near-duplicates of its answer as rivals.
+often as they occur there, and by new terms from a long tail. So the statistics of words stay those of text,
+and every question has near-duplicates of its answer as rivals.
 """
 
 from __future__ import annotations

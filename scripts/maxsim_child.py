@@ -1,4 +1,4 @@
-"""The process of one program of `compare_maxsim.py`, in the Python that has it: builds and searches when asked."""
+"""The process of one program of `compare_maxsim.py`, in the Python that has it."""
 
 from __future__ import annotations
 

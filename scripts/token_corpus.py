@@ -76,7 +76,7 @@ class TokenCorpus:
 
     @cached_property
     def exact(self) -> NDArray[np.int64]:
-        """(questions, k) the numbers of the best passages by exact float32 MaxSim, as many as were computed."""
+        """(questions, k) the numbers of the best passages by exact float32 MaxSim; of the first questions."""
         with np.load(self.folder / EXACT) as file:
             rows: NDArray[np.int64] = file["rows"]
         return rows
