@@ -8,21 +8,21 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import OutOfMemory, SpanwiseError, WorkerFailed
 
-Rows = Sequence[Sequence[int]]
+Rows = Sequence[Any]  # sequences of token ids, with what else the encoder has to know of each
 
 
 class RowEncoder(Protocol):
     """What runs in the process."""
 
     def encode_rows(self, rows: Rows) -> NDArray[np.float32]:
-        """(n, width) from n sequences of token ids."""
+        """The vectors of all rows, one row's after another's: (n, width), or more than one a row."""
         ...
 
 
@@ -41,7 +41,7 @@ class DeviceWorker:
         theirs.close()  # so that the end of the process is the end of the pipe
 
     def encode_rows(self, rows: Rows) -> NDArray[np.float32]:
-        """(n, width) float32 from n sequences of token ids."""
+        """The vectors of all rows, float32, one row's after another's."""
         try:
             self._pipe.send(rows)
             answer = self._pipe.recv()

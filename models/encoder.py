@@ -7,7 +7,7 @@ longer than the model's positions is cut there; `covered` says where.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,26 +18,22 @@ from torch import nn
 
 from spanwise.errors import ModelRejected
 
-from .ahead import one_ahead
-from .batching import BUDGETS, Batcher, token_budget_batches
+from .batched_encoder import BatchedEncoder
 from .device_worker import RowEncoder
-from .dispatch import spread
-from .fleet import Fleet
 from .loaded_tower import load_tower
 from .packed_sums import sequence_sums
 from .packed_tokens import PackedTokens
 from .pooling import token_weights
-from .precision import pick_device, spread_devices
+from .precision import pick_device
+from .prompted_texts import PromptedTexts
 from .sides import towers_of
 from .tower import Side, Tower
-from .trunk import Trunk
 from .vector_head import VectorHead
 
-WINDOW = 1024  # texts that are sorted by length together, while the next ones are being tokenized
-Computed = tuple[NDArray[np.int64], NDArray[np.float32]]
+Ids = list[int]
 
 
-class TextEncoder:
+class TextEncoder(BatchedEncoder[Ids]):
     """Encodes texts with one transformer; `digest` names its exact weights and pooling, `width` its size.
 
     Questions and passages are encoded alike; where they are not, a `DualEncoder` has one of these for each.
@@ -57,16 +53,18 @@ class TextEncoder:
         max_length: int | None = None,
         load: Callable[[str], RowEncoder] | None = None,
     ) -> None:
-        self.model, self.tokenizer, self.pooling, self.digest = model, tokenizer, pooling, digest
-        self.device = next(model.parameters()).device
-        self.trunk = Trunk(model)
-        self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
-        self.fleet = Fleet(load, spread_devices(self.device))
+        super().__init__(model, batch_tokens, load)
+        self.tokenizer, self.pooling, self.digest = tokenizer, pooling, digest
         config: Any = model.config
         self.head = head or VectorHead(config.hidden_size)
-        self.prompt, self.n_skipped = prompt, n_skipped  # stands before each text; tokens that are not pooled
+        self.n_skipped = n_skipped  # tokens of the prompt that are not pooled
         self.width = self.head.width
-        self.max_length: int = max_length or config.max_position_embeddings
+        self.texts = PromptedTexts(tokenizer, prompt, max_length or config.max_position_embeddings)
+
+    @property
+    def max_length(self) -> int:
+        """How many tokens of a text are seen, [CLS], [SEP] and those of a prompt among them."""
+        return self.texts.max_length
 
     @classmethod
     def load(cls, name: str = "base", device: str | None = None) -> TextEncoder:
@@ -108,11 +106,9 @@ class TextEncoder:
 
         A row does not depend on the texts beside it: cosine at least 0.9999 between any two batchings.
         """
-        out = np.zeros((len(texts), self.width), dtype=np.float32)
-        starts, done = range(0, len(texts), WINDOW), 0
-        windows = one_ahead(starts, lambda at: (at, self._token_ids(texts[at : at + WINDOW])))
-        for first, rows in windows:
-            for batch, vectors in self._batches(rows, partial(_excerpt, texts, first)):
+        out, done = np.zeros((len(texts), self.width), dtype=np.float32), 0
+        for first, _, batches in self._windows(texts, self._token_ids):
+            for batch, vectors in batches:
                 out[first + batch] = vectors
                 done += len(batch)
                 report(done)
@@ -128,72 +124,27 @@ class TextEncoder:
         """What `encode` gives."""
         return self.encode(texts, report)
 
-    def encode_rows(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    def encode_rows(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
         """(n, width) from n sequences of token ids, on this device alone."""
         out = np.zeros((len(rows), self.width), dtype=np.float32)
         for batch, vectors in self._batches_here(rows, lambda i: f"sequence {i}"):
             out[batch] = vectors
         return out
 
-    def _batches(self, rows: Sequence[Sequence[int]], describe: Callable[[int], str]) -> Iterator[Computed]:
-        """Batches as index arrays with their vectors, in no certain order; each row once."""
-        workers = self.fleet.workers(sum(map(len, rows)))
-        if not workers:
-            yield from self._batches_here(rows, describe)
-            return
-        plan = token_budget_batches([len(row) for row in rows], self.batcher.budget)
-
-        def on(worker: RowEncoder) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
-            return lambda batch: worker.encode_rows([rows[i] for i in batch])
-
-        yield from spread(plan, [on(worker) for worker in workers])
-
-    def _batches_here(
-        self, rows: Sequence[Sequence[int]], describe: Callable[[int], str]
-    ) -> Iterator[Computed]:
-        return self.batcher.run(
-            [len(row) for row in rows], lambda batch: self._forward([rows[i] for i in batch]), describe
-        )
-
     def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """(n,) int32: how many code points of each text, from its start, `encode` sees; all, if it fits.
 
         What follows the last token that fits is not seen, nor is white space before it counted.
         """
-        counts = np.array([len(text) for text in texts], dtype=np.int32)
-        if not texts:
-            return counts
-        encoded = self.tokenizer(
-            self._prompted(texts), truncation=False, verbose=False, return_offsets_mapping=True
-        )["offset_mapping"]
-        for i, offsets in enumerate(encoded):
-            if len(offsets) > self.max_length:
-                end = offsets[self.max_length - 2][1]  # the last position is that of [SEP]
-                counts[i] = max(0, end - len(self.prompt))
-        return counts
+        return self.texts.covered(texts)
 
-    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        if not texts:
-            return []
-        encoded = self.tokenizer(
-            self._prompted(texts), truncation=False, verbose=False, return_attention_mask=False
-        )
-        rows: list[list[int]] = encoded["input_ids"]
-        return [
-            row if len(row) <= self.max_length else [*row[: self.max_length - 1], row[-1]] for row in rows
-        ]
-
-    def _prompted(self, texts: Sequence[str]) -> list[str]:
-        return [self.prompt + text for text in texts]
+    def _token_ids(self, texts: Sequence[str]) -> list[Ids]:
+        return self.texts.ids(texts)
 
     @torch.inference_mode()
-    def _forward(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    def _forward(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
         tokens = PackedTokens.of(rows)
         weights = [token_weights(self.pooling, len(row), self.n_skipped) for row in rows]
         pooled = sequence_sums(self.trunk.states(tokens), np.concatenate(weights), tokens.lengths)
         result: NDArray[np.float32] = self.head(pooled).cpu().numpy()  # (B, width)
         return result
-
-
-def _excerpt(texts: Sequence[str], first: int, i: int) -> str:
-    return repr(texts[first + i][:60])

@@ -13,7 +13,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .builtin_colbert import builtin_colbert_folder
 from .locate import base_folders, is_base, is_pinned
+from .token_models import BUILTIN
 
 SETTLED_S = 2.0  # the coarsest clock of a file system
 _MOST_FILES = 1000
@@ -27,6 +29,13 @@ def model_fingerprint(name: str) -> str | None:
     """
     parts = [_fingerprint_of(part) for part in name.split("::")]
     return None if None in parts else " ".join(part for part in parts if part)
+
+
+def token_model_fingerprint(name: str) -> str | None:
+    """The fingerprint of a late-interaction model, named as `token_models` says; see `fingerprint`."""
+    if name == BUILTIN:
+        return fingerprint([builtin_colbert_folder(), *base_folders()])
+    return _fingerprint_of(name)
 
 
 def fingerprint(folders: Sequence[Path]) -> str | None:

@@ -1,4 +1,7 @@
-"""The linear layers that a sentence-transformers folder puts behind the pooling (its `Dense` modules)."""
+"""The linear layers of a sentence-transformers folder (its `Dense` modules), or stored with a transformer.
+
+They follow the pooling, or the states of all tokens where these are the vectors.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
 
 _ACTIVATIONS = {"torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.activation.Tanh": "tanh"}
 _OTHERWISE = "torch.nn.modules.activation.Tanh"  # what the library takes when a folder says nothing
-_SENTENCE = "sentence_embedding"
+SENTENCE, TOKENS = "sentence_embedding", "token_embeddings"  # what a layer maps
+INLINE = "linear."  # the name of a layer among the weights of a transformer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +33,14 @@ class LinearLayer:
     activation: str
     sha256: str
     folder: Path = field(compare=False)
+    inline: bool = False
 
     @classmethod
-    def read(cls, folder: Path) -> LinearLayer:
-        """The layer that a folder describes, its weights not loaded yet; ModelRejected for other kinds."""
+    def read(cls, folder: Path, maps: str = SENTENCE) -> LinearLayer:
+        """The layer that a folder describes, its weights not loaded yet; ModelRejected for other kinds.
+
+        `maps` is what it has to map, SENTENCE or TOKENS.
+        """
         path = folder / "config.json"
         config = read_json(path)
         activation = str(config.get("activation_function", _OTHERWISE))
@@ -40,9 +48,9 @@ class LinearLayer:
             raise ModelRejected(
                 f"{path}: the activation {activation}, expected one of {', '.join(_ACTIVATIONS)}"
             )
-        names = {config.get("module_input_name", _SENTENCE), config.get("module_output_name") or _SENTENCE}
-        if config.get("use_residual") or names != {_SENTENCE}:
-            raise ModelRejected(f"{path}: a layer that is not one linear map of the pooled vector")
+        names = {config.get("module_input_name", maps), config.get("module_output_name") or maps}
+        if config.get("use_residual") or names != {maps}:
+            raise ModelRejected(f"{path}: a layer that is not one linear map of {maps}")
         if not (folder / WEIGHTS).is_file():
             raise ModelRejected(f"{folder} holds no {WEIGHTS}; other formats can run code and are refused")
         check_weights(folder / WEIGHTS)
@@ -52,17 +60,35 @@ class LinearLayer:
         bias, digest = bool(config.get("bias", True)), file_sha256(folder / WEIGHTS)
         return cls(*sizes, bias, _ACTIVATIONS[activation], digest, folder)  # type: ignore[arg-type]
 
+    @classmethod
+    def read_inline(cls, folder: Path) -> LinearLayer:
+        """The layer without a bias that lies among the weights of a transformer, not loaded yet."""
+        from safetensors import safe_open
+
+        path = folder / WEIGHTS
+        if not path.is_file():
+            raise ModelRejected(f"{folder} holds no {WEIGHTS}, where its projection should be")
+        check_weights(path)
+        with safe_open(path, framework="np") as file:
+            names = [name for name in file.keys() if name.startswith(INLINE)]  # noqa: SIM118 (no mapping)
+            shape = file.get_slice(names[0]).get_shape() if names == [f"{INLINE}weight"] else []
+        if len(shape) != 2:
+            raise ModelRejected(f"{path} holds {names or 'no projection'}, expected one {INLINE}weight")
+        return cls(shape[1], shape[0], False, "identity", file_sha256(path), folder, inline=True)
+
     def load(self) -> nn.Sequential:
         """The layer in float32; ModelRejected when its weights do not fit its sizes or are not finite."""
-        from safetensors.torch import load_file
+        from safetensors import safe_open
         from torch import nn
 
         from .checkpoint import require_finite
 
         linear = nn.Linear(self.n_in, self.n_out, self.bias)
-        stored = load_file(self.folder / WEIGHTS)
+        with safe_open(self.folder / WEIGHTS, framework="pt") as file:
+            names = [name for name in file.keys() if not self.inline or name.startswith(INLINE)]  # noqa: SIM118
+            stored = {name.removeprefix(INLINE): file.get_tensor(name).float() for name in names}
         try:
-            linear.load_state_dict({name.removeprefix("linear."): stored[name].float() for name in stored})
+            linear.load_state_dict(stored)
         except RuntimeError as error:
             raise ModelRejected(f"the weights in {self.folder} do not fit: {error}") from error
         require_finite(linear.state_dict(), self.folder)

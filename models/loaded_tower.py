@@ -76,3 +76,18 @@ def _lowercase(tokenizer: Any) -> None:
 
     before: Normalizer | None = tokenizer.backend_tokenizer.normalizer
     tokenizer.backend_tokenizer.normalizer = Sequence([Lowercase(), *([before] if before else [])])
+
+
+def take_whole(tokenizer: Any, prefix: str) -> None:
+    """Let the tokenizer take a prefix, or its first word, as one token, if it is one of its vocabulary.
+
+    ColBERT checkpoints put such words in front as tokens; taken as text, "[unused0]" would fall apart.
+    """
+    from tokenizers import AddedToken
+
+    backend, vocabulary = tokenizer.backend_tokenizer, tokenizer.get_vocab()
+    for word in (prefix, *prefix.split(None, 1)[:1]):
+        if word in vocabulary:
+            if backend.encode(word, add_special_tokens=False).tokens != [word]:
+                backend.add_special_tokens([AddedToken(word, normalized=False, special=True)])
+            return

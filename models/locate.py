@@ -141,7 +141,14 @@ def _from_hub(name: str, revision: str) -> Path:
         folder = snapshot_download(
             name,
             revision=revision,
-            allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "1_Pooling/*"],
+            allow_patterns=[
+                "*.json",
+                "*.safetensors",
+                "*.txt",
+                "*.model",
+                "1_Pooling/*",
+                "artifact.metadata",
+            ],
         )
     except (
         Exception

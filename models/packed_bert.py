@@ -63,7 +63,7 @@ class PackedBert:
     @torch.inference_mode()
     def states(self, tokens: PackedTokens) -> Tensor:
         """(T, H): the final state of each token, on the device."""
-        layout = Layout.of(tokens.lengths, self.dtype, self.device)
+        layout = Layout.of(tokens.lengths, self.dtype, self.device, tokens.seen)
         x = self._embedded(tokens, layout)
         for layer in self.layers:
             x = layer(x, layout, self.heads)

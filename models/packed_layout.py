@@ -27,9 +27,9 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows [first, last): `n` sequences of `width` rows; `bias` (n, 1, 1, width) is -inf where no token is.
+    """Rows [first, last): `n` sequences of `width` rows; `bias` (n, 1, 1, width) hides rows by -inf.
 
-    The bias is None where every row is a token.
+    Hidden are those without a token, and tokens that are not attended to; the bias is None where none is.
     """
 
     first: int
@@ -48,13 +48,17 @@ class Layout:
     blocks: list[Block]
 
     @classmethod
-    def of(cls, lengths: Ids, dtype: torch.dtype, device: torch.device) -> Layout:
-        """The layout for sequences of these lengths (B,); biases in the precision of the scores."""
+    def of(cls, lengths: Ids, dtype: torch.dtype, device: torch.device, seen: Ids | None = None) -> Layout:
+        """The layout for sequences of these lengths (B,); biases in the precision of the scores.
+
+        Of each sequence the first `seen` tokens (B,) are attended to, by default all.
+        """
+        seen = lengths if seen is None else seen
         widths = -(-lengths // VECTOR) * VECTOR
         ends = np.cumsum(widths)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         blocks = [
-            _block(lengths[first:last], int(ends[first] - widths[first]), int(widths[first]), dtype, device)
+            _block(seen[first:last], int(ends[first] - widths[first]), int(widths[first]), dtype, device)
             for first, last in _runs(widths)
         ]
         return cls(rounded(int(ends[-1])), np.repeat(ends - widths, lengths) + within, blocks)
@@ -82,10 +86,10 @@ def _runs(widths: Ids) -> Iterator[tuple[int, int]]:
     yield from pairwise(cuts)
 
 
-def _block(lengths: Ids, first: int, width: int, dtype: torch.dtype, device: torch.device) -> Block:
-    n, bias = len(lengths), None
-    if lengths.min() < width:
-        absent = torch.from_numpy(np.arange(width) >= lengths[:, np.newaxis])  # (n, width)
+def _block(seen: Ids, first: int, width: int, dtype: torch.dtype, device: torch.device) -> Block:
+    n, bias = len(seen), None
+    if seen.min() < width:
+        absent = torch.from_numpy(np.arange(width) >= seen[:, np.newaxis])  # (n, width)
         bias = torch.zeros(absent.shape, dtype=dtype).masked_fill_(absent, float("-inf"))
         bias = bias.to(device)[:, None, None, :]
     return Block(first, first + n * width, n, width, bias)

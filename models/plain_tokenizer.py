@@ -41,8 +41,11 @@ class PlainTokenizer:
 
     is_fast = True  # it knows where in a text its tokens are
 
-    def __init__(self, tokenizer: Tokenizer, cls_token_id: int, pad_token_id: int) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, cls_token_id: int, pad_token_id: int, mask_token_id: int | None = None
+    ) -> None:
         self.cls_token_id, self.pad_token_id = cls_token_id, pad_token_id
+        self.mask_token_id = mask_token_id
         self._tokenizer = tokenizer
 
     @classmethod
@@ -61,7 +64,9 @@ class PlainTokenizer:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         start, padding = (tokenizer.token_to_id(config[name]) for name in ("cls_token", "pad_token"))
-        return None if start is None or padding is None else cls(tokenizer, start, padding)
+        if start is None or padding is None:
+            return None
+        return cls(tokenizer, start, padding, tokenizer.token_to_id(_mask(config)))
 
     def __call__(
         self,
@@ -99,6 +104,13 @@ class PlainTokenizer:
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str | None]:
         """The pieces with these ids, as the vocabulary spells them."""
         return [self._tokenizer.id_to_token(number) for number in ids]
+
+
+def _mask(config: dict[str, Any]) -> str:
+    """The token that stands for a hidden one: given as it is, or as an object that describes it."""
+    named = config.get("mask_token")
+    content = named.get("content") if isinstance(named, dict) else named
+    return content if isinstance(content, str) else "[MASK]"
 
 
 def _read(path: Path) -> dict[str, Any]:

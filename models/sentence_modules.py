@@ -6,7 +6,7 @@ has other modules for questions ("query") and for passages ("document"); it may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -35,8 +35,7 @@ def sentence_modules(folder: Path, side: Side) -> list[Module]:
     ModelRejected for other modules, for another order, and for a module that lies outside of the folder.
     """
     found: list[Module] = []
-    for entry in read_json_list(folder / MODULES):
-        module = _module(folder, entry.get("type"), entry.get("path"), folder / MODULES)
+    for module in listed_modules(folder, (*KINDS, "Router")):
         found.extend(_routed(module.folder, side) if module.kind == "Router" else [module])
     kinds = [module.kind for module in found]
     n_dense = kinds.count("Dense")
@@ -47,6 +46,17 @@ def sentence_modules(folder: Path, side: Side) -> list[Module]:
             "any number of Dense, then one Normalize or none"
         )
     return found
+
+
+def listed_modules(
+    folder: Path, kinds: Sequence[str], libraries: Sequence[str] = ("sentence_transformers",)
+) -> list[Module]:
+    """The modules that `modules.json` lists; ModelRejected for other kinds, and outside of the folder."""
+    path = folder / MODULES
+    entries = read_json_list(path)
+    return [
+        _module(folder, entry.get("type"), entry.get("path"), path, kinds, libraries) for entry in entries
+    ]
 
 
 def _routed(folder: Path, side: Side) -> Iterator[Module]:
@@ -62,12 +72,19 @@ def _routed(folder: Path, side: Side) -> Iterator[Module]:
         yield _module(folder, types.get(name), name, path)
 
 
-def _module(folder: Path, full_type: object, path: object, source: Path) -> Module:
+def _module(
+    folder: Path,
+    full_type: object,
+    path: object,
+    source: Path,
+    kinds: Sequence[str] = KINDS,
+    libraries: Sequence[str] = ("sentence_transformers",),
+) -> Module:
     library, _, kind = str(full_type).partition(".")
     kind = kind.rpartition(".")[2]
-    if library != "sentence_transformers" or kind not in (*KINDS, "Router"):
+    if library not in libraries or kind not in kinds:
         raise ModelRejected(
-            f"{source}: the module {full_type} is not known here; known are {', '.join(KINDS)}"
+            f"{source}: the module {full_type} is not known here; known are {', '.join(kinds)}"
         )
     if not isinstance(path, str) or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise ModelRejected(f"{source}: the path {path!r} does not lie in the folder")

@@ -83,5 +83,6 @@ def padded_forward(model: Any, tokens: PackedTokens, *outputs: str) -> Tensor:
         inputs["token_type_ids"] = types
     with autocast(device):
         found = model(**inputs)
-    kept = [getattr(found, name)[mask.bool()] for name in outputs]
+    present = torch.from_numpy(tokens.mask()).to(device)
+    kept = [getattr(found, name)[present] for name in outputs]
     return kept[0] if len(kept) == 1 else torch.stack(kept, dim=-1)

@@ -1,4 +1,7 @@
-"""What follows the pooling: linear layers, then vectors of length 1 whose cosine is what is compared."""
+"""What follows the pooling, or the state of a token: linear layers, then vectors of length 1.
+
+The cosine of two is what is compared.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +45,7 @@ class VectorHead(nn.Module):
         n_in: int = config.hidden_size
         layers = [nn.Sequential(projection, nn.Identity())] if projection is not None else []
         layers += [layer.load() for layer in tower.layers]
-        width = n_in
-        for layer in layers:
-            if _sizes(layer)[0] != width:
-                raise ModelRejected(f"{tower.folder}: {width} numbers go into a layer for {_sizes(layer)[0]}")
-            width = _sizes(layer)[1]
+        check_sizes(n_in, layers, tower.folder)
         if tower.inner_product and tower.pooling not in AVERAGES:
             raise ModelRejected(f"{tower.folder}: inner products with pooling {tower.pooling} have no bound")
         return cls(n_in, layers, bound_of(trunk, layers) if tower.inner_product else None, side)
@@ -60,6 +59,15 @@ class VectorHead(nn.Module):
         if self.side == "question":
             return question_vectors(pooled)
         return passage_vectors(pooled, self.bound)
+
+
+def check_sizes(n_in: int, layers: Sequence[nn.Sequential], source: object) -> None:
+    """Raises ModelRejected unless each layer takes as many numbers as come out of what stands before it."""
+    width = n_in
+    for layer in layers:
+        if _sizes(layer)[0] != width:
+            raise ModelRejected(f"{source}: {width} numbers go into a layer for {_sizes(layer)[0]}")
+        width = _sizes(layer)[1]
 
 
 def _sizes(layer: nn.Sequential) -> tuple[int, int]:

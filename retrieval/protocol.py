@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -51,3 +51,34 @@ class Encoder(Protocol):
 
     def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector a passage: (len(texts), width) float32."""
+
+
+class TokenEncoder(Protocol):
+    """A model that gives a unit vector of `width` numbers for each token, of a question or of a passage.
+
+    `digest` names all that vectors depend on. A text gives one vector at least, and padding none. The offsets
+    of a text say for each of its vectors which code points it stands for, None for a marker or a [MASK].
+    """
+
+    digest: str
+    width: int
+
+    def encode_questions(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """The vectors of each question: (m, width) float32."""
+
+    def encode_passages(
+        self, texts: Sequence[str], report: Callable[[int], None] = ...
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The vectors of all passages, one's after another's, (T, width) float32, and how many of each.
+
+        `report` hears how many passages are done.
+        """
+
+    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """How many code points of each passage, from its start, are seen."""
+
+    def question_offsets(self, text: str) -> list[tuple[int, int] | None]:
+        """What each row of `encode_questions([text])` stands for."""
+
+    def passage_offsets(self, text: str) -> list[tuple[int, int] | None]:
+        """What each row of `encode_passages([text])` stands for."""

@@ -7,11 +7,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import tiny_config
+from tiny_models import tiny_config, tiny_encoder
 
 from spanwise.models.packed_bert import PackedBert
 from spanwise.models.packed_linear import PlainLinear, PrepackedLinear, kind_for
 from spanwise.models.packed_tokens import PackedTokens
+from spanwise.models.pretrained import load_encoder_trunk
 from spanwise.models.trunk import Trunk, is_packable, packable_part, padded_forward
 
 CPU = torch.device("cpu")
@@ -129,3 +130,15 @@ def test_the_trunk_below_a_head_is_found():
 def test_nothing_cannot_be_packed(rows):
     with pytest.raises(ValueError, match="expected some"):
         PackedTokens.of(rows)
+
+
+def test_tokens_that_are_not_attended_to_change_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    model = load_encoder_trunk(tiny_encoder(tmp_path))
+    rows = [list(range(1000, 1000 + n)) for n in (3, 20, 33)]
+    longer = PackedTokens.of([row + [103] * 9 for row in rows], [len(row) for row in rows])
+    alone = torch.split(Trunk(model).states(PackedTokens.of(rows)), [len(row) for row in rows])
+    for states in (Trunk(model).states(longer), padded_forward(model, longer, "last_hidden_state")):
+        for found, expected in zip(torch.split(states, longer.lengths.tolist()), alone, strict=True):
+            assert torch.allclose(found[: len(expected)], expected, atol=1e-5)
+            assert not torch.allclose(found[-1], found[-2], atol=1e-3)  # masks differ by their places
