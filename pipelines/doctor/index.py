@@ -7,9 +7,9 @@ from pathlib import Path
 from spanwise.errors import IndexNotFound, SpanwiseError
 
 from ...index.store import Store
+from ...models import token_models
 from ...models.locate import find_model
 from ...models.sides import model_digest, parts_of
-from ...models.token_models import token_model_digest
 from ..library import Library
 from ..locations import is_writable, nearest_index, resolve_index
 from .finding import Finding, fail, ok, warn
@@ -75,7 +75,7 @@ def check_colbert(path: Path) -> Finding | None:
         if library.colbert is None:
             return None
         name, command = library.colbert.name, library.sync_command
-        digest = token_model_digest(name)
+        digest = token_models.token_model_digest(name)
         with library.reading() as snapshot:
             n_passages, having = snapshot.n_passages, snapshot.token_models().get(digest, 0)
     seen = f"{having} of {n_passages} passages have token vectors of {name}"

@@ -197,10 +197,10 @@ def test_opening_with_another_model_is_refused_and_keeps_what_is_there(library, 
 
 def test_a_passage_beyond_the_window_is_a_gap(library, folder, words) -> None:
     words["builtin"].window = 6
-    (folder / "long.txt").write_text("one two three four five six seven eight\n")
+    (folder / "long.md").write_text("# A\n\none two three four five six seven eight\n")
     library.sync()
     gaps = {gap.document_id: gap.text for gap in library.gaps()}
-    assert gaps["long.txt"] == "seven eight"
+    assert gaps["long.md"] == "six seven eight"
     assert library.status()["beyond_window"]["documents"] == len(gaps)
 
 
