@@ -1,8 +1,8 @@
 """What an index of token vectors takes, and whether changes spoil it, on a folder of `make_token_corpus.py`.
 
-    python scripts/measure_token_index.py memory FOLDER --scratch /tmp/made --bits 4    one new process, searching
-    python scripts/measure_token_index.py bytes FOLDER --scratch /tmp/made              an index of everything
-    python scripts/measure_token_index.py changes FOLDER --scratch /tmp/made            additions and deletions
+    python scripts/measure_token_index.py memory FOLDER --scratch DIR     a new process that searches
+    python scripts/measure_token_index.py bytes FOLDER --scratch DIR      an index of everything
+    python scripts/measure_token_index.py changes FOLDER --scratch DIR    additions and deletions
 
 Prints one JSON object. `memory` opens the index that `compare_maxsim.py` made in --scratch, or makes it.
 """
