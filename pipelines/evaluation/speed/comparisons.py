@@ -7,22 +7,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 Part = Literal["build", "search"]
+Given = Literal["vectors", "tokens"]
 Unit = Literal["ms/question", "passages/s", "s"]
+
+
+FEW = 30  # where peers take long
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """One kind of work: `part` of an engine is timed, over the whole corpus or a beginning of it.
 
-    `vectors`: the engines are given the vectors of passages and questions. `paragraphs` and `questions` limit
-    what would take too long.
+    `given`: the engines are given a vector of each passage and question, or those of its tokens. `paragraphs`
+    and `questions` limit what would take too long.
     """
 
     name: str
     part: Part
     unit: Unit
     about: str
-    vectors: bool = False
+    given: Given | None = None
     paragraphs: int | None = None
     questions: int | None = None
 
@@ -46,8 +50,37 @@ COMPARISONS = (
     Comparison("tfidf-search", "search", "ms/question", "from a question to hits; ours have text and place"),
     Comparison("dense-encode", "build", "passages/s", "from texts to vectors", paragraphs=64),
     Comparison("dense-index", "build", "passages/s", "from texts to a searchable dense index", paragraphs=64),
-    Comparison("dense-search", "search", "ms/question", "from a question to hits, encoding it", vectors=True),
-    Comparison("dense-kernel", "search", "ms/question", "from a question's vector to numbers", vectors=True),
+    Comparison(
+        "dense-search", "search", "ms/question", "from a question to hits, encoding it", given="vectors"
+    ),
+    Comparison(
+        "dense-kernel", "search", "ms/question", "from a question's vector to numbers", given="vectors"
+    ),
+    Comparison("maxsim-encode", "build", "passages/s", "from texts to vectors of tokens", paragraphs=64),
+    Comparison(
+        "maxsim-search",
+        "search",
+        "ms/question",
+        "from a question to hits, encoding it",
+        given="tokens",
+        questions=FEW,
+    ),
+    Comparison(
+        "maxsim-kernel",
+        "search",
+        "ms/question",
+        "from a question's tokens to numbers; ours from 4 bits",
+        given="tokens",
+        questions=FEW,
+    ),
+    Comparison(
+        "maxsim-exact",
+        "search",
+        "ms/question",
+        "the same, all tokens compared; ours in int8",
+        given="tokens",
+        questions=FEW,
+    ),
     Comparison("first-search", "search", "s", "a new process answers one question", questions=3),
 )
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from spanwise.types import Document
 
 from ....corpora.passages import split
+from .tokens import Tokens
 
 CORPUS, PASSAGE_VECTORS, QUESTION_VECTORS = "corpus.json", "passages.npy", "questions.npy"
 WITHOUT_VECTORS = "this corpus has no vectors: its comparison should say that it starts from them"
@@ -36,7 +37,8 @@ class Piece:
 class Corpus:
     """Distinct paragraphs, their passages in order, and questions; `gold[i]` is the paragraph of question i.
 
-    The vectors, one unit row a passage and a question, are there only for comparisons that begin with them.
+    The vectors, one unit row a passage and a question, are there only for comparisons that begin with them,
+    and so are the tokens, several rows each.
     """
 
     paragraphs: tuple[str, ...]
@@ -45,6 +47,7 @@ class Corpus:
     gold: tuple[int, ...]
     vectors: NDArray[np.float32] | None = None
     question_vectors: NDArray[np.float32] | None = None
+    tokens: Tokens | None = None
 
     @property
     def texts(self) -> list[str]:
@@ -64,13 +67,20 @@ class Corpus:
             raise ValueError(WITHOUT_VECTORS)
         return dict(zip(self.questions, self.question_vectors[:, np.newaxis], strict=True))
 
+    @property
+    def given_tokens(self) -> Tokens:
+        """The tokens of passages and questions; `ValueError` for a corpus without."""
+        if self.tokens is None:
+            raise ValueError(WITHOUT_VECTORS)
+        return self.tokens
+
     def beginning(self, n_paragraphs: int) -> Corpus:
         """The same without what comes after the first paragraphs; the questions stay."""
         n = sum(passage.paragraph < n_paragraphs for passage in self.passages)
         vectors = None if self.vectors is None else self.vectors[:n]
-        return replace(
-            self, paragraphs=self.paragraphs[:n_paragraphs], passages=self.passages[:n], vectors=vectors
-        )
+        tokens = self.tokens and self.tokens.beginning(n)
+        paragraphs, passages = self.paragraphs[:n_paragraphs], self.passages[:n]
+        return replace(self, paragraphs=paragraphs, passages=passages, vectors=vectors, tokens=tokens)
 
     def save(self, folder: Path) -> None:
         """Write it into an existing folder."""
@@ -84,6 +94,8 @@ class Corpus:
         if self.vectors is not None and self.question_vectors is not None:
             np.save(folder / PASSAGE_VECTORS, self.vectors, allow_pickle=False)
             np.save(folder / QUESTION_VECTORS, self.question_vectors, allow_pickle=False)
+        if self.tokens is not None:
+            self.tokens.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> Corpus:
@@ -96,6 +108,7 @@ class Corpus:
             tuple(record["gold"]),
             _matrix(folder / PASSAGE_VECTORS),
             _matrix(folder / QUESTION_VECTORS),
+            Tokens.load(folder),
         )
 
 

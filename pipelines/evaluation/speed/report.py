@@ -13,7 +13,7 @@ from typing import Any
 from spanwise import __version__
 
 from ...progress import Report, silent
-from .comparisons import Comparison
+from .comparisons import Comparison, Given
 from .corpus import Corpus, corpus_of
 from .data import Paragraphs
 from .machine import machine_record
@@ -21,7 +21,7 @@ from .registry import Entrant, versions
 from .rounds import LeftOut, compare
 from .row import Row
 from .settings import Settings
-from .vectors import with_vectors
+from .vectors import with_tokens, with_vectors
 
 EXTRA = "pip install 'spanwise[bench]'"
 
@@ -101,17 +101,19 @@ class _Corpora:
 
     def __init__(self, paragraphs: Paragraphs, settings: Settings, report: Report) -> None:
         self._paragraphs, self._settings, self._report = paragraphs, settings, report
-        self._with_vectors: Corpus | None = None
+        self._with: dict[Given, Corpus] = {}
 
     def of(self, comparison: Comparison) -> Corpus:
         """The paragraphs that come first, as many as the settings and the comparison allow."""
         limits = [self._settings.paragraphs, comparison.paragraphs]
-        if not comparison.vectors:
+        given = comparison.given
+        if given is None:
             return self._drawn(limits, comparison.questions)
-        if self._with_vectors is None:
-            drawn = self._drawn([*limits, self._settings.vectors], None)
-            self._with_vectors = with_vectors(drawn, self._report)
-        return self._with_vectors
+        if given not in self._with:
+            drawn = self._drawn([*limits, self._settings.vectors], comparison.questions)
+            added = with_vectors if given == "vectors" else with_tokens
+            self._with[given] = added(drawn, self._report)
+        return self._with[given]
 
     def _drawn(self, limits: Sequence[int | None], questions: int | None) -> Corpus:
         most = min((limit for limit in limits if limit is not None), default=None)

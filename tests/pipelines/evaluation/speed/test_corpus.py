@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from spanwise.pipelines.evaluation.speed.corpus import Corpus, corpus_of
 from spanwise.pipelines.evaluation.speed.data import read_paragraphs
+from spanwise.pipelines.evaluation.speed.tokens import Tokens
 
 
 def test_it_comes_back_as_it_was_saved(corpus, tmp_path):
@@ -21,6 +23,33 @@ def test_it_comes_back_as_it_was_saved(corpus, tmp_path):
 def test_its_beginning_has_the_beginning_of_the_vectors(corpus):
     first = Corpus(corpus.paragraphs, corpus.passages, (), (), np.eye(3, dtype=np.float32)).beginning(2)
     assert (len(first.paragraphs), len(first.passages), first.given_vectors.shape) == (2, 2, (2, 3))
+
+
+@pytest.fixture
+def with_tokens(corpus):
+    rows = np.arange(12, dtype=np.float32).reshape(6, 2)
+    return replace(corpus, tokens=Tokens(rows, np.array([1, 2, 3]), rows[:4], np.array([2, 1, 1])))
+
+
+def test_tokens_come_back_as_they_were_saved(with_tokens, tmp_path):
+    with_tokens.save(tmp_path)
+    loaded = Corpus.load(tmp_path).given_tokens
+    assert [rows.tolist() for rows in loaded.passages] == [
+        [[0, 1]],
+        [[2, 3], [4, 5]],
+        [[6, 7], [8, 9], [10, 11]],
+    ]
+    assert loaded.of_questions(with_tokens.questions)[with_tokens.questions[1]].tolist() == [[4, 5]]
+
+
+def test_its_beginning_has_the_beginning_of_the_tokens(with_tokens):
+    first = with_tokens.beginning(2).given_tokens
+    assert (len(first.rows), first.lengths.tolist(), len(first.question_rows)) == (3, [1, 2], 4)
+
+
+def test_tokens_that_were_not_given_are_named(corpus):
+    with pytest.raises(ValueError, match="no vectors"):
+        _ = corpus.given_tokens
 
 
 def test_vectors_that_were_not_given_are_named(corpus):

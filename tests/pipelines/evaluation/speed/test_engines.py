@@ -10,8 +10,9 @@ import pytest
 from numpy.random import default_rng
 
 from spanwise.pipelines.evaluation.speed.registry import all_entrants
+from spanwise.pipelines.evaluation.speed.tokens import Tokens
 
-LOAD_A_MODEL = {"dense-encode", "dense-index", "dense-search"}
+LOAD_A_MODEL = {"dense-encode", "dense-index", "dense-search", "maxsim-encode", "maxsim-search"}
 
 
 def unit_rows(shape):
@@ -43,10 +44,23 @@ def test_it_finds_the_paragraph_that_answers(one, corpus, tmp_path):
 
 
 def with_vectors(corpus, one):
-    """The vectors of the base model for who encodes questions, made ones for who is given them."""
+    """The vectors of the models for who encodes questions, made ones for who is given them."""
     if "dense-search" in one.comparisons:
         from spanwise.pipelines.evaluation.speed.vectors import with_vectors
 
         return with_vectors(corpus, lambda *progress: None)
+    if "maxsim-search" in one.comparisons:
+        from spanwise.pipelines.evaluation.speed.vectors import with_tokens
+
+        return with_tokens(corpus, lambda *progress: None)
     rows = unit_rows((3, 8))
-    return replace(corpus, vectors=rows, question_vectors=rows[list(corpus.gold)])
+    made = {"vectors": rows, "question_vectors": rows[list(corpus.gold)]}
+    return replace(corpus, **made, tokens=made_tokens(corpus.gold))
+
+
+def made_tokens(gold):
+    """Passages of 2, 3 and 4 tokens; a question has the last two of its passage."""
+    rows = unit_rows((9, 8))
+    passages = rows[:2], rows[2:5], rows[5:]
+    questions = np.concatenate([passages[number][-2:] for number in gold])
+    return Tokens(rows, np.array([2, 3, 4]), questions, np.array([2, 2, 2]))
