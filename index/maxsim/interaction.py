@@ -84,7 +84,9 @@ def quantise(
     `steps[r]` is that of the column times row_scales[r], for the rows (m,) that there are; the rest is left.
     """
     n_rows, width = row_scales.shape[0], products.shape[1]
-    lowest, highest = np.full(width, np.inf, np.float32), np.full(width, -np.inf, np.float32)
+    lowest, highest = np.empty(width, np.float32), np.empty(width, np.float32)
+    for row in range(width):
+        lowest[row], highest[row] = np.inf, -np.inf
     for centroid in range(products.shape[0]):
         scale = scales[centroid]
         for row in range(width):

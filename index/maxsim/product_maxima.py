@@ -200,23 +200,29 @@ _unpacked_two, _unpacked_four = _unpacked(2), _unpacked(4)
 
 
 @compiled
-def unpack(stored: NDArray[np.uint8], levels: NDArray[np.int8], out: NDArray[np.int8]) -> None:
-    """Write the levels of the codes in bytes (n,), two or four in each as there are 16 levels or 4."""
+def unpack(
+    values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
+) -> None:
+    """Write the levels of the codes in values[start:end], two or four a byte as there are 16 levels or 4."""
+    n_bytes = values.shape[1]
+    stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
     n_codes = 2 if levels.shape[0] == 16 else 4
     bits = 8 // n_codes
     table = np.zeros(LANES, np.int8)
-    table[: levels.shape[0]] = levels
-    whole = stored.shape[0] // LANES * LANES
+    for code in range(levels.shape[0]):  # numba compiles a slice assignment for seconds
+        table[code] = levels[code]
+    whole = n // LANES * LANES
     for first in range(0, whole, LANES):
-        source = np.uintp(stored.ctypes.data + first)
+        source = np.uintp(stored + first)
         to = np.uintp(out.ctypes.data + first * n_codes)
         if n_codes == 2:
             _unpacked_two(source, np.uintp(table.ctypes.data), to)
         else:
             _unpacked_four(source, np.uintp(table.ctypes.data), to)
-    for place in range(whole, stored.shape[0]):
+    for place in range(whole, n):
+        byte = values[start + place // n_bytes, place % n_bytes]
         for number in range(n_codes):
-            code = (stored[place] >> (bits * number)) & (levels.shape[0] - 1)
+            code = (byte >> (bits * number)) & (levels.shape[0] - 1)
             out[place * n_codes + number] = levels[code]
 
 
@@ -241,14 +247,17 @@ def product_sums(
     """
     n_groups, n_steps, n_bytes = rows.shape[0], rows.shape[1], values.shape[1]
     stride = n_groups if base.shape[0] > 1 else 0
-    longest = (ends - starts).max() if levels.shape[0] and starts.shape[0] else 0
+    longest = 0
+    if levels.shape[0]:
+        for passage in range(starts.shape[0]):
+            longest = max(longest, ends[passage] - starts[passage])
     unpacked = np.empty(longest * n_steps * GROUP, np.int8)
     maxima = np.empty(LANES, np.float32)
     for passage in range(starts.shape[0]):
         start, end = starts[passage], ends[passage]
         tokens = values.ctypes.data + start * n_bytes
         if levels.shape[0]:
-            unpack(values[start:end].ravel(), levels, unpacked)
+            unpack(values, start, end, levels, unpacked)
             tokens = unpacked.ctypes.data
         total = np.float32(0)
         for group in range(n_groups):

@@ -1,8 +1,8 @@
 """The products of blocks of token vectors with question rows, by the fastest means that the machine has.
 
 `torch._int_mm`, a product of bytes with exact sums, is a private function: it may be missing, and is probed
-once. Without it products are made of bfloat16 where the processor multiplies them, else of float32; both hold
-the numbers of int8 vectors exactly, and differ from the exact sums by rounding alone.
+once. Without it products are made of bfloat16 where the processor multiplies them, else of float32. Both hold
+the numbers of int8 vectors exactly; float32 sums are exact, too, those of bfloat16 are rounded to 8 bits.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ def has_bfloat16() -> bool:
         return bool(torch.cpu._is_avx512_bf16_supported())
     except AttributeError:
         return False
+
+
+def rounding() -> float:
+    """How far a product may be from the exact one, as a share of the lengths of its two vectors."""
+    return 2.0**-8 if has_bfloat16() and not has_int8() else 1e-5
 
 
 def padded_rows(n: int) -> int:

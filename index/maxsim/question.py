@@ -12,11 +12,10 @@ from spanwise.errors import VectorRejected
 
 from .codebook import Codebook
 from .int8_tokens import Int8Form
-from .products import similarities
+from .products import rounding, similarities
 
 _LARGEST = 127
 _LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
-_ROUNDING = 1e-5  # of float32 sums, for each row
 
 
 class Question:
@@ -52,12 +51,15 @@ class Question:
         """How far the difference of two scanned scores may be from that of the exact ones.
 
         Each is off by at most what the rounding of rows and of levels can do to every maximum:
-        sum over r of |row - its int8| * |token| + |row| * |level - its int8| * scale * sqrt(width).
+        sum over r of |row - its int8| * |token| + |row| * |level - its int8| * scale * sqrt(width)
+
+        and by the rounding of the products.
         """
         of_rows = float(np.linalg.norm(self._lost, axis=1).sum()) * _LONGEST
         width = self.rows.shape[1]
-        of_levels = float(np.linalg.norm(self.rows, axis=1).sum()) * self._form.error * largest_scale
-        return 2 * (of_rows + of_levels * sqrt(width) + _ROUNDING * self.n_rows)
+        lengths = float(np.linalg.norm(self.rows, axis=1).sum())
+        of_levels = lengths * self._form.error * largest_scale * sqrt(width)
+        return 2 * (of_rows + of_levels + lengths * _LONGEST * rounding())
 
 
 def check_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:

@@ -95,21 +95,21 @@ def test_equal_passages_come_by_place() -> None:
 
 @pytest.mark.parametrize("bits", BITS)
 def test_candidates_lose_next_to_nothing(bits: int) -> None:
-    tokens = held(bits, 2000)
+    tokens = held(bits, 1000)
     exact = MaxSimIndex(tokens, tokens.codebook, places, exact=True)
-    approximate = MaxSimIndex(tokens, tokens.codebook, places, candidates=200)
-    asked_for = questions(30, n_passages=2000)
+    approximate = MaxSimIndex(tokens, tokens.codebook, places, candidates=100)
+    asked_for = questions(30, n_passages=1000)
     pairs = zip(exact.search(asked_for, 10), approximate.search(asked_for, 10), strict=True)
     shares = [np.isin(one.passage_ids, other.passage_ids).mean() for one, other in pairs]
     assert np.mean(shares) >= 0.97
 
 
 def test_lists_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = held(4, 2000)
-    asked_for = questions(30, n_passages=2000)
+    tokens = held(4, 1000)
+    asked_for = questions(30, n_passages=1000)
     exact = MaxSimIndex(tokens, tokens.codebook, places, exact=True).search(asked_for, 10)
-    monkeypatch.setattr(maxsim_index, "_LISTED", 1000)
-    listed = MaxSimIndex(tokens, tokens.codebook, places, candidates=200).search(asked_for, 10)
+    monkeypatch.setattr(maxsim_index, "_LISTED", 500)
+    listed = MaxSimIndex(tokens, tokens.codebook, places, candidates=100).search(asked_for, 10)
     shares = [
         np.isin(one.passage_ids, other.passage_ids).mean() for one, other in zip(exact, listed, strict=True)
     ]
@@ -139,9 +139,9 @@ def test_any_deletes_filters_and_k(
 
 
 def test_a_filter_leaves_k_hits_and_their_scores() -> None:
-    tokens = held(4, 2000)
-    (question,) = questions(1, n_passages=2000)
-    among = np.arange(0, 2000, 2)
+    tokens = held(4, 1000)
+    (question,) = questions(1, n_passages=1000)
+    among = np.arange(0, 1000, 2)
     filtered = MaxSimIndex(tokens, tokens.codebook, places, candidates=60).search([question], 50, among)[0]
     assert len(filtered.passage_ids) == 50
     assert not (filtered.passage_ids % 2).any()
@@ -149,8 +149,10 @@ def test_a_filter_leaves_k_hits_and_their_scores() -> None:
 
 
 def test_k_beyond_the_candidates_is_filled() -> None:
-    tokens = held(4, 2000)
-    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(questions(1, n_passages=2000), 300)
+    tokens = held(4, 1000)
+    (ranking,) = MaxSimIndex(tokens, tokens.codebook, places, candidates=10).search(
+        questions(1, n_passages=1000), 300
+    )
     assert len(ranking.passage_ids) == 300
 
 
