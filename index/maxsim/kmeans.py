@@ -24,7 +24,7 @@ def n_centroids(n_tokens: int, n_sample: int) -> int:
     16384
     """
     wanted = 2 ** math.floor(math.log2(16 * math.sqrt(max(n_tokens, 1))))
-    return max(1, min(wanted, n_sample // PER_CENTROID, LARGEST))
+    return max(1, min(int(wanted), n_sample // PER_CENTROID, LARGEST))
 
 
 def kmeans(sample: NDArray[np.float32], k: int, *, seed: int) -> NDArray[np.float32]:
