@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from word_encoder import WordEncoder
 from made_vectors import unit
 from numpy.typing import NDArray
+from word_encoder import WordEncoder
 
 CAT, DOG, MAT = unit(np.array([[0.2, 0.8, -0.3], [0.1, 0.7, -0.2], [-0.5, 0.1, 0.6]]))
 PLANE = {"x": (1, 0), "y": (0, 1), "b": (0.6, 0.8), "c": (0.8, 0.6)}

@@ -27,8 +27,10 @@ from .token_codes import TokenCodes
 FORMAT = 1
 BITS = (2, 4, 8)
 _BLOCK = 8192  # tokens at a time
-_DRIFT = 1.1  # times the mean squared distance of the held-back vectors of the training
-_ENOUGH = 256  # vectors that tell a drift from chance
+_DRIFT = 1.4  # times the mean squared distance of the held-back vectors of the training
+_ENOUGH = 2048  # vectors that tell a drift from the ways of one passage
+_FEW = 256  # vectors that may all be centroids
+_RUN = 512  # vectors, of a few passages, that are held back together
 _GROWTH = 4  # times the tokens it was trained for
 _HIGHEST = 1000.0  # of what a scale of 16 bits still holds
 _LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
@@ -70,7 +72,10 @@ class Codebook:
         if not len(sample):
             raise ValueError("no vector to train on")
         seen, unseen = _split(sample)
-        centroids = kmeans(seen, n_centroids(n_tokens, len(seen)), seed=seed)
+        if len(seen) <= _FEW:
+            centroids = np.unique(seen, axis=0)
+        else:
+            centroids = kmeans(seen, n_centroids(n_tokens, len(seen)), seed=seed)
         residuals = unseen - centroids[Nearest.build(centroids)(unseen)]
         distance = float((residuals**2).sum(1, dtype=np.float64).mean())
         levels = np.empty(0, np.float32) if bits == 8 else train_levels(residuals[:_LEVELS_SAMPLE], bits)
@@ -130,8 +135,8 @@ class Codebook:
     def is_drifting(self, vectors: NDArray[np.float32]) -> bool:
         """True when the vectors lie farther from their centroids than those of the training did.
 
-        The rule: a mean squared distance above 1.1 times that of the training's held-back tenth. Fewer than
-        256 vectors do not tell.
+        The rule: a mean squared distance above 1.4 times that of the training's held-back tenth. Fewer than
+        2,048 vectors do not tell.
         """
         vectors = _checked(vectors, self.width)
         if len(vectors) < _ENOUGH or len(self.centroids) >= LARGEST:
@@ -182,10 +187,13 @@ class Codebook:
 
 
 def _split(sample: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Nine of ten vectors, which make the centroids, and every tenth, held back; few serve as both."""
-    if len(sample) < 100:
+    """Nine of ten runs of vectors, which make the centroids, and every tenth, held back; few serve as both.
+
+    The tokens of a passage are alike and follow one another: held back one by one they would not be unseen.
+    """
+    if len(sample) <= _FEW:
         return sample, sample
-    unseen = np.arange(len(sample)) % 10 == 9
+    unseen = np.arange(len(sample)) // min(_RUN, len(sample) // 10) % 10 == 9
     return sample[~unseen], sample[unseen]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import VectorRejected
 
+from ..gate import faulty_rows
 from .codebook import Codebook
 from .int8_tokens import Int8Form
 from .products import rounding, similarities
@@ -63,11 +64,11 @@ class Question:
 
 
 def check_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:
-    """Refuse what is not (rows, width) float32, finite and with at least one row."""
+    """Refuse what is not (rows, width) float32, with at least one row, all of length 1."""
     for number, rows in enumerate(questions):
         if rows.ndim != 2 or not len(rows) or rows.shape[1] != width or rows.dtype != np.float32:
             raise VectorRejected(
                 f"question {number} has shape {rows.shape} of {rows.dtype}, expected (rows, {width}) float32"
             )
-        if not np.isfinite(rows).all():
-            raise VectorRejected(f"question {number} holds NaN or infinity")
+        for row, fault in faulty_rows(rows).items():
+            raise VectorRejected(f"row {row} of question {number} {fault}")

@@ -26,17 +26,18 @@ def encode(vectors, residuals, levels, codes, scales, along):  # type: ignore[no
         for j in range(len(r)):
             code[j] = _nearest_level(levels, r[j] / scale, np.int64(0))
         for turn in range(TURNS):
-            scale = _best_scale(x, r, levels, code, along)
-            if not turn < TURNS - 1 or scale <= 0 or not _improve(x, r, levels, code, scale, along):
+            scale = max(_best_scale(x, r, levels, code, along), np.float32(0))
+            if not turn < TURNS - 1 or scale == 0 or not _improve(x, r, levels, code, scale, along):
                 break
         scales[t] = scale
 
 
 @njit(cache=True)
 def _nearest_level(levels, y, at):  # type: ignore[no-untyped-def] # pragma: no cover
-    while at + 1 < len(levels) and abs(levels[at + 1] - y) < abs(levels[at] - y):
+    # Equal levels are passed: a few numbers to learn from may have left some.
+    while at + 1 < len(levels) and abs(levels[at + 1] - y) <= abs(levels[at] - y):
         at += 1
-    while at > 0 and abs(levels[at - 1] - y) < abs(levels[at] - y):
+    while at > 0 and abs(levels[at - 1] - y) <= abs(levels[at] - y):
         at -= 1
     return at
 

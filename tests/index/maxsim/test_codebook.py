@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from maxsim_vectors import unit
 
 from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.maxsim.codec_residual import train_levels
 
 WIDTHS = (8, 32, 64, 96, 128, 256)
 
@@ -117,3 +118,24 @@ def test_bad_arguments() -> None:
         codebook.encode(unit(3, 12))
     with pytest.raises(ValueError, match="format 9"):
         Codebook.from_columns({**codebook.columns(), "numbers": np.array([9, 4, 10, 0])})
+
+
+@pytest.mark.parametrize("bits", [2, 4])
+def test_residuals_that_few_levels_can_say_are_kept(bits) -> None:
+    rows = np.eye(4, dtype=np.float32)
+    centroids = np.full((1, 4), 0.25, np.float32)
+    levels = train_levels(rows - centroids, bits)  # some of them equal
+    codebook = Codebook(bits, centroids, levels, 0.75, 4)
+    assert np.allclose(codebook.decode(codebook.encode(rows)), rows, atol=1e-3)
+
+
+def test_few_vectors_are_all_centroids() -> None:
+    sample = unit(100, 8, 3)
+    codebook = Codebook.train(np.concatenate([sample, sample]), 200)
+    assert len(codebook.centroids) == 100
+    assert np.array_equal(codebook.decode(codebook.encode(sample)), sample)
+
+
+def test_scales_are_never_negative() -> None:
+    codebook = Codebook.train(unit(400, 4, 1), 400, 2)
+    assert (codebook.encode(unit(5000, 4, 2)).scales >= 0).all()
