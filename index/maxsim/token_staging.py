@@ -1,8 +1,8 @@
 """The token vectors that one writer staged for the next commit, compressed, and the codebooks they go by.
 
-A codebook is trained once, by whoever encodes first. When the collection outgrows it, or new vectors lie far
-from its centroids, it is extended by more centroids: old codes stay valid, since the old ones keep their
-numbers.
+A codebook is trained once, by whoever encodes first. When the collection has outgrown it, it is extended by
+centroids for all, when new vectors lie far from its centroids, by a few for them. Old codes stay valid, since
+the old centroids keep their numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from ..segment import Segment, open_segment
 from ..segment_writer import Columns
 from ..staging import Staging
 from .codebook import Codebook
+from .kmeans import n_centroids
 from .stored_codebook import KIND as CODEBOOK
 from .stored_codebook import extends, is_equal, read_codebook
 from .token_codes import TokenCodes
 from .tokens import KIND, TokenSegment, spans_of, sums
 from .tokens_merge import merge_tokens
 
-_DRIFT_SAMPLE, _SAMPLE = 16_384, 131_072  # vectors of a batch that are looked at
+_SAMPLE = 131_072  # vectors of a collection that new centroids are made for
+_DRIFT_SAMPLE = 4096  # vectors of a batch that tell whether it drifts, and get centroids when it does
+_MOST_CENTROIDS = 2  # times as many as a fresh codebook would have: drift adds no more
 _NOBODY = np.empty(0, np.int64)
 
 
@@ -173,22 +176,28 @@ class TokenStaging(Staging[TokensBuilder, TokenSegment]):
         self.refresh()
 
     def _fitting_codebook(self, model: str, vectors: NDArray[np.float32]) -> Codebook:
-        """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it."""
-        codebook = self._codebooks[model]
+        """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it.
+
+        What a collection of this size would be built with bounds both, so that neither goes on for ever.
+        """
+        codebook, sample = self._codebooks[model], _some(vectors, _DRIFT_SAMPLE)
         n_tokens = self._n_tokens(model) + len(vectors)
-        if codebook.wants_more(n_tokens) or codebook.is_drifting(_some(vectors, _DRIFT_SAMPLE)):
+        n_known, n_fresh = len(codebook.centroids), n_centroids(n_tokens, n_tokens)
+        if codebook.wants_more(n_tokens) and n_known < n_fresh:
             codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
+        elif n_known < _MOST_CENTROIDS * n_fresh and codebook.is_drifting(sample):
+            codebook = codebook.extended(sample, codebook.n_tokens)
+        if len(codebook.centroids) > n_known:
             self.put_codebook(model, codebook)
         return codebook
 
     def _sample(self, model: str, codebook: Codebook, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What new centroids are made for: these vectors, and stored ones as they are decoded.
+        """At most as many vectors as a growing codebook is trained on: these, and stored ones as decoded.
 
         The stored ones matter when a collection grows in small steps, none of which has vectors enough.
         """
         stored = self._stored().get(model, [])
-        n_stored = sum(len(segment.codes) for segment in stored)
-        step = max(1, -(-n_stored // (_SAMPLE // 2)))
+        step = max(1, -(-sum(len(segment.codes) for segment in stored) // (_SAMPLE // 2)))
         parts = [segment.read(np.arange(0, len(segment.passage_ids), step)) for segment in stored]
         return np.concatenate([_some(vectors, _SAMPLE // 2), *map(codebook.decode, parts)])
 
