@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_tokens import Vectors, places, stored, trained
+from made_maxsim import Vectors, places, stored, trained
 
 from spanwise.index.maxsim.maxsim_index import MaxSimIndex
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_tokens import asked, clustered, maxsim_scores, places, stored, trained
+from made_maxsim import asked, clustered, maxsim_scores, places, stored, trained
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import exact_scan, maxsim_index, products
