@@ -140,7 +140,7 @@ def covered_column(covered: Sequence[int] | NDArray[np.integer] | None, n_rows: 
     if covered is None:
         return np.full(n_rows, NOT_KNOWN, np.int32)
     column = np.asarray(covered)
-    if column.shape != (n_rows,) or not np.issubdtype(column.dtype, np.integer):
+    if column.shape != (n_rows,) or (n_rows and not np.issubdtype(column.dtype, np.integer)):
         raise ValueError(f"covered must be {n_rows} integers, one for each vector, not {covered!r}")
     if n_rows and not 0 <= column.min() <= column.max() < 2**31:
         raise ValueError(f"covered must count code points from 0, not {column.min()} to {column.max()}")

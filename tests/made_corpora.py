@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_tokens import put_tokens
 from numpy.typing import NDArray
 
 from spanwise.index import FileState, Snapshot, Store, Writer
@@ -38,7 +39,7 @@ class Corpus:
 
 
 def stage(writer: Writer, put: Texts, remove: Sequence[str] = (), vectors: bool = False) -> None:
-    """Remove documents, put others, with the vector of each passage when asked."""
+    """Remove documents, put others, with the vector and the tokens of each passage when asked."""
     for document_id in remove:
         writer.remove(document_id)
     for document_id, texts in put.items():
@@ -47,6 +48,7 @@ def stage(writer: Writer, put: Texts, remove: Sequence[str] = (), vectors: bool 
         ids = writer.put(document, passages, [PLAIN.terms(text) for text in texts], state)
         if vectors and ids:
             writer.put_vectors(MODEL, ids, np.stack([vector_of(text) for text in texts]))
+            put_tokens(writer, ids, texts)
 
 
 def vector_of(text: str) -> NDArray[np.float32]:

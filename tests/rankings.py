@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
+from made_tokens import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
+from numpy.typing import NDArray
 
 from spanwise.index import Store
+from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever
 from spanwise.retrieval.tfidf import tfidf_retriever
 
@@ -17,12 +21,14 @@ QUESTIONS = ["w0", "w1 w2", "w3 w3 w4 w11", "w5 w6 w7 w8"]
 
 
 def encode(store: Store) -> None:
-    """Store the vectors that are missing, in a commit of their own."""
+    """Store the vectors and tokens that are missing, in a commit of their own."""
     with store.writer() as writer, store.snapshot() as snapshot:
         ids = snapshot.without_vectors(MODEL).tolist()
         if ids:
             vectors = np.stack([vector_of(passage.text) for passage in snapshot.passages(ids)])
             writer.put_vectors(MODEL, ids, vectors)
+        lacking = snapshot.passages(snapshot.without_tokens(TOKEN_MODEL).tolist())
+        put_tokens(writer, [passage.id for passage in lacking], [passage.text for passage in lacking])
         writer.commit()
 
 
@@ -52,3 +58,34 @@ def fresh_build(path: Path, texts: Texts) -> dict[str, Any]:
             stage(writer, dict(sorted(texts.items(), reverse=True)), vectors=True)
             writer.commit()
         return rankings(store)
+
+
+Rows = NDArray[np.float32]
+K, TOLERANCE = 5, 1e-4
+
+
+def check_maxsim(store: Store) -> float:
+    """The share of the best passages that late interaction finds, after its rankings proved to be those of
+    MaxSim over the decoded vectors.
+
+    A passage counts as one of the best when its score over the vectors as they came is, but for 0.01 a row.
+    """
+    with store.snapshot() as snapshot:
+        if not snapshot.token_models():
+            return 1.0
+        passages = decoded(snapshot)
+        assert sorted(passages) == sorted(snapshot.passage_ids().tolist())
+        texts = {passage.id: passage.text for passage in snapshot.all_passages()}
+        queries = [tokens_of(question) for question in QUESTIONS]
+        found = snapshot.maxsim(TOKEN_MODEL, exact=True).search(queries, K)
+        return float(np.mean([_share(*pair, passages, texts) for pair in zip(queries, found, strict=True)]))
+
+
+def _share(query: Rows, ranking: Ranking, passages: Mapping[int, Rows], texts: Mapping[int, str]) -> float:
+    scores = {number: maxsim(query, vectors) for number, vectors in passages.items()}
+    best, ids = sorted(scores.values(), reverse=True)[:K], ranking.passage_ids.tolist()
+    assert np.allclose(ranking.scores, best, rtol=0, atol=TOLERANCE)
+    assert np.allclose(ranking.scores, [scores[number] for number in ids], rtol=0, atol=TOLERANCE)
+    true = {number: maxsim(query, tokens_of(text)) for number, text in texts.items()}
+    bound = sorted(true.values(), reverse=True)[len(best) - 1] - 0.01 * len(query)
+    return float(np.mean([true[number] >= bound for number in ids]))

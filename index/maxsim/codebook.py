@@ -10,7 +10,8 @@ centroids begin with these and whose tables are these, so that codes once writte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,27 @@ from numpy.typing import NDArray
 
 from .codec_int8 import decode_int8, encode_int8
 from .codec_residual import decode_residuals, encode_residuals, train_levels
-from .kmeans import LARGEST, kmeans, n_centroids
-from .nearest import nearest
+from .kmeans import LARGEST, PER_CENTROID, kmeans, n_centroids
+from .nearest import Nearest
 from .packing import packed, unpacked
 from .token_codes import TokenCodes
 
 FORMAT = 1
 BITS = (2, 4, 8)
 _BLOCK = 8192  # tokens at a time
-_DRIFT = 1.1  # times the mean squared distance at the training
+_DRIFT = 1.1  # times the mean squared distance of the held-back vectors of the training
+_ENOUGH = 256  # vectors that tell a drift from chance
 _GROWTH = 4  # times the tokens it was trained for
+_HIGHEST = 1000.0  # of what a scale of 16 bits still holds
 _LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Codebook:
     """`centroids` (C, width) and `levels` (2 ** bits,; none for int8) float32.
 
-    `distance` is the mean squared distance of the training's vectors to their centroids, `n_tokens` the size
-    of the collection it was made for.
+    `distance` is the mean squared distance to the centroids of vectors held back from the training,
+    `n_tokens` the size of the collection it was made for.
     """
 
     bits: int
@@ -66,8 +69,9 @@ class Codebook:
         sample = _checked(sample)
         if not len(sample):
             raise ValueError("no vector to train on")
-        centroids = kmeans(sample, n_centroids(n_tokens, len(sample)), seed=seed)
-        residuals = sample - centroids[nearest(centroids, sample)]
+        seen, unseen = _split(sample)
+        centroids = kmeans(seen, n_centroids(n_tokens, len(seen)), seed=seed)
+        residuals = unseen - centroids[Nearest.build(centroids)(unseen)]
         distance = float((residuals**2).sum(1, dtype=np.float64).mean())
         levels = np.empty(0, np.float32) if bits == 8 else train_levels(residuals[:_LEVELS_SAMPLE], bits)
         return cls(bits, centroids, levels, distance, n_tokens, seed)
@@ -84,7 +88,7 @@ class Codebook:
 
     def nearest(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
         """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
-        return nearest(self.centroids, _checked(vectors, self.width)).astype(np.uint16)
+        return self._finder(_checked(vectors, self.width)).astype(np.uint16)
 
     def encode(self, vectors: NDArray[np.float32]) -> TokenCodes:
         """The codes of vectors (T, width) float32."""
@@ -97,7 +101,8 @@ class Codebook:
             if self.bits == 8:
                 values[at], scales[at] = encode_int8(vectors[at])
             else:
-                codes, scales[at] = encode_residuals(vectors[at] - self.centroids[centroids[at]], self.levels)
+                near = self.centroids[centroids[at]]
+                codes, scales[at] = encode_residuals(vectors[at].copy(), near, self.levels)
                 values[at] = packed(codes, self.bits)
         return TokenCodes(centroids, values, scales)
 
@@ -112,31 +117,40 @@ class Codebook:
         residuals = decode_residuals(unpacked(codes.values, self.bits), codes.scales, self.levels)
         return self.centroids[codes.centroids] + residuals
 
+    def tables(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The centroids (C, width) and the table (256, 8 / bits) that `decode_residual_into` looks up."""
+        from .decode import byte_table
+
+        return self.centroids, byte_table(self.levels, self.bits)
+
     def wants_more(self, n_tokens: int) -> bool:
-        """True when a collection of this size is served by more centroids than these."""
+        """True when the collection has grown to more than 4 times what the codebook was made for."""
         return n_tokens > _GROWTH * self.n_tokens and len(self.centroids) < LARGEST
 
     def is_drifting(self, vectors: NDArray[np.float32]) -> bool:
-        """True when the vectors lie farther from their centroids than those of the training did."""
+        """True when the vectors lie farther from their centroids than those of the training did.
+
+        The rule: a mean squared distance above 1.1 times that of the training's held-back tenth. Fewer than
+        256 vectors do not tell.
+        """
         vectors = _checked(vectors, self.width)
-        if not len(vectors) or len(self.centroids) >= LARGEST:
+        if len(vectors) < _ENOUGH or len(self.centroids) >= LARGEST:
             return False
-        return float(self._distances(vectors).mean()) > _DRIFT * self.distance + 1e-6
+        return float(self._distances(vectors).mean(dtype=np.float64)) > _DRIFT * self.distance + 1e-6
 
     def extended(self, sample: NDArray[np.float32], n_tokens: int) -> Codebook:
         """Another codebook with these centroids in front, unchanged, and new ones for the worst served."""
-        sample = _checked(sample, self.width)
+        seen, unseen = _split(_checked(sample, self.width))
         n_tokens = max(n_tokens, self.n_tokens)
-        wanted = max(n_centroids(n_tokens, LARGEST * 4), len(self.centroids) * 2)
-        more = min(min(wanted, LARGEST) - len(self.centroids), len(sample) // 4 or len(sample))
+        wanted = min(max(n_centroids(n_tokens, n_tokens), 2 * len(self.centroids)), LARGEST)
+        more = min(wanted - len(self.centroids), -(-len(seen) // PER_CENTROID))
         if more <= 0:
-            return Codebook(self.bits, self.centroids, self.levels, self.distance, n_tokens, self.seed)
-        worst = np.argsort(-self._distances(sample), kind="stable")[: max(4 * more, len(sample) // 2)]
-        added = kmeans(sample[np.sort(worst)], more, seed=self.seed)
-        centroids = np.concatenate([self.centroids, added])
-        larger = Codebook(self.bits, centroids, self.levels, self.distance, n_tokens, self.seed)
-        distance = float(larger._distances(sample).mean())
-        return Codebook(self.bits, centroids, self.levels, max(distance, self.distance), n_tokens, self.seed)
+            return replace(self, n_tokens=n_tokens)
+        worst = np.argsort(-self._distances(seen), kind="stable")[: max(PER_CENTROID * more, len(seen) // 2)]
+        added = kmeans(seen[np.sort(worst)], more, seed=self.seed)
+        larger = replace(self, centroids=np.concatenate([self.centroids, added]), n_tokens=n_tokens)
+        distance = float(larger._distances(unseen).mean(dtype=np.float64))
+        return replace(larger, distance=max(distance, self.distance))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays that `from_columns` makes the same codebook of."""
@@ -154,13 +168,25 @@ class Codebook:
         if found != FORMAT:
             raise ValueError(f"a codebook of format {found}, this program reads {FORMAT}")
         (distance,) = columns["distance"].tolist()
-        return cls(bits, columns["centroids"], columns["levels"], distance, n_tokens, seed)
+        return cls(bits, columns["centroids"], np.array(columns["levels"]), distance, n_tokens, seed)
+
+    @cached_property
+    def _finder(self) -> Nearest:
+        return Nearest.build(self.centroids)
 
     def _distances(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """(T,) the squared distance of each vector to its nearest centroid."""
         residuals = vectors - self.centroids[self.nearest(vectors)]
         squares: NDArray[np.float32] = np.einsum("td,td->t", residuals, residuals)
         return squares
+
+
+def _split(sample: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Nine of ten vectors, which make the centroids, and every tenth, held back; few serve as both."""
+    if len(sample) < 100:
+        return sample, sample
+    unseen = np.arange(len(sample)) % 10 == 9
+    return sample[~unseen], sample[unseen]
 
 
 def _checked(vectors: NDArray[np.float32], width: int | None = None) -> NDArray[np.float32]:
@@ -172,4 +198,6 @@ def _checked(vectors: NDArray[np.float32], width: int | None = None) -> NDArray[
         raise ValueError(f"vectors of width {vectors.shape[1]}, expected {width}")
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds NaN or infinity")
+    if len(vectors) and float(np.abs(vectors).max()) > _HIGHEST:
+        raise ValueError(f"a vector holds {np.abs(vectors).max()}, expected at most {_HIGHEST}")
     return vectors

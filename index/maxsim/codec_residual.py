@@ -3,12 +3,16 @@
     x  ~  centroid + scale * levels[code_j]  for each number j
 
 `levels` are the 2 ** bits numbers that quantise the residuals of the training sample with the smallest mean
-squared error, after each residual was divided by its root mean square. The scale of a token is the one that
-makes its own squared error smallest given its codes, sum_j r_j levels[code_j] / sum_j levels[code_j]^2.
+squared error, after each residual was divided by its root mean square. Codes and scale of a token are then
+changed in turn, a number at a time, to make smaller
 
-Source: Lloyd (1982) and Max, "Quantizing for minimum distortion", 1960, for the levels; Santhanam et al.,
-"ColBERTv2", NAACL 2022, section 3.3, for centroid and residual.
-Theirs has one table of quantiles and no scale.
+    |e|^2 + ALONG * <e, x>^2,   e = x - decoded
+
+because a question's vector that finds its match in x points along x more than in any other direction.
+
+Source: Lloyd (1982) and Max, "Quantizing for minimum distortion", 1960, for the levels; Guo et al.,
+"Accelerating large-scale inference with anisotropic vector quantization", ICML 2020, for the weight along x;
+Santhanam et al., "ColBERTv2", NAACL 2022, section 3.3, for centroid and residual.
 """
 
 from __future__ import annotations
@@ -16,15 +20,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+ALONG = 4.0
 _ROUNDS = 50
-_SMALLEST = float(np.finfo(np.float16).tiny)
+_SMALLEST = 1e-6
 
 
 def train_levels(residuals: NDArray[np.float32], bits: int) -> NDArray[np.float32]:
     """(2 ** bits,) float32, ascending: the Lloyd-Max levels of the normalised residuals (S, width)."""
     length = np.sqrt((residuals**2).mean(1))
     numbers = (residuals[length > _SMALLEST] / length[length > _SMALLEST, None]).ravel()
-    if not len(numbers):
+    if not len(numbers):  # every vector is its own centroid
         numbers = np.linspace(-2, 2, 2**bits).astype(np.float32)
     numbers = np.sort(numbers).astype(np.float64)
     sums = np.concatenate([[0.0], np.cumsum(numbers)])
@@ -38,15 +43,17 @@ def train_levels(residuals: NDArray[np.float32], bits: int) -> NDArray[np.float3
 
 
 def encode_residuals(
-    residuals: NDArray[np.float32], levels: NDArray[np.float32]
+    vectors: NDArray[np.float32], centers: NDArray[np.float32], levels: NDArray[np.float32]
 ) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
-    """The codes (T, width) uint8, one a number, and the scales (T,) float16 of residuals (T, width)."""
-    length = np.sqrt((residuals**2).mean(1, keepdims=True)).clip(min=_SMALLEST)
-    codes = np.searchsorted((levels[1:] + levels[:-1]) / 2, residuals / length).astype(np.uint8)
-    chosen = levels[codes]
-    energy = np.einsum("td,td->t", chosen, chosen)
-    product = np.einsum("td,td->t", residuals, chosen)
-    scales = np.divide(product, energy, out=np.zeros_like(product), where=energy > 0)
+    """The codes (T, width) uint8, one a number, and the scales (T,) float16 of vectors with these centroids.
+
+    Vectors and centers: (T, width) float32. A vector that is its centroid has the scale 0.
+    """
+    from .residual_kernel import encode
+
+    codes = np.empty(vectors.shape, np.uint8)
+    scales = np.empty(len(vectors), np.float32)
+    encode(vectors, vectors - centers, levels, codes, scales, np.float32(ALONG))
     return codes, scales.astype(np.float16)
 
 

@@ -1,7 +1,4 @@
-"""k-means: so many centroids that the vectors of a sample lie near one of them.
-
-Source: Lloyd, "Least squares quantization in PCM", IEEE Transactions on Information Theory 28(2), 1982.
-"""
+"""k-means for a codebook: how many centroids, and which."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from .nearest import nearest
+from .lloyd import lloyd
+from .nearest import Nearest
 
 LARGEST = 65_536  # a code is 16 bits
-_ROUNDS = 6
-_PER_CENTROID = 4  # vectors of the sample for each centroid, at least
+PER_CENTROID = 4  # vectors of the sample for each centroid, at least
 
 
 def n_centroids(n_tokens: int, n_sample: int) -> int:
@@ -27,30 +24,9 @@ def n_centroids(n_tokens: int, n_sample: int) -> int:
     16384
     """
     wanted = 2 ** math.floor(math.log2(16 * math.sqrt(max(n_tokens, 1))))
-    return max(1, min(wanted, n_sample // _PER_CENTROID, LARGEST))
+    return max(1, min(wanted, n_sample // PER_CENTROID, LARGEST))
 
 
-def kmeans(sample: NDArray[np.float32], k: int, *, seed: int, rounds: int = _ROUNDS) -> NDArray[np.float32]:
-    """(k, width) float32: the means of the vectors nearest to each, after so many rounds.
-
-    It starts from k different rows of the sample. A centroid that no vector is nearest to stays where it was.
-    Requires 1 <= k <= len(sample).
-    """
-    random = np.random.default_rng(seed)
-    centroids = sample[np.sort(random.choice(len(sample), k, replace=False))].astype(np.float32)
-    for _ in range(rounds):
-        places = nearest(centroids, sample)
-        counts = np.bincount(places, minlength=k)
-        used = counts > 0
-        centroids[used] = _sums(sample, places, k)[used] / counts[used, None].astype(np.float32)
-    return centroids
-
-
-def _sums(sample: NDArray[np.float32], places: NDArray[np.int64], k: int) -> NDArray[np.float32]:
-    """(k, width) the sum of the vectors at each place."""
-    order = np.argsort(places, kind="stable")
-    starts = np.searchsorted(places[order], np.arange(k))
-    empty = starts == np.append(starts[1:], len(order))
-    sums = np.add.reduceat(sample[order], starts.clip(max=len(order) - 1), axis=0)
-    sums[empty] = 0
-    return sums.astype(np.float32)
+def kmeans(sample: NDArray[np.float32], k: int, *, seed: int) -> NDArray[np.float32]:
+    """(k, width) float32: the means of the vectors nearest to each; requires 1 <= k <= len(sample)."""
+    return lloyd(sample, k, seed=seed, finder=Nearest.build)[0]

@@ -1,8 +1,8 @@
 """The token vectors that one writer staged for the next commit, compressed, and the codebooks they go by.
 
-A codebook is trained once, by whoever encodes first. When the collection outgrows it, or new vectors lie far
-from its centroids, it is extended by centroids for the vectors at hand: old codes stay valid, since the old
-centroids keep their numbers.
+A codebook is trained once, by whoever encodes first. When the collection has outgrown it, it is extended by
+centroids for all, when new vectors lie far from its centroids, by a few for them. Old codes stay valid, since
+the old centroids keep their numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from ..segment import Segment, open_segment
 from ..segment_writer import Columns
 from ..staging import Staging
 from .codebook import Codebook
+from .kmeans import n_centroids
 from .stored_codebook import KIND as CODEBOOK
 from .stored_codebook import extends, is_equal, read_codebook
 from .token_codes import TokenCodes
-from .tokens import KIND, TokenSegment, spans_of, sums, taken, token_places
+from .tokens import KIND, TokenSegment, spans_of, sums
 from .tokens_merge import merge_tokens
 
-_DRIFT_SAMPLE, _SAMPLE = 16_384, 131_072  # vectors of a batch that are looked at
+_SAMPLE = 131_072  # vectors of a collection that new centroids are made for
+_DRIFT_SAMPLE = 4096  # vectors of a batch that tell whether it drifts, and get centroids when it does
+_MOST_CENTROIDS = 2  # times as many as a fresh codebook would have: drift adds no more
 _NOBODY = np.empty(0, np.int64)
 
 
@@ -80,10 +83,8 @@ class TokensBuilder:
         self, passage_ids: NDArray[np.int64], segment: TokenSegment, rows: NDArray[np.int64]
     ) -> None:
         """Keep for these passages a copy of the tokens of others, compared with their sums."""
-        segment.check_rows(rows)
         starts, ends = spans_of(segment.ends, rows)
-        codes = taken(segment.codes, token_places(starts, ends - starts))
-        self.add(passage_ids, codes, ends - starts, segment.covered[rows])
+        self.add(passage_ids, segment.read(rows), ends - starts, segment.covered[rows])
 
     def holds(self, passage_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the passages have tokens here."""
@@ -175,13 +176,30 @@ class TokenStaging(Staging[TokensBuilder, TokenSegment]):
         self.refresh()
 
     def _fitting_codebook(self, model: str, vectors: NDArray[np.float32]) -> Codebook:
-        """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it."""
-        codebook = self._codebooks[model]
+        """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it.
+
+        What a collection of this size would be built with bounds both, so that neither goes on for ever.
+        """
+        codebook, sample = self._codebooks[model], _some(vectors, _DRIFT_SAMPLE)
         n_tokens = self._n_tokens(model) + len(vectors)
-        if codebook.wants_more(n_tokens) or codebook.is_drifting(_some(vectors, _DRIFT_SAMPLE)):
-            codebook = codebook.extended(_some(vectors, _SAMPLE), n_tokens)
+        n_known, n_fresh = len(codebook.centroids), n_centroids(n_tokens, n_tokens)
+        if codebook.wants_more(n_tokens) and n_known < n_fresh:
+            codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
+        elif n_known < _MOST_CENTROIDS * n_fresh and codebook.is_drifting(sample):
+            codebook = codebook.extended(sample, codebook.n_tokens)
+        if len(codebook.centroids) > n_known:
             self.put_codebook(model, codebook)
         return codebook
+
+    def _sample(self, model: str, codebook: Codebook, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """At most as many vectors as a growing codebook is trained on: these, and stored ones as decoded.
+
+        The stored ones matter when a collection grows in small steps, none of which has vectors enough.
+        """
+        stored = self._stored().get(model, [])
+        step = max(1, -(-sum(len(segment.codes) for segment in stored) // (_SAMPLE // 2)))
+        parts = [segment.read(np.arange(0, len(segment.passage_ids), step)) for segment in stored]
+        return np.concatenate([_some(vectors, _SAMPLE // 2), *map(codebook.decode, parts)])
 
     def _n_tokens(self, model: str) -> int:
         """How many tokens are stored and staged, those of deleted passages included."""

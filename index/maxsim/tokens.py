@@ -131,6 +131,13 @@ class TokenSegment:
         """Which of the passages have tokens here."""
         return self.rows_of(passage_ids) >= 0
 
+    def read(self, rows: NDArray[np.int64]) -> TokenCodes:
+        """A copy of the codes of these passages, one after another, each compared with its sum."""
+        self.check_rows(rows)
+        starts, ends = spans_of(self.ends, rows)
+        places = token_places(starts, ends - starts)
+        return TokenCodes(self.codes.centroids[places], self.codes.values[places], self.codes.scales[places])
+
     def check_rows(self, rows: NDArray[np.int64]) -> None:
         """Compare the codes of these passages with their sums; `IndexCorrupt` when one is not as written."""
         expected = self.sums[rows]
@@ -176,8 +183,3 @@ def token_places(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArr
     ends = np.cumsum(lengths)
     places: NDArray[np.int64] = np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())
     return places
-
-
-def taken(codes: TokenCodes, places: NDArray[np.int64]) -> TokenCodes:
-    """A copy of the codes at these places."""
-    return TokenCodes(codes.centroids[places], codes.values[places], codes.scales[places])

@@ -17,12 +17,14 @@ import numpy as np
 
 from spanwise.index import FileState, Refusal, Snapshot, Store, Writer, indexed_text
 from spanwise.index.analysis import Analyzer
+from spanwise.index.maxsim.codebook import Codebook
 from spanwise.index.schema import FORMAT
 from spanwise.types import Document, Heading, Label, Passage
 
 HERE = Path(__file__).parent
 PLAIN = Analyzer(stem=False, stop_words=False)
 MODELS = ("golden-a", "golden-b")
+LATE = "golden-t"  # the model of tokens
 WIDTH = 8
 QUESTIONS = ["mill", "river bridge", "café", "owl owl mill"]
 COMMITS: list[dict[str, list[str] | None]] = [  # None removes the document
@@ -39,8 +41,8 @@ COMMITS: list[dict[str, list[str] | None]] = [  # None removes the document
 
 
 def write(path: Path) -> None:
-    """An index in today's format: three commits of words, all but the last followed by one of vectors; one
-    of a refusal.
+    """An index in today's format: three commits of words, all but the last followed by one of vectors and
+    tokens; one of a refusal.
     """
     with Store.create(path, PLAIN.settings() | {"made by": "tests/golden/make.py"}) as store:
         for number, changes in enumerate(COMMITS):
@@ -96,7 +98,7 @@ def put(writer: Writer, document_id: str, texts: list[str]) -> list[int]:
 
 
 def encode(store: Store) -> None:
-    """Give every passage that lacks one a vector of each model."""
+    """Give every passage that lacks them a vector of each model, and tokens."""
     with store.writer() as writer, store.snapshot() as snapshot:
         for model in MODELS:
             ids = snapshot.without_vectors(model).tolist()
@@ -104,7 +106,25 @@ def encode(store: Store) -> None:
                 passages = snapshot.passages(ids)
                 rows = np.stack([vector(model, passage.text) for passage in passages])
                 writer.put_vectors(model, ids, rows, [len(indexed_text(passage)) for passage in passages])
+        if writer.codebook(LATE) is None:
+            writer.put_codebook(LATE, codebook())
+        passages = snapshot.passages(snapshot.without_tokens(LATE).tolist())
+        tokens = [tokens_of(passage.text) for passage in passages]
+        rows = np.concatenate([np.empty((0, WIDTH), np.float32), *tokens])
+        covered = [len(indexed_text(passage)) for passage in passages]
+        writer.put_tokens(LATE, [passage.id for passage in passages], rows, list(map(len, tokens)), covered)
         writer.commit()
+
+
+def tokens_of(text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """A unit vector for each word."""
+    return np.stack([vector(LATE, word) for word in text.split()])
+
+
+def codebook() -> Codebook:
+    """A codebook that no training made, and that a collection of more than 32 tokens outgrows."""
+    centroids = np.stack([vector("centroid", str(number)) for number in range(4)])
+    return Codebook(4, centroids, np.linspace(-2, 2, 16, dtype=np.float32), distance=2.0, n_tokens=8)
 
 
 def vector(model: str, text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -141,6 +161,8 @@ def answers(store: Store) -> dict[str, Any]:
                 name: [refusal.size, refusal.mtime_ns, refusal.kind, refusal.reason, refusal.reader]
                 for name, refusal in snapshot.refusals().items()
             },
+            "tokens": _late(snapshot) if snapshot.token_models() else {},
+            "lacking tokens": snapshot.without_tokens(LATE).tolist(),
             "covered": {model: snapshot.coverage(model).covered.tolist() for model in MODELS},
         }
 
@@ -155,6 +177,26 @@ def _document(snapshot: Snapshot, document_id: str) -> list[Any]:
 def _passage(passage: Passage) -> list[Any]:
     place = [passage.id, passage.document_id, passage.start, passage.end, passage.text]
     return [*place, passage.page, passage.line, list(passage.heading)]
+
+
+def _late(snapshot: Snapshot) -> dict[str, Any]:
+    """What is stored of each passage, and the ranking of all for each question; scores to 0.01."""
+    stored, coverage = snapshot.stored_tokens(LATE), snapshot.coverage(LATE)
+    codes = [stored.read(np.array([row])) for row in range(len(stored))]
+    digests = [
+        hashlib.sha256(each.centroids.tobytes() + each.values.tobytes() + each.scales.tobytes()).hexdigest()
+        for each in codes
+    ]
+    rankings = snapshot.maxsim(LATE, exact=True).search([tokens_of(question) for question in QUESTIONS], 100)
+    return {
+        "codes": sorted(zip(stored.passage_ids.tolist(), digests, strict=True)),
+        "covered": list(zip(coverage.passage_ids.tolist(), coverage.covered.tolist(), strict=True)),
+        "centroids": len(stored.codebook.centroids),
+        "rankings": [
+            [ranking.passage_ids.tolist(), [f"{score:.2f}" for score in ranking.scores.tolist()]]
+            for ranking in rankings
+        ],
+    }
 
 
 def _dense(snapshot: Snapshot, model: str) -> list[list[Any]]:

@@ -64,6 +64,7 @@ def test_it_can_be_written_to_and_stays_equal_but_for_that(golden) -> None:
         assert {key: found[key] for key in same} == {key: expected[key] for key in same}
         encode(store)
         assert set(map(len, answered(store)["lacking"].values())) == {0}
+        assert answered(store)["lacking tokens"] == []
         assert store.verify() == []
     assert version(path) == FORMAT
 

@@ -24,6 +24,7 @@ CONTEXT.set_forkserver_preload(
         "rankings",
         "spanwise.pipelines.library",
         "sqlite_utils",
+        "torch",
         "workload",
     ]
 )

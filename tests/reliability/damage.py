@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from made_corpora import MODEL, vector_of
+from made_tokens import TOKEN_MODEL, tokens_of
 
 from spanwise.errors import SpanwiseError
 from spanwise.index import Store
@@ -58,6 +59,7 @@ def served(index: Path) -> object:
     with Store.open(index) as store, store.snapshot() as snapshot:
         postings = snapshot.postings()
         (dense,) = snapshot.vectors(MODEL).search(vector_of("a question")[np.newaxis], 20)
+        (late,) = snapshot.maxsim(TOKEN_MODEL).search([tokens_of("a question")], 20)
         return (
             list(snapshot.all_passages()),
             [snapshot.document(name) for name in snapshot.files()],
@@ -65,6 +67,9 @@ def served(index: Path) -> object:
             [postings.find(term)[0].tolist() for term in ("mill", "a2", "f1")],
             snapshot.passages(dense.passage_ids.tolist()),
             dense.scores.tolist(),
+            snapshot.passages(late.passage_ids.tolist()),
+            late.scores.tolist(),
+            snapshot.coverage(TOKEN_MODEL).covered.tolist(),
         )
 
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from made_corpora import Texts, stage
-from rankings import WORDS, encode, fresh_build, rankings
+from rankings import WORDS, check_maxsim, encode, fresh_build, rankings
 
 from spanwise.index import Store
 
@@ -29,6 +29,7 @@ NAMES = st.sampled_from("abcdefgh")
 PASSAGES = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=4)
 DOCUMENTS = st.dictionaries(NAMES, PASSAGES, max_size=4)
 DENSE_TOLERANCE = 1e-3
+RECALL = 0.9  # of late interaction, by codes of a codebook that grew with the index
 
 
 def write(store: Store, put: Texts, remove: Sequence[str] = ()) -> None:
@@ -131,6 +132,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def ranks_like_a_fresh_build(self) -> None:
         assert_equal(rankings(self.store), self.fresh())
+        assert check_maxsim(self.store) >= RECALL
 
     @rule()
     def ranks_alike_in_another_process(self) -> None:

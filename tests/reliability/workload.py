@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
+from made_tokens import TOKEN_MODEL, tokens_of
 
 from spanwise.index import Snapshot, Store
 from spanwise.index.catalog import Catalog
@@ -53,7 +54,7 @@ def contents(generation: int) -> dict[str, tuple[str, ...]]:
 
 
 def commit(store: Store, change: Change) -> int:
-    """Write one commit, words and vectors; the generation it made."""
+    """Write one commit, words, vectors and tokens; the generation it made."""
     with store.writer() as writer:
         stage(writer, change.put, change.remove, vectors=True)
         return writer.commit()
@@ -76,7 +77,7 @@ def check(path: Path, at_least: int, at_most: int) -> int:
 
 
 def check_answers(snapshot: Snapshot, held: Texts) -> None:
-    """Each passage is found by its own word and its own vector, and no other version of any document is."""
+    """Each passage is found by its own word, vector and tokens, and no other version of any document is."""
     assert {name: snapshot.document(name).text for name in snapshot.files()} == {
         name: "\n".join(parts) for name, parts in held.items()
     }
@@ -91,7 +92,8 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
     for text, hits in zip(questions, found, strict=True):
         assert {hit.passage.text for hit in hits} <= {text}
     nearest = snapshot.vectors(MODEL).search(np.stack([vector_of(text) for _, text in sorted(expected)]), 1)
-    for (_, text), ranking in zip(sorted(expected), nearest, strict=True):
+    late = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text) for _, text in sorted(expected)], 1)
+    for (_, text), ranking in zip([*sorted(expected)] * 2, [*nearest, *late], strict=True):
         assert [passage.text for passage in snapshot.passages(ranking.passage_ids.tolist())] == [text]
 
 
@@ -107,7 +109,7 @@ def unnamed_segments(path: Path) -> set[str]:
 
 
 def stamp(generation: int) -> Change:
-    """A commit that writes its own number into the catalog, the postings and the vectors."""
+    """A commit that writes its own number into the catalog, the postings, the vectors and the tokens."""
     text = f"n{generation} generation {generation}"
     return Change("stamp", {"stamp": (text,), f"d{generation % 4}": (text,)})
 
@@ -122,7 +124,7 @@ def write_stamps(say: Callable[[int], None], path: Path, last: int) -> None:
 
 
 def check_stamp(snapshot: Snapshot) -> int:
-    """The generation, after catalog, postings and vectors have told the same one."""
+    """The generation, after catalog, postings, vectors and tokens have told the same one."""
     generation = snapshot.generation
     if generation:
         (text,) = stamp(generation).put["stamp"]
@@ -130,4 +132,6 @@ def check_stamp(snapshot: Snapshot) -> int:
         assert len(snapshot.postings().find(f"n{generation}")[0]) == 2
         (nearest,) = snapshot.vectors(MODEL).search(vector_of(text)[np.newaxis], 2)
         assert {passage.text for passage in snapshot.passages(nearest.passage_ids.tolist())} == {text}
+        (late,) = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text)], 2)
+        assert {passage.text for passage in snapshot.passages(late.passage_ids.tolist())} == {text}
     return generation

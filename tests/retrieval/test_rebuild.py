@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_corpora import Texts, stage
-from rankings import WORDS, encode, fresh_build, rankings
+from rankings import WORDS, check_maxsim, encode, fresh_build, rankings
 
 from spanwise.index import Store
 
 NAMES = st.sampled_from("abcdef")
 PASSAGES = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=4)
 CHANGES = st.dictionaries(NAMES, st.none() | PASSAGES, max_size=5)  # None removes the document
+RECALL = 0.9  # of late interaction, by codes of a codebook that grew with the index
 COMMITS = st.lists(st.tuples(CHANGES, st.booleans()), min_size=1, max_size=4)
 
 
@@ -41,6 +42,7 @@ def test_any_history_answers_like_a_fresh_build(commits) -> None:
         encode(lived)
         assert lived.verify() == []
         assert rankings(lived) == fresh_build(Path(folder, "fresh"), held)
+        assert check_maxsim(lived) >= RECALL
 
 
 @pytest.mark.stress
@@ -53,4 +55,5 @@ def test_two_hundred_commits_answer_like_one(tmp_path) -> None:
             change(lived, {f"d{draw.integers(60)}": texts if draw.random() < 0.8 else None}, held)
         encode(lived)
         assert rankings(lived) == fresh_build(tmp_path / "fresh", held)
+        assert check_maxsim(lived) >= RECALL
         assert lived.verify() == []

@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from maxsim_vectors import unit
 
 from spanwise.index.maxsim.codebook import Codebook
 
 WIDTHS = (8, 32, 64, 96, 128, 256)
-
-
-def unit(n: int, width: int, seed: int = 0) -> NDArray[np.float32]:
-    vectors = np.random.default_rng(seed).standard_normal((n, width), dtype=np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
@@ -53,3 +48,72 @@ def test_extended_keeps_what_is_written(n: int, more: int, bits: int, seed: int)
     larger = codebook.extended(others, 10 * n)
     assert np.array_equal(larger.centroids[: len(codebook.centroids)], codebook.centroids)
     assert np.array_equal(larger.decode(codes), codebook.decode(codes))
+
+
+def test_extended_brings_centroids_nearer() -> None:
+    codebook = Codebook.train(unit(400, 16), 400)
+    others = unit(400, 16, seed=1) * np.float32([1] * 8 + [0] * 8)
+    larger = codebook.extended(others, 400)
+    before = ((others - codebook.centroids[codebook.nearest(others)]) ** 2).sum(1)
+    after = ((others - larger.centroids[larger.nearest(others)]) ** 2).sum(1)
+    assert (after <= before + 1e-6).all()
+    assert after.mean() < 0.8 * before.mean()
+
+
+def test_drift_is_seen_and_ends_with_the_extension() -> None:
+    home = unit(4000, 16) * np.float32([1] * 4 + [0.05] * 12)
+    away = unit(4000, 16, seed=1) * np.float32([0.05] * 12 + [1] * 4)
+    codebook = Codebook.train(home[:3000], 3000)
+    assert not codebook.is_drifting(home[3000:])
+    assert codebook.is_drifting(away)
+    assert not codebook.extended(away, 7000).is_drifting(away)
+
+
+def test_growth_beyond_four_times_wants_more() -> None:
+    codebook = Codebook.train(unit(100, 8), 1000)
+    assert not codebook.wants_more(4000)
+    assert codebook.wants_more(4001)
+    assert not codebook.extended(unit(0, 8), 4001).wants_more(4001)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("sample", [unit(1, 8), np.tile(unit(1, 8), (50, 1)), np.zeros((3, 8), np.float32)])
+def test_degenerate_samples(sample: np.ndarray, bits: int) -> None:
+    codebook = Codebook.train(sample, 10**6, bits)
+    assert np.allclose(codebook.decode(codebook.encode(sample)), sample, atol=0.005)
+
+
+def test_encoding_is_deterministic_and_independent_of_the_batch() -> None:
+    vectors = unit(500, 32)
+    one, other = Codebook.train(vectors, 500), Codebook.train(vectors, 500)
+    assert np.array_equal(one.centroids, other.centroids)
+    whole, part = one.encode(vectors), one.encode(vectors[100:200])
+    assert np.array_equal(whole.values[100:200], part.values)
+    assert np.array_equal(whole.scales[100:200], part.scales)
+
+
+def test_many_centroids_are_found_by_groups() -> None:
+    vectors = unit(12_000, 16)
+    codebook = Codebook.train(vectors, 10**6)
+    assert len(codebook.centroids) > 1024
+    nearest = (vectors @ codebook.centroids.T - (codebook.centroids**2).sum(1) / 2).argmax(1)
+    assert (codebook.nearest(vectors) == nearest).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [np.zeros(8), np.zeros((2, 6)), np.zeros((0, 8)), np.full((2, 8), np.nan), np.full((2, 8), 1e6)],
+)
+def test_bad_samples(vectors: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="vector"):
+        Codebook.train(vectors.astype(np.float32), 10)
+
+
+def test_bad_arguments() -> None:
+    codebook = Codebook.train(unit(10, 8), 10)
+    with pytest.raises(ValueError, match="3 bits"):
+        Codebook.train(unit(10, 8), 10, bits=3)
+    with pytest.raises(ValueError, match="width 12, expected 8"):
+        codebook.encode(unit(3, 12))
+    with pytest.raises(ValueError, match="format 9"):
+        Codebook.from_columns({**codebook.columns(), "numbers": np.array([9, 4, 10, 0])})

@@ -1,0 +1,56 @@
+"""Token vectors that depend on words alone, as if a model had made them, and MaxSim by its definition."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.index import Snapshot, Writer
+from spanwise.index.maxsim.codebook import Codebook
+
+TOKEN_MODEL = "t"  # the digest of the model that `tokens_of` stands for
+WIDTH = 8
+
+
+@cache
+def _vector_of(word: str) -> NDArray[np.float32]:
+    draw = np.random.default_rng(list(hashlib.sha256(word.encode()).digest()))
+    vector = draw.standard_normal(WIDTH)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def tokens_of(text: str) -> NDArray[np.float32]:
+    """(words, 8) a unit vector for each word, and one for a text without words."""
+    return np.stack([_vector_of(word) for word in text.split() or ["[CLS]"]])
+
+
+@cache
+def codebook(bits: int = 4) -> Codebook:
+    """A codebook for few tokens: a collection of some dozens outgrows it."""
+    return Codebook.train(np.concatenate([_vector_of(f"w{n}")[np.newaxis] for n in range(12)]), 12, bits)
+
+
+def put_tokens(writer: Writer, passage_ids: Sequence[int], texts: Sequence[str]) -> int:
+    """Store the tokens of passages, and a codebook when there is none."""
+    if writer.codebook(TOKEN_MODEL) is None:
+        writer.put_codebook(TOKEN_MODEL, codebook())
+    tokens = [tokens_of(text) for text in texts]
+    covered = [len(text) for text in texts]
+    vectors = np.concatenate([np.empty((0, WIDTH), np.float32), *tokens])
+    return writer.put_tokens(TOKEN_MODEL, passage_ids, vectors, list(map(len, tokens)), covered)
+
+
+def maxsim(question: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
+    """The sum over the rows of a question of the largest product with a row of the passage."""
+    return float((question.astype(np.float64) @ passage.astype(np.float64).T).max(axis=1).sum())
+
+
+def decoded(snapshot: Snapshot) -> dict[int, NDArray[np.float32]]:
+    """The token vectors of each live passage, as scores are defined by them."""
+    stored = snapshot.stored_tokens(TOKEN_MODEL)
+    ids = stored.passage_ids.tolist()
+    return dict(zip(ids, stored.decoded(ids), strict=True))
