@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from made_maxsim import Vectors, places, stored, trained
 
+from spanwise.errors import VectorRejected
 from spanwise.index.maxsim.maxsim_index import MaxSimIndex
 
 AXES = np.array([[1, 0, 0, 0], [0, 1, 0, 0]], np.float32)
@@ -59,6 +60,7 @@ def test_l8_the_order_of_tokens_changes_nothing() -> None:
     assert one == other
 
 
-def test_l8_a_zero_row_of_the_question_adds_nothing() -> None:
+def test_l8_padded_rows_of_a_question_are_refused() -> None:
     padded = np.concatenate([AXES, np.zeros((3, 4), np.float32)])
-    assert scores(padded, np.stack([DOG])) == scores(AXES, np.stack([DOG]))
+    with pytest.raises(VectorRejected, match="is zero"):
+        scores(padded, np.stack([DOG]))
