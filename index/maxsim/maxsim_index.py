@@ -17,6 +17,9 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.errors import VectorRejected
+
+from ..gate import check_vectors
 from ..protocol import Places, Ranking
 from ..ranking import best, check_among, check_k
 from .codebook import Codebook
@@ -24,7 +27,7 @@ from .exact_scan import scan
 from .int8_tokens import Int8Form
 from .interaction import Interaction
 from .lists import InvertedLists
-from .question import Question, check_questions
+from .question import Question
 from .rerank import exact_scores
 from .stored_tokens import StoredTokens
 
@@ -32,6 +35,7 @@ CANDIDATES = 384, 16  # for any k, and for each passage asked for
 _MEASURED_AT = 20_000  # passages; candidates grow with the square root of how many times more there are
 _WORTHWHILE = 4  # times as many passages as candidates: else all are scanned
 _LISTED = 200_000  # passages from which candidates come out of inverted lists
+_WITHOUT_SIGN = np.uint16(0x7FFF)
 _TOGETHER = 32  # questions whose scores of all passages are held at once
 
 
@@ -89,7 +93,10 @@ class MaxSimIndex:
         """
         check_k(k)
         check_among(among)
-        check_questions(queries, self.width)
+        for number, query in enumerate(queries):
+            check_vectors(query, self.width, [f"question {number}"] * len(query))
+            if not len(query):
+                raise VectorRejected(f"question {number} has no vector")
         rows = None if among is None else self._rows(among)
         n_rows = len(self) if rows is None else len(rows)
         if not n_rows:
@@ -160,7 +167,9 @@ class MaxSimIndex:
 
     @cached_property
     def _largest_scale(self) -> float:
-        """The largest scale of a token, deleted ones included."""
-        parts = [part.codes.scales for part in self._stored.parts if len(part.codes)]
-        bits = [int(scales.view(np.uint16).max()) for scales in parts]  # ordered as the numbers, if positive
+        """The largest size of a token's scale, deleted ones included."""
+        parts = [part.codes.scales.view(np.uint16) for part in self._stored.parts if len(part.codes)]
+        bits = [
+            int((scales & _WITHOUT_SIGN).max()) for scales in parts
+        ]  # float16 in the order of the numbers
         return float(np.array(max(bits, default=0), np.uint16).view(np.float16))

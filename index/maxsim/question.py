@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import VectorRejected
-
-from ..gate import faulty_rows
 from .codebook import Codebook
 from .int8_tokens import Int8Form
 from .products import rounding, similarities
@@ -61,14 +57,3 @@ class Question:
         lengths = float(np.linalg.norm(self.rows, axis=1).sum())
         of_levels = lengths * self._form.error * largest_scale * sqrt(width)
         return 2 * (of_rows + of_levels + lengths * _LONGEST * rounding())
-
-
-def check_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:
-    """Refuse what is not (rows, width) float32, with at least one row, all of length 1."""
-    for number, rows in enumerate(questions):
-        if rows.ndim != 2 or not len(rows) or rows.shape[1] != width or rows.dtype != np.float32:
-            raise VectorRejected(
-                f"question {number} has shape {rows.shape} of {rows.dtype}, expected (rows, {width}) float32"
-            )
-        for row, fault in faulty_rows(rows).items():
-            raise VectorRejected(f"row {row} of question {number} {fault}")

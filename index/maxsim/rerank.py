@@ -36,7 +36,7 @@ def exact_scores(
 def maxsim(similarities: NDArray[np.float32]) -> float:
     """The sum over question rows (columns) of the largest similarity with a token (rows).
 
-    >>> round(maxsim(np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)), 6)
-    1.8
+    >>> maxsim(np.array([[0.5, 0.75], [1.0, 0.0]], np.float32))
+    1.75
     """
     return float(similarities.max(axis=0).sum(dtype=np.float64))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from token_collections import asked, clustered, stored, trained
+from made_maxsim import asked, clustered, stored, trained
 
 from spanwise.index.maxsim.decoding import decoded
 from spanwise.index.maxsim.int8_tokens import Int8Form

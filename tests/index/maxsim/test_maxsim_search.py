@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from token_collections import asked, clustered, maxsim_scores, places, stored, trained
+from made_maxsim import asked, clustered, maxsim_scores, places, stored, trained
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import exact_scan, maxsim_index, products
@@ -156,6 +156,14 @@ def test_k_beyond_the_candidates_is_filled() -> None:
     assert len(ranking.passage_ids) == 300
 
 
+def test_scales_may_be_negative() -> None:
+    axes = np.eye(8, dtype=np.float32)
+    passages = [axes[[0]], axes[[0, 1]], axes[[2]], axes[[1, 3]], axes[[3]], axes[[0]]]
+    codebook = trained([passages], 4)
+    (ranking,) = MaxSimIndex(stored(codebook, [passages]), codebook, places).search([axes[[0]]], 2)
+    assert ranking.passage_ids.tolist() == [0, 1]
+
+
 def test_no_passage_no_hit() -> None:
     index = MaxSimIndex(held(8), held(8).codebook, places)
     (ranking,) = index.search(questions(1), 3, np.array([1000]))
@@ -167,7 +175,7 @@ def test_wrong_questions_are_refused() -> None:
     index = MaxSimIndex(held(8), held(8).codebook, places)
     good = questions(1)[0]
     for bad in (good[:, :16], good[:0], good[0], good.astype(np.float64), good * np.float32(np.nan)):
-        with pytest.raises(VectorRejected, match="question 1"):
+        with pytest.raises(VectorRejected):
             index.search([good, bad], 3)
 
 
