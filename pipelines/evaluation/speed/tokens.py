@@ -40,8 +40,8 @@ class Tokens:
 
     def save(self, folder: Path) -> None:
         """Write them into an existing folder."""
-        arrays: tuple[NDArray[Any], ...]
-        arrays = (self.rows, self.lengths, self.question_rows, self.question_lengths)
+        arrays: list[NDArray[Any]]
+        arrays = [self.rows, self.lengths, self.question_rows, self.question_lengths]
         for name, array in zip(FILES, arrays, strict=True):
             np.save(folder / name, array, allow_pickle=False)
 
