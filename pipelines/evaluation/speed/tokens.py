@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,8 @@ class Tokens:
 
     def save(self, folder: Path) -> None:
         """Write them into an existing folder."""
-        arrays = (self.rows, self.lengths, self.question_rows, self.question_lengths)
+        arrays: list[NDArray[Any]]
+        arrays = [self.rows, self.lengths, self.question_rows, self.question_lengths]
         for name, array in zip(FILES, arrays, strict=True):
             np.save(folder / name, array, allow_pickle=False)
 
