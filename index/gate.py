@@ -68,6 +68,16 @@ def check_token_vectors(
     return column
 
 
+def check_token_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:
+    """Raise `VectorRejected` unless each question has unit vectors of this width, at least one."""
+    for number, rows in enumerate(questions):
+        check_matrix(rows, width, len(rows))
+        if not len(rows):
+            raise VectorRejected(f"question {number} has no vectors")
+        for row, fault in faulty_rows(rows).items():
+            raise VectorRejected(f"the vector of question {number} (row {row}) {fault}")
+
+
 def faulty_rows(vectors: NDArray[np.float32]) -> dict[int, str]:
     """What is wrong with each row that is not a finite vector of length 1 ± 0.001; empty when all are."""
     wide = vectors.astype(np.float64)

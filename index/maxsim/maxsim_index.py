@@ -17,9 +17,7 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import VectorRejected
-
-from ..gate import check_vectors
+from ..gate import check_token_questions
 from ..protocol import Places, Ranking
 from ..ranking import best, check_among, check_k
 from .codebook import Codebook
@@ -93,10 +91,7 @@ class MaxSimIndex:
         """
         check_k(k)
         check_among(among)
-        for number, query in enumerate(queries):
-            check_vectors(query, self.width, [f"question {number}"] * len(query))
-            if not len(query):
-                raise VectorRejected(f"question {number} has no vector")
+        check_token_questions(queries, self.width)
         rows = None if among is None else self._rows(among)
         n_rows = len(self) if rows is None else len(rows)
         if not n_rows:

@@ -13,10 +13,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gate import check_token_questions
 from ..protocol import Places, Ranking
 from ..ranking import best, check_among, check_k
 from ..scan import Nearest
-from .question import check_questions
 from .rerank import exact_scores
 from .stored_tokens import StoredTokens
 
@@ -56,7 +56,7 @@ class ScannedMaxSim:
     ) -> list[Ranking]:
         """For each question, unit rows (m, width) with m at least 1, its best k passages; see `Index`."""
         check_k(k)
-        check_questions(queries, self._stored.width)
+        check_token_questions(queries, self._stored.width)
         chosen = None if among is None else self._chosen(among)
         n_rows = len(self) if chosen is None else int(chosen.sum())
         if not n_rows or not len(queries):

@@ -121,7 +121,7 @@ def test_no_questions_and_nothing_chosen_find_nothing() -> None:
 
 def test_a_question_without_rows_is_refused() -> None:
     index = ScannedMaxSim.build(PlainTokens(PASSAGES[:3]), places, "cpu")
-    with pytest.raises(VectorRejected, match=r"question 1 has shape \(0, 16\)"):
+    with pytest.raises(VectorRejected, match="question 1 has no vectors"):
         index.search([QUESTIONS[0], QUESTIONS[0][:0]], 3)
 
 
