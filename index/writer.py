@@ -12,7 +12,6 @@ everything. Directories that no catalog names, left by a kill or a merge, are re
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import IndexCorrupt, SpanwiseError
+from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
 from . import postings
@@ -35,14 +34,15 @@ from .maxsim.stored_codebook import KIND as CODEBOOK
 from .maxsim.token_staging import TokenStaging
 from .maxsim.tokens import KIND as TOKENS
 from .merge import merge_segments
+from .orphans import orphans, remove_orphans
 from .postings import PostingsBuilder
 from .rows import FileState, Refusal, document_row, passage_row, refusal_row
-from .segment import is_segment_name
 from .segment_writer import Columns, write_segment
 from .staging import covered_column
 from .state import SegmentEntry
 from .vector_staging import VectorStaging
 from .vectors import KIND as VECTORS
+from .writer_input import check_digest, check_document, checked_ids
 
 _MOST_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
 
@@ -72,7 +72,7 @@ class Writer:
             undo.callback(self._catalog.close)
             self._vectors = VectorStaging(self._segments, self._catalog)
             self._tokens = TokenStaging(self._segments, self._catalog)
-            if self._orphans():
+            if orphans(self._segments, self._catalog):
                 self._catalog.settle()
                 self._remove_orphans()
             undo.pop_all()
@@ -104,7 +104,7 @@ class Writer:
         counts them. So a rename is best put under the new id before the old one is removed; the other order
         works too, until a merge drops what was removed. A refusal of the same id is forgotten.
         """
-        _check_document(document, passages, terms, state)
+        check_document(document, passages, terms, state)
         row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
         with self._staging():
             self._catalog.remove_document(document.id)
@@ -159,7 +159,7 @@ class Writer:
         saw. Passages that were deleted since, or that have a vector of this model already, are passed over:
         another process was faster. `VectorRejected` names the first bad row, and then nothing changes.
         """
-        ids = _checked_ids(model_digest, passage_ids)
+        ids = checked_ids(model_digest, passage_ids)
         self._vectors.check(model_digest, rows, passage_ids)
         column = covered_column(covered, len(ids))
         live = np.isin(ids, self._catalog.live_among(passage_ids))
@@ -180,7 +180,7 @@ class Writer:
 
         `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens`.
         """
-        _check_digest(model_digest)
+        check_digest(model_digest)
         if self._tokens.is_news(model_digest, codebook):
             with self._staging():
                 self._tokens.put_codebook(model_digest, codebook)
@@ -200,7 +200,7 @@ class Writer:
         each has. The codebook of the model must have been put; it is extended when it no longer fits. For
         `covered`, and for what is passed over or rejected, see `put_vectors`.
         """
-        ids = _checked_ids(model_digest, passage_ids)
+        ids = checked_ids(model_digest, passage_ids)
         counts = self._tokens.check(model_digest, vectors, lengths, passage_ids)
         column = covered_column(covered, len(ids))
         live = np.isin(ids, self._catalog.live_among(passage_ids))
@@ -317,51 +317,8 @@ class Writer:
         rows = columns["passage_ids"].shape[0] if "passage_ids" in columns else 0
         self._catalog.add_segment(SegmentEntry(name, kind, model, rows))
 
-    def _orphans(self) -> list[Path]:
-        if self._segments.is_symlink():
-            raise IndexCorrupt(f"{self._segments} is a link: an index has its segments in its own folder")
-        named = {entry.id for entry in self._catalog.segments()}
-        found = [path for path in self._segments.iterdir() if is_segment_name(path.name)]
-        return [path for path in found if path.name not in named]
-
     def _remove_orphans(self) -> None:
-        """Delete segments that no catalog names, and nothing else that lies there. A reader that has one open
-        keeps its mapped files.
-
-        A commit that failed may still stand in SQLite's log and name them, and come back after a power cut.
-        So they stay until another commit has taken its place.
-        """
-        for directory in self._orphans():
-            shutil.rmtree(directory, ignore_errors=True)
-        drop_codes(
-            self._folder / CACHE, {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
-        )
-
-
-def _check_digest(model_digest: str) -> None:
-    if not model_digest:
-        raise ValueError("the digest of the model is empty")
-
-
-def _checked_ids(model_digest: str, passage_ids: Sequence[int]) -> NDArray[np.int64]:
-    _check_digest(model_digest)
-    ids = np.array(passage_ids, np.int64)
-    if len(np.unique(ids)) != len(ids):
-        raise ValueError("a passage is named twice")
-    return ids
-
-
-def _check_document(
-    document: Document, passages: Sequence[Passage], terms: Sequence[Sequence[str]], state: FileState
-) -> None:
-    if len(terms) != len(passages):
-        raise ValueError(f"{document.id!r} has {len(passages)} passages but {len(terms)} lists of terms")
-    if state.sha256 != document.sha256:
-        raise ValueError(f"{document.id!r} has sha256 {document.sha256}, its file {state.sha256}")
-    for passage in passages:
-        if passage.document_id != document.id:
-            raise ValueError(f"a passage of {passage.document_id!r} was given with {document.id!r}")
-        if document.text[passage.start : passage.end] != passage.text:
-            raise ValueError(
-                f"passage {passage.start}:{passage.end} is not the text of {document.id!r} there"
-            )
+        """Delete what no catalog names, and the codes of vectors that are gone."""
+        remove_orphans(self._segments, self._catalog)
+        models = {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
+        drop_codes(self._folder / CACHE, models)

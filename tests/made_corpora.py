@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_tokens import put_tokens
+from made_token_vectors import put_tokens
 from numpy.typing import NDArray
 
 from spanwise.index import FileState, Snapshot, Store, Writer

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
-from made_tokens import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
+from made_token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
 from numpy.typing import NDArray
 
 from spanwise.index import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from made_corpora import MODEL, vector_of
-from made_tokens import TOKEN_MODEL, tokens_of
+from made_token_vectors import TOKEN_MODEL, tokens_of
 
 from spanwise.errors import SpanwiseError
 from spanwise.index import Store

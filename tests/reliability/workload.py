@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
-from made_tokens import TOKEN_MODEL, tokens_of
+from made_token_vectors import TOKEN_MODEL, tokens_of
 
 from spanwise.index import Snapshot, Store
 from spanwise.index.catalog import Catalog

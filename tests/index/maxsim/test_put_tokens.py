@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 from made_corpora import MODEL, document_of, vector_of
-from made_tokens import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
+from made_token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
 
 from spanwise.errors import IndexEmpty, VectorRejected
 from spanwise.index import FileState

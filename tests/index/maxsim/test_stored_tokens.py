@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import WIDTH, codebook, tokens_of
+from made_token_vectors import WIDTH, codebook, tokens_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.maxsim.stored_tokens import StoredTokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made_corpora import stage
-from made_tokens import TOKEN_MODEL, codebook
+from made_token_vectors import TOKEN_MODEL, codebook
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.catalog_writer import CatalogWriter

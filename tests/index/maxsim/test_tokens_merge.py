@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tokens import codebook
+from made_token_vectors import codebook
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.maxsim import tokens_merge
