@@ -123,6 +123,8 @@ def best_rows(scores: NDArray[np.floating], k: int) -> list[int]:
 
 ENGINES: dict[str, Callable[[], Engine]] = {
     "spanwise exact": lambda: Spanwise(8, exact=True),
+    "spanwise all 4 bits": lambda: Spanwise(4, exact=True),
+    "spanwise all 2 bits": lambda: Spanwise(2, exact=True),
     "spanwise 8 bits": lambda: Spanwise(8, exact=False),
     "spanwise 4 bits": lambda: Spanwise(4, exact=False),
     "spanwise 2 bits": lambda: Spanwise(2, exact=False),
