@@ -122,12 +122,6 @@ class Codebook:
         residuals = decode_residuals(unpacked(codes.values, self.bits), codes.scales, self.levels)
         return self.centroids[codes.centroids] + residuals
 
-    def tables(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The centroids (C, width) and the table (256, 8 / bits) that `decode_residual_into` looks up."""
-        from .decode import byte_table
-
-        return self.centroids, byte_table(self.levels, self.bits)
-
     def wants_more(self, n_tokens: int) -> bool:
         """True when the collection has grown to more than 4 times what the codebook was made for."""
         return n_tokens > _GROWTH * self.n_tokens and len(self.centroids) < LARGEST

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import compiled
+
+Row = NDArray[np.float32]
 SMALLEST = 1e-6  # root mean square of a residual that is taken for none
 TURNS = 3  # codes, scale, codes, scale, ...
 
 
-@njit(cache=True)
-def encode(vectors, residuals, levels, codes, scales, along):  # type: ignore[no-untyped-def] # pragma: no cover
+@compiled
+def encode(
+    vectors: Row, residuals: Row, levels: Row, codes: NDArray[np.uint8], scales: Row, along: np.float32
+) -> None:  # pragma: no cover
     """Fill codes (T, width) uint8 and scales (T,) float32 for vectors and residuals (T, width) float32."""
     for t in range(len(vectors)):
         x, r, code = vectors[t], residuals[t], codes[t]
@@ -32,8 +39,8 @@ def encode(vectors, residuals, levels, codes, scales, along):  # type: ignore[no
         scales[t] = scale
 
 
-@njit(cache=True)
-def _nearest_level(levels, y, at):  # type: ignore[no-untyped-def] # pragma: no cover
+@compiled
+def _nearest_level(levels: Row, y: Any, at: Any) -> Any:  # pragma: no cover
     # Equal levels are passed: a few numbers to learn from may have left some.
     while at + 1 < len(levels) and abs(levels[at + 1] - y) <= abs(levels[at] - y):
         at += 1
@@ -42,8 +49,10 @@ def _nearest_level(levels, y, at):  # type: ignore[no-untyped-def] # pragma: no 
     return at
 
 
-@njit(cache=True)
-def _best_scale(x, r, levels, code, along):  # type: ignore[no-untyped-def] # pragma: no cover
+@compiled
+def _best_scale(
+    x: Row, r: Row, levels: Row, code: NDArray[np.uint8], along: np.float32
+) -> Any:  # pragma: no cover
     rl = ll = xl = xr = np.float32(0)
     for j in range(len(r)):
         level = levels[code[j]]
@@ -55,8 +64,10 @@ def _best_scale(x, r, levels, code, along):  # type: ignore[no-untyped-def] # pr
     return (rl + along * xr * xl) / weight if weight > 0 else np.float32(0)
 
 
-@njit(cache=True)
-def _improve(x, r, levels, code, scale, along):  # type: ignore[no-untyped-def] # pragma: no cover
+@compiled
+def _improve(
+    x: Row, r: Row, levels: Row, code: NDArray[np.uint8], scale: Any, along: np.float32
+) -> bool:  # pragma: no cover
     ex = np.float32(0)  # <e, x>
     for j in range(len(r)):
         ex += (r[j] - scale * levels[code[j]]) * x[j]

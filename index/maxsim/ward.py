@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
+
+from .compiled import compiled
 
 
-@njit(cache=True)
-def merge(distances, owner, n):  # type: ignore[no-untyped-def] # pragma: no cover
+@compiled
+def merge(distances: NDArray[np.float32], owner: NDArray[np.int64], n: int) -> None:  # pragma: no cover
     """Merge rows until n clusters are left; `owner` (m,) becomes the first row of each row's cluster.
 
     `distances` (m, m) float32, squared, infinite on the diagonal; it is overwritten. Ties: the lowest rows.
@@ -40,8 +42,8 @@ def merge(distances, owner, n):  # type: ignore[no-untyped-def] # pragma: no cov
                 nearest[k] = _closest(distances, k)
 
 
-@njit(cache=True)
-def _closest(distances, i):  # type: ignore[no-untyped-def] # pragma: no cover
+@compiled
+def _closest(distances: NDArray[np.float32], i: int) -> int:  # pragma: no cover
     best = 0
     for k in range(len(distances)):
         if distances[i, k] < distances[i, best]:
