@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from token_corpus import EXACT, Rows, TokenCorpus
 
-BLOCK = 16_384  # tokens compared at once
+BLOCK = 1024  # tokens compared at once: their similarities stay in the cache
 
 
 def exact_rankings(corpus: TokenCorpus, queries: Sequence[Rows], k: int) -> tuple[NDArray[np.int64], Rows]:
