@@ -22,7 +22,7 @@ def byte_table(levels: NDArray[np.float32], bits: int) -> NDArray[np.float32]:
     return levels[unpacked(np.arange(256, dtype=np.uint8)[:, None], bits)]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def decode_residual_into(centroids, table, places, values, scales, out):  # type: ignore[no-untyped-def] # pragma: no cover
     """Write the vectors of T tokens to out (T, width) float32.
 
@@ -46,7 +46,7 @@ def decode_residual_into(centroids, table, places, values, scales, out):  # type
                 row[4 * i + 3] = center[4 * i + 3] + scale * table[entry, 3]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def decode_int8_into(values, scales, out):  # type: ignore[no-untyped-def] # pragma: no cover
     """Write T vectors to out (T, width) float32; values (T, width) uint8, scales (T,) float32."""
     for t in range(len(values)):

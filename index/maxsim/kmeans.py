@@ -17,14 +17,14 @@ PER_CENTROID = 4  # vectors of the sample for each centroid, at least
 def n_centroids(n_tokens: int, n_sample: int) -> int:
     """How many centroids serve a collection: 2 ** floor(log2(16 * sqrt(n_tokens))), if the sample allows.
 
-    Source: Santhanam et al., "PLAID", CIKM 2022, section 4.1 (and the code published with it). At most a
+    Source: Santhanam et al., "PLAID", CIKM 2022 (the rule of its published code). At most a
     quarter of the sample and 65,536; at least 1.
 
     >>> n_centroids(3_000_000, 200_000)
     16384
     """
     wanted = 2 ** math.floor(math.log2(16 * math.sqrt(max(n_tokens, 1))))
-    return max(1, min(wanted, n_sample // PER_CENTROID, LARGEST))
+    return max(1, min(int(wanted), n_sample // PER_CENTROID, LARGEST))
 
 
 def kmeans(sample: NDArray[np.float32], k: int, *, seed: int) -> NDArray[np.float32]:

@@ -22,4 +22,5 @@ def unpacked(values: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     """The codes (T, width) in values (T, width * bits / 8): the inverse of `packed`."""
     each = 8 // bits
     parts = values[:, :, None] >> (np.arange(each, dtype=np.uint8) * bits)
-    return (parts & (2**bits - 1)).astype(np.uint8).reshape(len(values), values.shape[1] * each)
+    codes: NDArray[np.uint8] = (parts & np.uint8(2**bits - 1)).reshape(len(values), values.shape[1] * each)
+    return codes

@@ -40,7 +40,8 @@ def pool(
         np.add.at(pooled, at + _clusters(rows, n), rows)
         start, at = start + length, at + n
     norms = np.linalg.norm(pooled, axis=1, keepdims=True)
-    return pooled / np.where(norms > 0, norms, np.float32(1)), kept
+    pooled /= np.where(norms > 0, norms, 1)
+    return pooled, kept
 
 
 def _clusters(rows: NDArray[np.float32], n: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ SMALLEST = 1e-6  # root mean square of a residual that is taken for none
 TURNS = 3  # codes, scale, codes, scale, ...
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def encode(vectors, residuals, levels, codes, scales, along):  # type: ignore[no-untyped-def] # pragma: no cover
     """Fill codes (T, width) uint8 and scales (T,) float32 for vectors and residuals (T, width) float32."""
     for t in range(len(vectors)):
@@ -32,7 +32,7 @@ def encode(vectors, residuals, levels, codes, scales, along):  # type: ignore[no
         scales[t] = scale
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _nearest_level(levels, y, at):  # type: ignore[no-untyped-def] # pragma: no cover
     while at + 1 < len(levels) and abs(levels[at + 1] - y) < abs(levels[at] - y):
         at += 1
@@ -41,7 +41,7 @@ def _nearest_level(levels, y, at):  # type: ignore[no-untyped-def] # pragma: no 
     return at
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _best_scale(x, r, levels, code, along):  # type: ignore[no-untyped-def] # pragma: no cover
     rl = ll = xl = xr = np.float32(0)
     for j in range(len(r)):
@@ -54,7 +54,7 @@ def _best_scale(x, r, levels, code, along):  # type: ignore[no-untyped-def] # pr
     return (rl + along * xr * xl) / weight if weight > 0 else np.float32(0)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _improve(x, r, levels, code, scale, along):  # type: ignore[no-untyped-def] # pragma: no cover
     ex = np.float32(0)  # <e, x>
     for j in range(len(r)):

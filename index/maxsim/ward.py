@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def merge(distances, owner, n):  # type: ignore[no-untyped-def] # pragma: no cover
     """Merge rows until n clusters are left; `owner` (m,) becomes the first row of each row's cluster.
 
@@ -40,7 +40,7 @@ def merge(distances, owner, n):  # type: ignore[no-untyped-def] # pragma: no cov
                 nearest[k] = _closest(distances, k)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _closest(distances, i):  # type: ignore[no-untyped-def] # pragma: no cover
     best = 0
     for k in range(len(distances)):
