@@ -117,3 +117,12 @@ def test_bad_arguments() -> None:
         codebook.encode(unit(3, 12))
     with pytest.raises(ValueError, match="format 9"):
         Codebook.from_columns({**codebook.columns(), "numbers": np.array([9, 4, 10, 0])})
+
+
+@pytest.mark.parametrize("bits", [2, 4])
+def test_levels_differ_also_when_trained_on_next_to_nothing(bits: int) -> None:
+    for sample in (np.eye(4, dtype=np.float32), unit(1, 128), np.repeat(unit(3, 128), 100, axis=0)):
+        codebook = Codebook.train(sample, len(sample), bits)
+        assert (np.diff(codebook.levels) > 0).all()
+        errors = ((codebook.decode(codebook.encode(sample)) - sample) ** 2).sum(1)
+        assert errors.max() < {2: 0.2, 4: 0.05}[bits]
