@@ -17,21 +17,35 @@ Santhanam et al., "ColBERTv2", NAACL 2022, section 3.3, for centroid and residua
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import NDArray
 
 ALONG = 4.0
 _ROUNDS = 50
 _SMALLEST = 1e-6
+_ENOUGH = 2048  # numbers that levels can be made of
 
 
 def train_levels(residuals: NDArray[np.float32], bits: int) -> NDArray[np.float32]:
-    """(2 ** bits,) float32, ascending: the Lloyd-Max levels of the normalised residuals (S, width)."""
+    """(2 ** bits,) float32, ascending: the Lloyd-Max levels of the normalised residuals (S, width).
+
+    Where there are too few of them, or too many alike, to tell the levels apart: those of the normal
+    distribution, which residuals come near to.
+    """
     length = np.sqrt((residuals**2).mean(1))
-    numbers = (residuals[length > _SMALLEST] / length[length > _SMALLEST, None]).ravel()
-    if not len(numbers):  # every vector is its own centroid
-        numbers = np.linspace(-2, 2, 2**bits).astype(np.float32)
-    numbers = np.sort(numbers).astype(np.float64)
+    numbers = np.sort((residuals[length > _SMALLEST] / length[length > _SMALLEST, None]).ravel())
+    if len(numbers) >= _ENOUGH:
+        levels = _lloyd_max(numbers.astype(np.float64), bits)
+        if (levels[1:] > levels[:-1]).all():
+            return levels
+    normal = NormalDist()
+    return _lloyd_max(np.array([normal.inv_cdf((n + 0.5) / _ENOUGH) for n in range(_ENOUGH)]), bits)
+
+
+def _lloyd_max(numbers: NDArray[np.float64], bits: int) -> NDArray[np.float32]:
+    """The levels of these numbers, which ascend."""
     sums = np.concatenate([[0.0], np.cumsum(numbers)])
     levels = np.quantile(numbers, (np.arange(2**bits) + 0.5) / 2**bits)
     for _ in range(_ROUNDS):

@@ -24,6 +24,7 @@ _COLUMNS = 128  # question rows that are multiplied at once
 _BLOCK = 1 << 20  # bytes of the products of a block
 _LONGEST_BLOCK = 8192  # tokens in a block
 _NO_LEVELS = np.empty(0, np.int8)
+_ROUNDING = 1e-5  # of whole numbers, summed exactly, and then scaled in float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,26 @@ def scan(
     else:
         stored.check_rows(rows)
     runs = [run for run in _runs(stored, rows) if len(run.starts)]
-    if len(questions) < _TOGETHER and is_fused(stored.width):
+    if _is_fused(len(questions), stored.width):
         for question, row in zip(questions, scores, strict=True):
             _scan_fused(form, question, runs, row)
         return scores
     for first, last in _groups(questions):
         _scan_blocks(form, questions[first:last], runs, scores[first:last])
     return scores
+
+
+def rounding(n_questions: int, width: int) -> float:
+    """How far a product of `scan` may be from the exact one, as a share of the lengths of its two vectors."""
+    if _is_fused(n_questions, width):
+        return _ROUNDING
+    from . import products
+
+    return products.rounding()
+
+
+def _is_fused(n_questions: int, width: int) -> bool:
+    return n_questions < _TOGETHER and is_fused(width)
 
 
 def _runs(stored: StoredTokens, rows: NDArray[np.int64] | None) -> Iterator[_Run]:

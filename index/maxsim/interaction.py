@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .code_maxima import LANES, code_sums
-from .codec_int8 import encode_int8
 from .compiled import compiled
-from .products import Int8Rows
 from .question import Question
 from .stored_tokens import StoredTokens
 
@@ -39,20 +37,18 @@ class CentroidTable:
 
 
 class Interaction:
-    """The centroids of one codebook as int8, and the tokens that have them."""
+    """The centroids of one codebook, and the tokens that have them."""
 
     def __init__(self, stored: StoredTokens, centroids: NDArray[np.float32]) -> None:
         self._stored = stored
-        values, scales = encode_int8(centroids)
-        self._values = values.view(np.int8)
-        self._scales = scales.astype(np.float32)
+        self._centroids = centroids
 
     def table(self, question: Question) -> CentroidTable:
         """The similarities of all centroids with a question's rows."""
-        products = Int8Rows(question.codes).products(self._values)
-        levels = np.zeros((len(products), -(-question.n_rows // LANES) * LANES), np.uint8)
+        similarities: NDArray[np.float32] = self._centroids @ question.rows.T
+        levels = np.zeros((len(similarities), -(-question.n_rows // LANES) * LANES), np.uint8)
         steps = np.zeros(levels.shape[1], np.float32)
-        quantise(products, self._scales, question.scales, levels, steps)
+        quantise(similarities, levels, steps)
         return CentroidTable(levels, steps, question.n_rows)
 
     def scores(self, table: CentroidTable, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
@@ -73,34 +69,24 @@ class Interaction:
 
 @compiled
 def quantise(
-    products: NDArray[np.int32] | NDArray[np.float32],
-    scales: NDArray[np.float32],
-    row_scales: NDArray[np.float32],
-    levels: NDArray[np.uint8],
-    steps: NDArray[np.float32],
+    similarities: NDArray[np.float32], levels: NDArray[np.uint8], steps: NDArray[np.float32]
 ) -> None:
-    """Write the `levels` (C, R) of scales[c] * products[c, r], a column's lowest 0 and its highest 255.
+    """Write the `levels` (C, R) of similarities (C, m), a column's lowest 0 and its highest 255.
 
-    `steps[r]` is that of the column times row_scales[r], for the rows (m,) that there are; the rest is left.
+    `steps[r]` is that of a column, for the m there are; the rest is left.
     """
-    n_rows, width = row_scales.shape[0], products.shape[1]
-    lowest, highest = np.empty(width, np.float32), np.empty(width, np.float32)
-    for row in range(width):
-        lowest[row], highest[row] = np.inf, -np.inf
-    for centroid in range(products.shape[0]):
-        scale = scales[centroid]
-        for row in range(width):
-            similarity = np.float32(products[centroid, row]) * scale
-            lowest[row] = min(lowest[row], similarity)
-            highest[row] = max(highest[row], similarity)
-    factors = np.zeros(width, np.float32)
+    n_rows = similarities.shape[1]
+    lowest, highest = np.full(n_rows, np.inf, np.float32), np.full(n_rows, -np.inf, np.float32)
+    for centroid in range(similarities.shape[0]):
+        for row in range(n_rows):
+            lowest[row] = min(lowest[row], similarities[centroid, row])
+            highest[row] = max(highest[row], similarities[centroid, row])
+    factors = np.zeros(n_rows, np.float32)
     for row in range(n_rows):
         if highest[row] > lowest[row]:
             factors[row] = np.float32(_LEVELS) / (highest[row] - lowest[row])
-            steps[row] = row_scales[row] / factors[row]
-    for centroid in range(products.shape[0]):
-        scale = scales[centroid]
-        for row in range(width):
-            similarity = np.float32(products[centroid, row]) * scale
-            level = (similarity - lowest[row]) * factors[row] + np.float32(0.5)
+            steps[row] = np.float32(1) / factors[row]
+    for centroid in range(similarities.shape[0]):
+        for row in range(n_rows):
+            level = (similarities[centroid, row] - lowest[row]) * factors[row] + np.float32(0.5)
             levels[centroid, row] = np.uint8(np.int32(level))

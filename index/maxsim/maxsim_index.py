@@ -21,7 +21,7 @@ from ..gate import check_token_questions
 from ..protocol import Places, Ranking
 from ..ranking import best, check_among, check_k
 from .codebook import Codebook
-from .exact_scan import scan
+from .exact_scan import rounding, scan
 from .int8_tokens import Int8Form
 from .interaction import Interaction
 from .lists import InvertedLists
@@ -29,7 +29,7 @@ from .question import Question
 from .rerank import exact_scores
 from .stored_tokens import StoredTokens
 
-CANDIDATES = 384, 16  # for any k, and for each passage asked for
+CANDIDATES = 640, 16  # for any k, and for each passage asked for
 _MEASURED_AT = 20_000  # passages; candidates grow with the square root of how many times more there are
 _WORTHWHILE = 4  # times as many passages as candidates: else all are scanned
 _LISTED = 200_000  # passages from which candidates come out of inverted lists
@@ -119,20 +119,24 @@ class MaxSimIndex:
             some = questions[first : first + _TOGETHER]
             scores = scan(self._stored, self._form, some, rows)
             for question, row in zip(some, scores, strict=True):
-                found.append(self._finished(question, k, all_rows, row))
+                found.append(self._finished(question, k, all_rows, row, len(some)))
         return found
 
     def _ranked(self, question: Question, k: int, rows: NDArray[np.int64]) -> Ranking:
         """The ranking of these candidates."""
-        return self._finished(question, k, rows, scan(self._stored, self._form, [question], rows)[0])
+        return self._finished(question, k, rows, scan(self._stored, self._form, [question], rows)[0], 1)
 
     def _finished(
-        self, question: Question, k: int, rows: NDArray[np.int64], scanned: NDArray[np.float32]
+        self, question: Question, k: int, rows: NDArray[np.int64], scanned: NDArray[np.float32], together: int
     ) -> Ranking:
-        """The best k of these rows by exact scores; their scanned ones say which cannot be among them."""
+        """The best k of these rows by exact scores; their scanned ones say which cannot be among them.
+
+        `together` says how many questions were scanned at once.
+        """
         if len(rows) > k:
             threshold = np.partition(scanned, len(rows) - k)[len(rows) - k]
-            rows = rows[scanned >= threshold - question.slack(self._largest_scale)]
+            slack = question.slack(self._largest_scale, rounding(together, self.width))
+            rows = rows[scanned >= threshold - slack]
         scores = exact_scores(self._stored, rows, question.rows)
         return best(self._stored.passage_ids[rows], scores, k, self._places)
 

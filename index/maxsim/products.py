@@ -77,12 +77,6 @@ class Int8Rows:
         return (tokens.to(self._columns.dtype) @ self._columns).float().numpy()
 
 
-def similarities(vectors: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(V, m) float32: the inner products of vectors (V, width) with rows (m, width)."""
-    made: NDArray[np.float32] = (tensor(vectors) @ torch.from_numpy(rows).T).numpy()
-    return made
-
-
 def tensor(values: NDArray[Any]) -> torch.Tensor:
     """A tensor over the same memory. torch warns of arrays that cannot be written, as those of a mapped file
     are; nothing writes to this one, so that it is made of the address.

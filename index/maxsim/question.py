@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .codebook import Codebook
 from .int8_tokens import Int8Form
-from .products import rounding, similarities
 
 _LARGEST = 127
 _LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
@@ -42,18 +41,19 @@ class Question:
             return np.zeros((1, n_lanes), np.float32)
         placed = np.zeros((n_lanes, self.rows.shape[1]), np.float32)
         placed[lanes] = self.rows / self.weights[:, np.newaxis]
-        return similarities(self._centroids, placed)
+        base: NDArray[np.float32] = self._centroids @ placed.T
+        return base
 
-    def slack(self, largest_scale: float) -> float:
+    def slack(self, largest_scale: float, rounding: float) -> float:
         """How far the difference of two scanned scores may be from that of the exact ones.
 
         Each is off by at most what the rounding of rows and of levels can do to every maximum:
         sum over r of |row - its int8| * |token| + |row| * |level - its int8| * scale * sqrt(width)
 
-        and by the rounding of the products.
+        and by the `rounding` of the products, as a share of the lengths of their vectors.
         """
         of_rows = float(np.linalg.norm(self._lost, axis=1).sum()) * _LONGEST
         width = self.rows.shape[1]
         lengths = float(np.linalg.norm(self.rows, axis=1).sum())
         of_levels = lengths * self._form.error * largest_scale * sqrt(width)
-        return 2 * (of_rows + of_levels + lengths * _LONGEST * rounding())
+        return 2 * (of_rows + of_levels + lengths * _LONGEST * rounding)

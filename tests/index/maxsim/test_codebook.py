@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from maxsim_vectors import unit
 
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.maxsim.codec_residual import train_levels
 
 WIDTHS = (8, 32, 64, 96, 128, 256)
 
@@ -121,10 +120,10 @@ def test_bad_arguments() -> None:
 
 
 @pytest.mark.parametrize("bits", [2, 4])
-def test_residuals_that_few_levels_can_say_are_kept(bits) -> None:
+def test_levels_that_coincide_hide_none_behind_them(bits: int) -> None:
     rows = np.eye(4, dtype=np.float32)
     centroids = np.full((1, 4), 0.25, np.float32)
-    levels = train_levels(rows - centroids, bits)  # some of them equal
+    levels = np.repeat(np.float32([-(3**-0.5), 3**0.5]), 2 ** (bits - 1))
     codebook = Codebook(bits, centroids, levels, 0.75, 4)
     assert np.allclose(codebook.decode(codebook.encode(rows)), rows, atol=1e-3)
 
@@ -139,3 +138,25 @@ def test_few_vectors_are_all_centroids() -> None:
 def test_scales_are_never_negative() -> None:
     codebook = Codebook.train(unit(400, 4, 1), 400, 2)
     assert (codebook.encode(unit(5000, 4, 2)).scales >= 0).all()
+
+
+@pytest.mark.parametrize("bits", [2, 4])
+def test_levels_differ_also_when_trained_on_next_to_nothing(bits: int) -> None:
+    for sample in (np.eye(4, dtype=np.float32), unit(1, 128), np.repeat(unit(3, 128), 100, axis=0)):
+        codebook = Codebook.train(sample, len(sample), bits)
+        assert (np.diff(codebook.levels) > 0).all()
+        errors = ((codebook.decode(codebook.encode(sample)) - sample) ** 2).sum(1)
+        assert errors.max() < {2: 0.2, 4: 0.05}[bits]
+
+
+def test_unseen_passages_are_no_drift() -> None:
+    """Tokens of a passage are alike: those held back must be of passages that were not trained on."""
+    passages = [near(unit(1, 16, seed), 40, seed) for seed in range(400)]
+    codebook = Codebook.train(np.concatenate(passages[:200]), 8000)
+    assert not codebook.is_drifting(np.concatenate(passages[200:]))
+    assert codebook.is_drifting(np.concatenate(passages[200:]) + np.float32(1))
+
+
+def near(center, n: int, seed: int):
+    rows = center + unit(n, center.shape[1], 1000 + seed) * np.float32(0.5)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -61,7 +61,7 @@ def test_scans_stay_within_their_slack(means: str, bits: int) -> None:
         question = maxsim_index.Question(rows, tokens.codebook, index._form)
         (scanned,) = exact_scan.scan(tokens, index._form, [question])
         off = np.abs(scanned - maxsim_scores(tokens, rows))
-        assert 2 * off.max() <= question.slack(index._largest_scale)
+        assert 2 * off.max() <= question.slack(index._largest_scale, exact_scan.rounding(1, 32))
 
 
 @pytest.mark.parametrize("width", [4, 20, 100])
