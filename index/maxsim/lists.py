@@ -21,7 +21,7 @@ from .interaction import CentroidTable
 from .stored_tokens import StoredTokens
 
 _BLOCK = 65_536  # rows
-_PROBED = 2  # centroids of each question row, at first
+_PROBED = 8  # centroids of each question row, at first
 _SPARE = 2  # passages to be found for each candidate
 
 
