@@ -1,122 +1,123 @@
-"""What the codes of token vectors cost in ranking: overlap with exact float32 MaxSim, bytes a token, speed.
+"""What the codes of token vectors, and pooling them, cost in ranking: overlap with exact float32 MaxSim.
 
-    python scripts/measure_codes.py FOLDER
+    OMP_NUM_THREADS=2 python scripts/measure_codes.py FOLDER --passages 3000
 
-FOLDER holds d.npy (T, width) vectors of passages one after another, dl.npy (n,) their lengths, and q.npy and
-ql.npy the same of questions. Prints a Markdown table. Memory: one passage block at a time, and the scores.
+FOLDER is one of `make_token_corpus.py`. Everything is compared with everything, so nothing but the codes
+plays a part. Prints a Markdown table; speeds are tokens in a second of the processor's time.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
+from exact_token_rankings import exact_rankings
 from numpy.typing import NDArray
+from token_corpus import Rows, TokenCorpus
 
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.maxsim.token_codes import TokenCodes
+from spanwise.index.maxsim.pooling import pool
 
-SAMPLE = 2**18
-BLOCK = 50_000  # tokens, at least one passage
-
-Rows = Callable[[int, int], NDArray[np.float32]]
+SAMPLED = 2_048  # passages that a codebook is trained on
+TOGETHER = 256  # passages
 
 
-def scores(
-    rows: Rows, lengths: NDArray[np.int64], questions: list[NDArray[np.float32]]
-) -> NDArray[np.float32]:
-    """(n, Q) float32: the sum over a question's rows of the maximum over the passage's rows."""
-    stacked = torch.from_numpy(np.concatenate(questions))
-    starts = np.cumsum([0] + [len(question) for question in questions[:-1]])
-    ends = np.cumsum(lengths)
-    found, first = [], 0
-    while first < len(lengths):
-        begin = int(ends[first] - lengths[first])
-        last = max(first + 1, int(np.searchsorted(ends, begin + BLOCK)))
-        products = torch.from_numpy(rows(begin, int(ends[last - 1]))) @ stacked.T
-        maxima = torch.segment_reduce(products, "max", lengths=torch.from_numpy(lengths[first:last]), axis=0)
-        found.append(np.add.reduceat(maxima.numpy(), starts, axis=1))
-        first = last
-    return np.concatenate(found)
+@dataclass
+class Changed:
+    """A collection whose vectors are other ones than the model gave; `seconds` it took to change them."""
+
+    rows: Rows
+    lengths: NDArray[np.int64]
+    bytes_a_token: float
+    seconds: float
+    starts: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find where passages begin."""
+        self.starts = np.concatenate(([0], np.cumsum(self.lengths)))
+
+    def part(self, first: int, last: int) -> Rows:
+        """The vectors of the passages first..last."""
+        return self.rows[self.starts[first] : self.starts[last]]
 
 
-def best(table: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """(k, Q) the rows of the highest scores, ties by row."""
-    return np.argsort(-table, axis=0, kind="stable")[:k]
+def blocks(corpus: TokenCorpus) -> Iterator[tuple[Rows, NDArray[np.int64]]]:
+    """The unit vectors of the passages, some passages at a time, and how many each has."""
+    for first in range(0, len(corpus.lengths), TOGETHER):
+        last = min(first + TOGETHER, len(corpus.lengths))
+        rows = corpus.part(first, last)
+        yield rows / np.linalg.norm(rows, axis=1, keepdims=True), corpus.lengths[first:last]
 
 
-def overlap(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """The mean share of rows that two (k, Q) lists have in common."""
-    shares = [len(np.intersect1d(a, b)) / len(a) for a, b in zip(one.T, other.T, strict=True)]
-    return float(np.mean(shares))
+def coded(corpus: TokenCorpus, bits: int) -> Changed:
+    """The vectors as they are decoded from codes."""
+    random = np.random.default_rng(0)
+    n = len(corpus.lengths)
+    chosen = np.sort(random.choice(n, min(SAMPLED, n), replace=False)).tolist()
+    sample = np.concatenate([corpus.part(number, number + 1) for number in chosen])
+    codebook = Codebook.train(sample, int(corpus.starts[-1]), bits)
+    codebook.encode(sample[:1000])  # compiled before the clock runs
+    found, size, began = [], 0, time.process_time()
+    for rows, _ in blocks(corpus):
+        codes = codebook.encode(rows)
+        size += codes.nbytes
+        found.append(codebook.decode(codes))
+    seconds = time.process_time() - began
+    return Changed(np.concatenate(found), corpus.lengths, size / int(corpus.starts[-1]), seconds)
+
+
+def pooled(corpus: TokenCorpus, factor: int) -> Changed:
+    """Fewer vectors in float32; the bytes are those of the tokens there were."""
+    began = time.process_time()
+    parts = [pool(rows, lengths, factor) for rows, lengths in blocks(corpus)]
+    seconds = time.process_time() - began
+    rows, lengths = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Changed(rows, lengths, rows.nbytes / int(corpus.starts[-1]), seconds)
+
+
+def line(name: str, corpus: TokenCorpus, changed: Changed, exact: Any, questions: int) -> str:
+    """One row of the table."""
+    queries = corpus.queries[:questions]
+    ranked: Any = changed
+    found = exact_rankings(ranked, queries, 100)[0]
+    shares = [
+        np.mean([len(np.intersect1d(a[:k], b[:k])) / k for a, b in zip(found, exact, strict=True)])
+        for k in (10, 100)
+    ]
+    golds = [gold for _, gold in corpus.asked[:questions]]
+    at_one = np.mean([gold == rows[0] for gold, rows in zip(golds, found, strict=True)])
+    speed = int(corpus.starts[-1]) / changed.seconds
+    return (
+        f"| {name} | {changed.bytes_a_token:.0f} | {shares[0]:.3f} | {shares[1]:.3f} | {at_one:.3f} "
+        f"| {speed:,.0f} |"
+    )
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measures and prints."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--passages", type=int, help="only so many, the first ones")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--bits", type=int, nargs="*", default=[2, 4, 8])
+    parser.add_argument("--pool", type=int, nargs="*", default=[2, 3])
     options = parser.parse_args()
-    vectors = np.load(options.folder / "d.npy", mmap_mode="r")
-    lengths = np.load(options.folder / "dl.npy").astype(np.int64)
-    ends = np.cumsum(np.load(options.folder / "ql.npy"))[: options.questions]
-    questions = np.split(np.load(options.folder / "q.npy")[: ends[-1]].astype(np.float32), ends[:-1])
-
-    def unit(start: int, end: int) -> NDArray[np.float32]:
-        rows = vectors[start:end].astype(np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-    exact = scores(unit, lengths, questions)
-    random = np.random.default_rng(0)
-    chosen = np.sort(random.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))
-    sample = vectors[chosen].astype(np.float32)
-    sample /= np.linalg.norm(sample, axis=1, keepdims=True)
-    print("| bits | centroids | bytes a token | overlap @10 | @100 | training s | encode tokens/s | decode |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    corpus = TokenCorpus(options.folder, options.passages)
+    exact = exact_rankings(corpus, corpus.queries[: options.questions], 100)[0]
+    print("| | bytes a token | overlap@10 | overlap@100 | gold@1 | tokens/s |\n|---|---|---|---|---|---|")
     for bits in options.bits:
-        print(measured(bits, sample, unit, lengths, questions, exact), flush=True)
-
-
-def measured(
-    bits: int,
-    sample: NDArray[np.float32],
-    unit: Rows,
-    lengths: NDArray[np.int64],
-    questions: list[NDArray[np.float32]],
-    exact: NDArray[np.float32],
-) -> str:
-    """One row of the table; the speeds are tokens in a second of the processor's time."""
-    total, began = int(lengths.sum()), time.process_time()
-    codebook = Codebook.train(sample, total, bits)
-    training, seconds, size = time.process_time() - began, {"encode": 0.0, "decode": 0.0}, 0
-    codebook.encode(sample[:1000])  # compiled before the clock runs
-
-    def coded(start: int, end: int) -> NDArray[np.float32]:
-        nonlocal size
-        rows = unit(start, end)
-        t0 = time.process_time()
-        codes: TokenCodes = codebook.encode(rows)
-        t1 = time.process_time()
-        decoded = codebook.decode(codes)
-        seconds["encode"] += t1 - t0
-        seconds["decode"] += time.process_time() - t1
-        size += codes.nbytes
-        return decoded
-
-    table = scores(coded, lengths, questions)
-    at = [overlap(best(table, k), best(exact, k)) for k in (10, 100)]
-    speeds = " | ".join(f"{total / spent:,.0f}" for spent in seconds.values())
-    return (
-        f"| {bits} | {len(codebook.centroids):,} | {size / total:.0f} | {at[0]:.4f} | {at[1]:.4f} "
-        f"| {training:.0f} | {speeds} |"
-    )
+        changed = coded(corpus, bits)
+        print(line(f"{bits} bits", corpus, changed, exact, options.questions), flush=True)
+    for factor in options.pool:
+        changed = pooled(corpus, factor)
+        print(line(f"float32, pooled by {factor}", corpus, changed, exact, options.questions), flush=True)
 
 
 if __name__ == "__main__":
