@@ -16,10 +16,12 @@ import pytest
 from children import Say, run
 from file_operations import Operation, heard
 from made_corpora import Corpus
+from made_maxsim import asked, clustered, places, stored, trained
 from workload import HISTORY, check, commit, unnamed_segments, write_history
 
 from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull
 from spanwise.index import Store
+from spanwise.index.maxsim.maxsim_index import MaxSimIndex
 
 POINTS = 50
 NUMBER = 4  # the commit of the history that merges
@@ -133,7 +135,16 @@ def test_a_disk_that_is_full_while_an_index_is_made_leaves_no_half(memory) -> No
     Store.create(memory / "index", {}).close()
 
 
+def compile_maxsim() -> None:
+    """What is imported and compiled for a search of tokens, which nobody may not be allowed to read."""
+    passages = clustered(0, 4)
+    codebook = trained([passages], 4)
+    tokens = stored(codebook, [passages])
+    MaxSimIndex(tokens, codebook, places).search(asked(1, passages, 1), 1)
+
+
 def write_as_nobody(say: Say, path: Path) -> None:
+    compile_maxsim()
     if os.getuid() == 0:
         os.setgid(65534)
         os.setuid(65534)
