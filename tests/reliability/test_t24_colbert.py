@@ -246,7 +246,7 @@ def test_a_short_life_ranks_like_a_fresh_index(memory, monkeypatch) -> None:
 @pytest.mark.stress
 @pytest.mark.parametrize("bits", [2, 4, 8])
 def test_any_life_ranks_like_a_fresh_index(memory, record, nightly, monkeypatch, bits) -> None:
-    lives, steps = (300, 30) if nightly else (15, 12)
+    lives, steps = (300, 30) if nightly else (2, 8)
     live(bits, lives, steps, memory, monkeypatch)
     record("T24", f"lives of a folder with tokens of {bits} bits", f"{lives} of up to {steps} steps")
 
