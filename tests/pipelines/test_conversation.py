@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -9,6 +10,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -64,10 +66,10 @@ class Terminal:
 
 
 def own_terminal() -> None:
-    """Makes stdin the controlling terminal, so that Ctrl-C there is a signal."""
-    import fcntl
-    import termios
+    """Makes stdin the controlling terminal, so that Ctrl-C there is a signal.
 
+    It runs between fork and exec, where nothing may be imported: another thread may have held the lock.
+    """
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
