@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .sorted_ids import RowsById
 from .vectors import VectorSegment
 
 BLOCK = 65_536  # rows that a pass over all vectors looks at together
@@ -70,11 +71,7 @@ class StoredVectors:
 
     def rows_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The row of each passage, -1 for one without a live vector."""
-        if not len(self):
-            return np.full(len(passage_ids), -1, np.int64)
-        ids, order = self._by_id
-        at = np.searchsorted(ids, passage_ids).clip(max=len(ids) - 1)
-        return np.where(ids[at] == passage_ids, order[at], -1)
+        return self._rows_by_id(passage_ids)
 
     def gather(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of these vectors, (len(rows), width); `IndexCorrupt` when one is not as it was written."""
@@ -114,7 +111,5 @@ class StoredVectors:
         return rows
 
     @cached_property
-    def _by_id(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ids in ascending order, and the row of each."""
-        order = np.argsort(self.passage_ids)
-        return self.passage_ids[order], order
+    def _rows_by_id(self) -> RowsById:
+        return RowsById(self.passage_ids)

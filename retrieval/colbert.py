@@ -14,27 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import IndexEmpty, ModelMismatch
-from spanwise.types import Hit
 
 from ..index import Snapshot
-from ..index.protocol import Index, Ranking
-from .hits import check_questions, hits_of
+from .encoded import EncodedRetriever
 from .protocol import TokenEncoder
 
 NO_TOKENS = "no passage has token vectors yet: run `spanwise index FOLDER --colbert builtin`"
 
 
-class ColbertRetriever:
+class ColbertRetriever(EncodedRetriever[Sequence[NDArray[np.float32]]]):
     """Ranks the passages that have token vectors by their MaxSim with the question; others are not found."""
 
     name = "colbert"
-
-    def __init__(
-        self, index: Index[Sequence[NDArray[np.float32]]], encoder: TokenEncoder, snapshot: Snapshot
-    ) -> None:
-        self._index = index
-        self._encoder = encoder
-        self._snapshot = snapshot
 
     @classmethod
     def build(cls, snapshot: Snapshot, encoder: TokenEncoder, exact: bool = False) -> ColbertRetriever:
@@ -54,14 +45,3 @@ class ColbertRetriever:
             )
         device = str(getattr(encoder, "device", "cpu"))
         return cls(snapshot.maxsim(encoder.digest, exact, device), encoder, snapshot)
-
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits; `VectorRejected` when a vector of it is not of length 1."""
-        return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
-
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
-        """For each question the ids and scores of the hits of `search`."""
-        check_questions(questions, k)
-        return self._index.search(self._encoder.encode_questions(questions), k, among) if questions else []

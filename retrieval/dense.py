@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import IndexEmpty, ModelMismatch
-from spanwise.types import Hit
 
 from ..index import Snapshot
-from ..index.protocol import Index, Ranking
-from .hits import check_questions, hits_of
+from .encoded import EncodedRetriever
 from .protocol import Encoder
 
 
-class DenseRetriever:
+class DenseRetriever(EncodedRetriever[NDArray[np.float32]]):
     """Ranks the passages that have a vector by their cosine with the question; others are not found."""
 
     name = "dense"
-
-    def __init__(self, index: Index[NDArray[np.float32]], encoder: Encoder, snapshot: Snapshot) -> None:
-        self._index = index
-        self._encoder = encoder
-        self._snapshot = snapshot
 
     @classmethod
     def build(cls, snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> DenseRetriever:
@@ -44,14 +35,3 @@ class DenseRetriever:
             )
         device = str(getattr(encoder, "device", "cpu"))
         return cls(snapshot.vectors(encoder.digest, exact, device), encoder, snapshot)
-
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits; `VectorRejected` when its vector is not of length 1."""
-        return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
-
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
-        """For each question the ids and scores of the hits of `search`."""
-        check_questions(questions, k)
-        return self._index.search(self._encoder.encode_questions(questions), k, among) if questions else []

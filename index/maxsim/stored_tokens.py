@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sorted_ids import RowsById
 from .codebook import Codebook
 from .token_codes import TokenCodes
 from .tokens import TokenSegment, spans_of, token_places
@@ -67,11 +68,7 @@ class StoredTokens:
 
     def rows_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The row of each passage, -1 for one without live tokens."""
-        if not len(self):
-            return np.full(len(passage_ids), -1, np.int64)
-        ids, order = self._by_id
-        at = np.searchsorted(ids, passage_ids).clip(max=len(ids) - 1)
-        return np.where(ids[at] == passage_ids, order[at], -1)
+        return self._rows_by_id(passage_ids)
 
     def read(self, rows: NDArray[np.int64]) -> TokenCodes:
         """A copy of the codes of these rows, one passage after another; `IndexCorrupt` when one is not as it
@@ -140,7 +137,5 @@ class StoredTokens:
         return np.searchsorted(self._lasts, rows, side="right")
 
     @cached_property
-    def _by_id(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ids in ascending order, and the row of each."""
-        order = np.argsort(self.passage_ids)
-        return self.passage_ids[order], order
+    def _rows_by_id(self) -> RowsById:
+        return RowsById(self.passage_ids)
