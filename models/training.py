@@ -186,3 +186,16 @@ class _Run:
     def _load(self, tensors: Mapping[str, Tensor]) -> None:
         for name, parameter in self.trainable.items():
             parameter.copy_(tensors[name])
+
+
+def freeze_word_embeddings(model: nn.Module) -> None:
+    """Leaves the word embeddings as the base has them: they are half of the weights and are shared."""
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = not name.endswith("word_embeddings.weight")
+
+
+def set_dropout(model: nn.Module, p: float) -> None:
+    """Sets the dropout probability of every dropout layer."""
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = p

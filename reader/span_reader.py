@@ -16,6 +16,7 @@ from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
 from ..models.packed_tokens import PackedTokens
+from ..models.pair_template import special_tokens
 from .span_scores import SpanScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .windows import (
@@ -25,7 +26,6 @@ from .windows import (
     Tokens,
     Window,
     assemble,
-    special_tokens,
     tokenize,
     windows,
 )

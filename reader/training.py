@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..models.batching import token_budget_batches
-from ..models.training import Progress, Recipe, train
+from ..models.pair_template import SpecialTokens, special_tokens
+from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
 from .examples import ReaderExample
 from .loss import span_loss
 from .windows import (
     MAX_QUESTION_TOKENS,
     NO_CONTEXT,
-    SpecialTokens,
     Tokens,
     assemble,
-    special_tokens,
     tokenize,
 )
 
@@ -76,19 +75,6 @@ def fine_tune(
         return batch_loss(model, [rows[i] for i in batch], special)
 
     return train(model, batches, loss, recipe.loop, folder, evaluate, select_by="f1", report=report)
-
-
-def freeze_word_embeddings(model: nn.Module) -> None:
-    """Leaves the word embeddings as the base has them: they are half of the weights and are shared."""
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad = not name.endswith("word_embeddings.weight")
-
-
-def set_dropout(model: nn.Module, p: float) -> None:
-    """Sets the dropout probability of every dropout layer."""
-    for module in model.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = p
 
 
 def training_rows(

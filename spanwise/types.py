@@ -274,3 +274,25 @@ class SyncReport:
     encoded_tokens: int = 0
     passages: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RankingExample:
+    """A question with passages to rank, to train on: the first `n_positive` answer it, the others do not.
+
+    `scores`, if there are any, are those of a teacher, one a passage, higher being better.
+    """
+
+    question: str
+    passages: tuple[str, ...]
+    n_positive: int = 1
+    scores: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a list that nothing could be learned from, or whose scores belong to other passages."""
+        if not 1 <= self.n_positive <= len(self.passages):
+            raise ValueError(
+                f"{self.n_positive} of {len(self.passages)} passages are positive, expected 1 or more"
+            )
+        if self.scores and len(self.scores) != len(self.passages):
+            raise ValueError(f"{len(self.scores)} scores for {len(self.passages)} passages")

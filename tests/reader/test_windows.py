@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.models.locate import find_base
+from spanwise.models.pair_template import special_tokens
 from spanwise.models.pretrained import load_tokenizer
 from spanwise.reader.training import token_labels
-from spanwise.reader.windows import NO_CONTEXT, assemble, special_tokens, tokenize, windows
+from spanwise.reader.windows import NO_CONTEXT, assemble, tokenize, windows
 
 
 @pytest.fixture(scope="module")

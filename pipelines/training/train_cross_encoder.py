@@ -1,0 +1,101 @@
+"""`train cross-encoder`: learns to rank the passages of mined lists, and writes the model's folder."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from spanwise.types import RankingExample
+
+from ...models.cross_encoder import CrossEncoder, PairScorer
+from ...models.locate import file_sha256, find_base
+from ...models.precision import pick_device
+from ...models.pretrained import load_tokenizer
+from ...models.stored_model import save_tuned, tuned_trunk
+from ...models.training import Progress
+from ...reader.folder import DELTA as READER_DELTA
+from ...reader.folder import builtin_folder
+from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
+
+DELTA = "cross-encoder.safetensors"
+RECORD = "training.json"
+STARTS = ("base", "reader")
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def train_cross_encoder(
+    examples: Sequence[RankingExample],
+    held_out: Sequence[RankingExample],
+    out: Path,
+    recipe: CrossEncoderRecipe,
+    start: str = "reader",
+    limit: int | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> list[dict[str, float]]:
+    """Trains, writes `out/cross-encoder.safetensors` and `out/training.json`, returns the evaluations.
+
+    It begins with the base or with the built-in reader, which has learned to compare questions and passages
+    already. The weights kept are those with the best mean reciprocal rank on the held-out lists. `out/run`
+    holds the checkpoint: the same call again goes on from there.
+    """
+    if start not in STARTS:
+        raise ValueError(f"start must be one of {', '.join(STARTS)}, not {start!r}")
+    if limit is not None and limit < len(examples):
+        examples = random.Random(recipe.loop.seed).sample(list(examples), limit)
+    delta = builtin_folder() / READER_DELTA if start == "reader" else None
+    torch.manual_seed(recipe.loop.seed)
+    trunk, _ = tuned_trunk(delta)
+    head = nn.Linear(trunk.config.hidden_size, 1)
+    nn.init.normal_(head.weight, std=0.02)
+    nn.init.zeros_(head.bias)
+    model = PairScorer(own_memory(trunk), head).to(pick_device())
+    tokenizer = load_tokenizer(find_base())
+
+    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
+        return first_ranks(CrossEncoder(model, tokenizer, "in training"), held_out)
+
+    evaluations = fine_tune_cross_encoder(
+        model, tokenizer, examples, recipe, out / "run", evaluate, "mrr", report
+    )
+    model.cpu()
+    added = {f"head.{name}": tensor for name, tensor in head.state_dict().items()}
+    save_tuned(out / DELTA, model.trunk, added)
+    record = {
+        "recipe": asdict(recipe),
+        "start": start,
+        "start_sha256": file_sha256(delta) if delta else None,
+        "lists": len(examples),
+        "evaluations": evaluations,
+    }
+    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return evaluations
+
+
+def first_ranks(scorer: CrossEncoder, held_out: Sequence[RankingExample]) -> dict[str, float]:
+    """How well lists are ranked: `mrr` of the best positive passage, and how often it is `first`.
+
+    Equal scores count against the positive one.
+    """
+    scores = scorer.score([one.question for one in held_out], [one.passages for one in held_out])
+    ranks = [
+        1 + int((found[one.n_positive :] >= found[: one.n_positive].max()).sum())
+        for one, found in zip(held_out, scores, strict=True)
+    ]
+    return {"mrr": fmean(1 / rank for rank in ranks), "first": fmean(rank == 1 for rank in ranks)}
+
+
+def own_memory(model: M) -> M:
+    """The model with weights of its own: those of a loaded one lie in a mapped file."""
+    for parameter in model.parameters():
+        parameter.data = parameter.data.clone()
+    model.requires_grad_(True)
+    return model
