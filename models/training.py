@@ -2,7 +2,8 @@
 
 Follows Devlin et al. 2019 (appendix A.2): AdamW, weight decay 0.01, warm-up over the first 10 % of the
 steps, then linear decay to zero. Checkpoints are safetensors and JSON; a run that was interrupted goes
-on with the same batches, the same learning rates and the same generator states.
+on with the same batches, the same learning rates and the same generator states. Ctrl-C ends a run after
+the step that it is in, with a checkpoint.
 """
 
 from __future__ import annotations
@@ -16,18 +17,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from .held_interrupt import held_interrupt
 from .precision import autocast
+from .training_history import CHECKPOINT, read_run
 
 Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The settings of one run; `learning_rate` is the peak, reached after the warm-up."""
+    """The settings of one run; `learning_rate` is the peak, reached after the warm-up.
+
+    The gradients of `accumulate` batches make one step, each batch counting the same; the last step may have
+    fewer. `checkpoint_every` and the schedule count steps.
+    """
 
     learning_rate: float = 2e-4
     warmup: float = 0.1
@@ -36,6 +42,12 @@ class Recipe:
     seed: int = 0
     checkpoint_every: int = 500
     evaluate_at: tuple[float, ...] = (0.5, 0.75, 1.0)
+    accumulate: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a step of no batch."""
+        if self.accumulate < 1:
+            raise ValueError(f"accumulate must be 1 or more, not {self.accumulate}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +90,25 @@ def train(
     evaluations) and `best.safetensors`; started again with the same folder
     the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie.
     """
-    state = _Run(model, batches, recipe, folder)
-    due = {max(1, math.ceil(part * len(batches))) for part in recipe.evaluate_at}
+    groups = [batches[at : at + recipe.accumulate] for at in range(0, len(batches), recipe.accumulate)]
+    state = _Run(model, len(groups), recipe, folder)
+    due = {max(1, math.ceil(part * len(groups))) for part in recipe.evaluate_at}
     started = time.monotonic()
-    for step in range(state.step, len(batches)):
-        rate = linear_schedule(step + 1, len(batches), recipe.learning_rate, recipe.warmup)
-        value = state.one_step(loss, batches[step], rate)
-        report(Progress(step + 1, len(batches), value, rate, time.monotonic() - started))
-        if step + 1 in due:
-            model.eval()
-            state.evaluated(dict(evaluate(model)), select_by)
-            model.train()
-        if (step + 1) % recipe.checkpoint_every == 0 or step + 1 == len(batches):
-            state.save()
+    try:
+        if state.step in due - state.evaluated_at:  # interrupted between a step and its evaluation
+            state.evaluate(evaluate, select_by)
+        while state.step < len(groups):
+            rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
+            with held_interrupt():
+                value = state.one_step(loss, groups[state.step], rate)
+            report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
+            if state.step in due:
+                state.evaluate(evaluate, select_by)
+            if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
+                state.save()
+    except KeyboardInterrupt:
+        state.save()
+        raise
     state.restore_best()
     model.eval()
     return state.evaluations
@@ -99,7 +117,7 @@ def train(
 class _Run:
     """The state of a run that goes into a checkpoint."""
 
-    def __init__(self, model: nn.Module, batches: Sequence[Any], recipe: Recipe, folder: Path) -> None:
+    def __init__(self, model: nn.Module, steps: int, recipe: Recipe, folder: Path) -> None:
         self.model, self.recipe, self.folder = model, recipe, folder
         self.step, self.evaluations, self.losses = 0, [], []
         self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
@@ -113,40 +131,53 @@ class _Run:
             lr=recipe.learning_rate,
             fused=True,
         )
-        self.fingerprint = {"recipe": json.loads(json.dumps(asdict(recipe))), "steps": len(batches)}
+        self.fingerprint = {"recipe": json.loads(json.dumps(asdict(recipe))), "steps": steps}
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(recipe.seed)
-        if (folder / "checkpoint.safetensors").is_file():
-            self._resume(folder / "checkpoint.safetensors")
+        if (folder / CHECKPOINT).is_file():
+            self._resume(folder / CHECKPOINT)
         model.train()
 
     evaluations: list[dict[str, float]]
     losses: list[float]
 
-    def one_step(self, loss: Callable[[nn.Module, Any], Tensor], batch: Any, rate: float) -> float:
+    @property
+    def evaluated_at(self) -> set[int]:
+        return {int(figures["step"]) for figures in self.evaluations}
+
+    def one_step(
+        self, loss: Callable[[nn.Module, Any], Tensor], batches: Sequence[Any], rate: float
+    ) -> float:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         device = next(iter(self.trainable.values())).device
-        with autocast(device):
-            value = loss(self.model, batch)
-        value.backward()
+        total = 0.0
+        for batch in batches:
+            with autocast(device):
+                value = loss(self.model, batch) / len(batches)
+            value.backward()
+            total += float(value.detach())
         nn.utils.clip_grad_norm_(self.trainable.values(), self.recipe.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.step += 1
-        self.losses.append(float(value.detach()))
+        self.losses.append(total)
         if not math.isfinite(self.losses[-1]):
             raise FloatingPointError(
                 f"the loss of step {self.step} is {self.losses[-1]}: lower the learning rate"
             )
         return self.losses[-1]
 
-    def evaluated(self, figures: dict[str, float], select_by: str) -> None:
-        best = max((e[select_by] for e in self.evaluations), default=-math.inf)
-        self.evaluations.append({"step": self.step, **figures})
-        if figures[select_by] >= best:
-            save_file(self._weights(), self.folder / "best.safetensors")
-        self.save()
+    def evaluate(self, measured: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
+        self.model.eval()
+        figures = dict(measured(self.model))
+        self.model.train()
+        with held_interrupt():
+            best = max((e[select_by] for e in self.evaluations), default=-math.inf)
+            if figures[select_by] >= best:
+                save_file(self._weights(), self.folder / "best.safetensors")
+            self.evaluations.append({"step": self.step, **figures})
+            self.save()
 
     def save(self) -> None:
         tensors = self._weights()
@@ -156,15 +187,15 @@ class _Run:
         tensors["generator:torch"] = torch.get_rng_state()
         run = {**self.fingerprint, "step": self.step, "evaluations": self.evaluations, "losses": self.losses}
         save_file(tensors, self.folder / "checkpoint.new", metadata={"run": json.dumps(run)})
-        (self.folder / "checkpoint.new").replace(self.folder / "checkpoint.safetensors")
+        (self.folder / "checkpoint.new").replace(self.folder / CHECKPOINT)
 
     def restore_best(self) -> None:
         if (self.folder / "best.safetensors").is_file():
             self._load(load_file(self.folder / "best.safetensors"))
 
     def _resume(self, path: Path) -> None:
-        with safe_open(path, framework="pt") as file:
-            run = json.loads(file.metadata()["run"])
+        run = read_run(path)
+        run["recipe"] = {"accumulate": 1, **run["recipe"]}  # which older checkpoints do not name
         if {key: run.get(key) for key in self.fingerprint} != self.fingerprint:
             raise ValueError(
                 f"{self.folder} holds a run with other settings: name another folder or remove it"

@@ -1,27 +1,17 @@
 from __future__ import annotations
 
+import json
+import signal
+from dataclasses import replace
+
 import pytest
 import torch
+from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from spanwise.models.training import Recipe, linear_schedule, train
-
-BATCHES = [torch.full((4, 3), float(i % 5)) + torch.arange(3.0) for i in range(12)]
-RECIPE = Recipe(learning_rate=0.05, checkpoint_every=4, evaluate_at=(0.5, 1.0))
-
-
-def a_model() -> nn.Module:
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 1))
-
-
-def loss(model, batch):
-    return ((model(batch).float() - batch.sum(dim=1, keepdim=True)) ** 2).mean()
-
-
-def evaluate(model):
-    with torch.no_grad():
-        return {"score": -float(loss(model, BATCHES[3]))}
+from spanwise.models.training_history import read_history, read_run
 
 
 @pytest.mark.parametrize(("step", "rate"), [(0, 0), (50, 1.5e-5), (100, 3e-5), (550, 1.5e-5), (1000, 0)])
@@ -74,3 +64,100 @@ def test_a_folder_of_other_settings_is_refused(tmp_path):
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
     with pytest.raises(FloatingPointError, match="step 1"):
         train(a_model(), [torch.full((1, 3), float("nan"))], loss, RECIPE, tmp_path, evaluate, "score")
+
+
+def test_interrupted_within_a_step_it_ends_after_it_with_a_checkpoint(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "whole", evaluate, "score")
+    seen = []
+
+    def interrupted(model, batch):
+        seen.append(batch)
+        if len(seen) == 7:
+            signal.raise_signal(signal.SIGINT)
+        return loss(model, batch)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(a_model(), BATCHES, interrupted, RECIPE, tmp_path / "stopped", evaluate, "score")
+    assert len(read_history(tmp_path / "stopped").losses) == 7
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
+    assert read_history(tmp_path / "stopped") == read_history(tmp_path / "whole")
+
+
+def test_interrupted_within_an_evaluation_it_begins_with_that(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "whole", evaluate, "score")
+
+    def interrupted(model):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", interrupted, "score")
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
+
+
+def test_interrupted_before_the_first_step_it_can_be_begun(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "whole", evaluate, "score")
+
+    def interrupted(model, batch):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(a_model(), BATCHES, interrupted, RECIPE, tmp_path / "stopped", evaluate, "score")
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
+
+
+def without_dropout() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+
+
+def test_accumulated_batches_are_one_larger_batch(tmp_path):
+    large = [torch.cat(BATCHES[at : at + 3]) for at in range(0, 12, 3)]
+    one, other = without_dropout(), without_dropout()
+    train(one, large, loss, RECIPE, tmp_path / "large", evaluate, "score")
+    train(other, BATCHES, loss, replace(RECIPE, accumulate=3), tmp_path / "parts", evaluate, "score")
+    assert read_history(tmp_path / "parts").losses == pytest.approx(read_history(tmp_path / "large").losses)
+    for name, tensor in one.state_dict().items():
+        assert torch.allclose(tensor, other.state_dict()[name], atol=1e-3)
+
+
+@pytest.mark.parametrize(("accumulate", "steps"), [(1, 12), (5, 3), (12, 1), (100, 1)])
+def test_the_last_step_may_have_fewer_batches(tmp_path, accumulate, steps):
+    recipe = replace(RECIPE, accumulate=accumulate, evaluate_at=(1.0,))
+    train(a_model(), BATCHES, loss, recipe, tmp_path, evaluate, "score")
+    history = read_history(tmp_path)
+    assert (history.steps, len(history.losses), history.evaluations[-1]["step"]) == (steps, steps, steps)
+
+
+def test_accumulating_it_resumes_to_the_same_weights(tmp_path):
+    recipe = replace(RECIPE, accumulate=2, checkpoint_every=2)
+    whole, resumed = a_model(), a_model()
+    expected = train(whole, BATCHES, loss, recipe, tmp_path / "whole", evaluate, "score")
+    seen = []
+
+    def killed(model, batch):
+        seen.append(batch)
+        if len(seen) == 10:  # the second of the two batches of step 5
+            raise MemoryError
+        return loss(model, batch)
+
+    with pytest.raises(MemoryError):
+        train(a_model(), BATCHES, killed, recipe, tmp_path / "stopped", evaluate, "score")
+    assert train(resumed, BATCHES, loss, recipe, tmp_path / "stopped", evaluate, "score") == expected
+    for name, tensor in whole.state_dict().items():
+        assert torch.equal(tensor, resumed.state_dict()[name])
+
+
+def test_a_checkpoint_that_does_not_know_of_accumulation_is_gone_on_with(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+    path = tmp_path / "checkpoint.safetensors"
+    run = read_run(path)
+    del run["recipe"]["accumulate"]
+    save_file(load_file(path), path, metadata={"run": json.dumps(run)})
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score") == expected
+    with pytest.raises(ValueError, match="other settings"):
+        train(a_model(), BATCHES, loss, replace(RECIPE, accumulate=2), tmp_path, evaluate, "score")
+
+
+def test_a_step_of_no_batch_is_refused():
+    with pytest.raises(ValueError, match="accumulate must be 1 or more, not 0"):
+        Recipe(accumulate=0)

@@ -1,0 +1,25 @@
+"""A small run of the training loop: a model with dropout, batches, a loss and an evaluation."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from spanwise.models.training import Recipe
+
+BATCHES = [torch.full((4, 3), float(i % 5)) + torch.arange(3.0) for i in range(12)]
+RECIPE = Recipe(learning_rate=0.05, checkpoint_every=4, evaluate_at=(0.5, 1.0))
+
+
+def a_model() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 1))
+
+
+def loss(model: nn.Module, batch: Tensor) -> Tensor:
+    return ((model(batch).float() - batch.sum(dim=1, keepdim=True)) ** 2).mean()
+
+
+def evaluate(model: nn.Module) -> dict[str, float]:
+    with torch.no_grad():
+        return {"score": -float(loss(model, BATCHES[3]))}
