@@ -23,6 +23,7 @@ from ..reader.examples import ReaderExample, unanswerable
 from ..reader.span_reader import SpanReader
 from ..reader.training import ReaderRecipe, fine_tune
 from .evaluation.squad import GoldQuestion, predict
+from .training.loss_curve import RUN, write_loss_curve
 from .validation_split import split_articles
 
 ABSENT_SHARE = 0.33
@@ -61,7 +62,7 @@ def train_reader(
         tokenizer,
         [*examples, *unanswerable(examples, ABSENT_SHARE, recipe.loop.seed)],
         recipe,
-        out / "run",
+        out / RUN,
         lambda tuned: evaluate_reader(SpanReader(tuned, tokenizer, "in training"), held_out),
         report,
     )
@@ -73,6 +74,7 @@ def train_reader(
         "evaluations": evaluations,
     }
     (out / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_loss_curve(out)
     return evaluations
 
 

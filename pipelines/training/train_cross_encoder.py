@@ -24,6 +24,7 @@ from ...models.training import Progress
 from ...reader.folder import DELTA as READER_DELTA
 from ...reader.folder import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
+from .loss_curve import RUN, write_loss_curve
 
 DELTA = "cross-encoder.safetensors"
 RECORD = "training.json"
@@ -64,7 +65,7 @@ def train_cross_encoder(
         return first_ranks(CrossEncoder(model, tokenizer, "in training"), held_out)
 
     evaluations = fine_tune_cross_encoder(
-        model, tokenizer, examples, recipe, out / "run", evaluate, "mrr", report
+        model, tokenizer, examples, recipe, out / RUN, evaluate, "mrr", report
     )
     model.cpu()
     added = {f"head.{name}": tensor for name, tensor in head.state_dict().items()}
@@ -77,6 +78,7 @@ def train_cross_encoder(
         "evaluations": evaluations,
     }
     (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_loss_curve(out)
     return evaluations
 
 
