@@ -30,6 +30,11 @@ class CollectionDocument:
     title: str
     text: str
 
+    @property
+    def titled(self) -> str:
+        """The title and the text, a line each, as a passage is searched with the heading above it."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

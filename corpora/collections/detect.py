@@ -12,6 +12,22 @@ from .collection import Collection, QrelsReader
 FORMATS = (beir, cranfield, cacm, npl, trec, msmarco, anserini)
 
 
+IS_ONE = (
+    beir.is_beir,
+    cranfield.is_cranfield,
+    cacm.is_cacm,
+    npl.is_npl,
+    trec.is_trec,
+    msmarco.is_msmarco,
+    anserini.is_anserini,
+)
+
+
+def is_collection(folder: Path) -> bool:
+    """True when the folder is in one of the formats that `read_collection` knows."""
+    return any(is_one(folder) for is_one in IS_ONE)
+
+
 def read_collection(folder: Path, split: str | None, read_qrels: QrelsReader) -> Collection:
     """The collection in a folder, of whatever kind; `split` None means "test", or the only one there is.
 

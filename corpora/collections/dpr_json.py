@@ -70,13 +70,20 @@ def write_results(path: Path, results: Iterable[DprResult]) -> None:
 
     `ValueError` for a score that is not finite.
     """
+    write_array(path, map(_values, results))
+
+
+def write_array(path: Path, items: Iterable[dict[str, Any]]) -> int:
+    """Write objects as one array, one a line, and return how many; as `write_results` does."""
     part = path.with_name(f"{path.name}.part")
+    written = 0
     with part.open("w", encoding="utf-8", newline="\n") as file:
-        for at, result in enumerate(results):
-            line = json.dumps(_values(result), ensure_ascii=False, allow_nan=False)
-            file.write(f"{',' if at else '['}\n{line}")
-        file.write("\n]\n" if file.tell() else "[]\n")
+        for written, item in enumerate(items, 1):
+            line = json.dumps(item, ensure_ascii=False, allow_nan=False)
+            file.write(f"{',' if written > 1 else '['}\n{line}")
+        file.write("\n]\n" if written else "[]\n")
     part.replace(path)
+    return written
 
 
 def _question(record: Record) -> DprQuestion:

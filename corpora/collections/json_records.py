@@ -74,12 +74,18 @@ class Record:
 
 def json_lines(path: Path) -> Iterator[Record]:
     """The objects of a file, one a line; `DataMalformed` at a line that holds none."""
+    for place, value in json_values(path):
+        yield _record(place, value)
+
+
+def json_values(path: Path) -> Iterator[tuple[str, Any]]:
+    """The values of a file of any kind, one a line, with their places."""
     for place, line in placed_lines(path):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise malformed(place, f"no JSON: {error}") from error
-        yield _record(place, value)
+        yield place, value
 
 
 def json_array(path: Path) -> Iterator[Record]:

@@ -56,6 +56,15 @@ def tab_pairs(path: Path) -> Iterator[tuple[str, str, str]]:
         yield where, name, text
 
 
+def beginning(path: Path, n_bytes: int = 4096) -> str:
+    """The first bytes of a file, unpacked, as text; what is no UTF-8 among them is replaced."""
+    try:
+        with _opened(path) as file:
+            return file.read(n_bytes).decode("utf-8-sig", "replace")
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataMalformed(f"{path}: cannot be read: {error}") from error
+
+
 def whole_text(path: Path) -> str:
     """A file as one text with "\\n" at line ends, in UTF-8 or, as old files are, in another encoding."""
     try:

@@ -19,6 +19,7 @@ from .beir import CORPUS, QUERIES
 from .json_records import Record, json_lines
 from .packed import plain_or_gzipped
 
+FORM = "spanwise (corpus.jsonl, queries.jsonl, lists.jsonl)"
 LISTS = "lists.jsonl"
 
 
@@ -46,6 +47,11 @@ def read_ranking_folder(folder: Path) -> Iterator[RankingExample]:
     passages, questions = (_texts(path) for path in paths[:2])
     for record in json_lines(paths[2]):
         yield _example(record, questions, passages)
+
+
+def ranking_folder_passages(folder: Path) -> Iterator[str]:
+    """All passages of a folder, also those of no list."""
+    yield from _texts(plain_or_gzipped(folder / CORPUS) or folder / CORPUS).values()
 
 
 def _example(record: Record, questions: Mapping[str, str], passages: Mapping[str, str]) -> RankingExample:

@@ -1,84 +1,117 @@
-"""From SQuAD-format files to ranking examples: each question with its paragraph and mined negatives."""
+"""From questions with the passages that answer them to ranking examples: each gets mined negatives."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from spanwise.types import Hit, RankingExample
+from spanwise.types import RankingExample
 
 from ...corpora.collections.ranking_folder import write_ranking_folder
-from ...corpora.shingles import jaccard
 from ...corpora.squad import Article, SquadDataset
-from ...eval.answer_match import match_text, match_tokens
-from ...retrieval.protocol import Retriever
 from ...retrieval.registry import stages_of
-from ...retrieval.training.mining import Mining, negatives
+from ...retrieval.training.mining import Mining
 from ..evaluation.open_corpus import OpenCorpus
+from ..library import Library
 from ..paragraph_index import contexts_of, document_id_of
 from ..progress import Report, silent
 from ..sync import sync_vectors
-from ..validation_split import split_articles
+from ..validation_split import is_validation, split_articles
+from .leaks import Leaks
+from .miner import Asked, Miner
 
 TRAIN, VALIDATION, INDEX = "train", "validation", "index"
-QUESTIONS_AT_ONCE = 256
-TEXTS_KEPT = 100_000
+RETRIEVERS = ("bm25", "dense")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question, the paragraph that it was asked of, and its answers."""
+class Part:
+    """A set of examples to make: their questions, in order, and the passages that negatives come from."""
 
-    question: str
-    paragraph: str
-    answers: tuple[str, ...]
+    asked: Sequence[Asked]
+    passages: Sequence[str]
 
 
 def mine_squad(
     datasets: Sequence[SquadDataset],
     out: Path,
-    retrievers: Sequence[str] = ("bm25", "dense"),
+    retrievers: Sequence[str] = RETRIEVERS,
     mining: Mining | None = None,
     limit: int | None = None,
     validation: int = 500,
     report: Report = silent,
+    leaks: Leaks | None = None,
 ) -> dict[str, int]:
     """Writes the ranking folders `out/train` and `out/validation`, returns how many examples each has.
 
     Negatives for training are paragraphs of the training articles alone, those for validation any of the
     files'. `limit` questions are drawn by the seed. `out/index` holds the paragraphs, and is used again.
+    What `leaks` holds is neither a question nor a passage of an example.
     """
     mining = mining or Mining()
     articles = [article for dataset in datasets for article in dataset.articles]
     training, held_back = split_articles(articles)
-    with OpenCorpus.plan(out / INDEX, contexts_of(articles)).open() as library:
-        if any("dense" in stages_of(name) for name in retrievers):
-            sync_vectors(library.store, library.encoder, report)
+    parts = {
+        TRAIN: _part(asked_of(training), contexts_of(training), limit, mining.seed, leaks),
+        VALIDATION: _part(asked_of(held_back), contexts_of(articles), validation, mining.seed, leaks),
+    }
+    return mine(parts, contexts_of(articles), out, retrievers, mining, report)
+
+
+def mine_examples(
+    examples: Sequence[RankingExample],
+    passages: Iterable[str],
+    out: Path,
+    retrievers: Sequence[str] = RETRIEVERS,
+    mining: Mining | None = None,
+    limit: int | None = None,
+    validation: int = 500,
+    report: Report = silent,
+    leaks: Leaks | None = None,
+) -> dict[str, int]:
+    """The same for examples that have positives alone, over any passages; negatives they have are not kept.
+
+    Held back for validation are the questions whose sha1 is a multiple of 20.
+    """
+    mining = mining or Mining()
+    asked = [Asked(e.question, e.passages[0], (), e.passages[1 : e.n_positive]) for e in examples]
+    positives = (text for e in examples for text in e.passages[: e.n_positive])
+    corpus = [text for text in dict.fromkeys([*passages, *positives]) if text.strip()]
+    held_back = [one for one in asked if is_validation(one.question)]
+    training = [one for one in asked if not is_validation(one.question)]
+    parts = {
+        TRAIN: _part(training, corpus, limit, mining.seed, leaks),
+        VALIDATION: _part(held_back, corpus, validation, mining.seed, leaks),
+    }
+    return mine(parts, corpus, out, retrievers, mining, report)
+
+
+def mine(
+    parts: Mapping[str, Part],
+    corpus: Sequence[str],
+    out: Path,
+    retrievers: Sequence[str],
+    mining: Mining,
+    report: Report = silent,
+    colbert: str = "builtin",
+) -> dict[str, int]:
+    """Writes a ranking folder below `out` for each part; the corpus is searched in `out/index`."""
+    counts = {}
+    with OpenCorpus.plan(out / INDEX, corpus).open() as library:
+        _prepare(library, retrievers, colbert, report)
         found_by = [library.retriever(name) for name in retrievers]
-        texts = {document_id_of(context): context for context in contexts_of(articles)}
-        counts = {}
-        for part, of, wanted, own in (
-            (TRAIN, training, limit, contexts_of(training)),
-            (VALIDATION, held_back, validation, list(texts.values())),
-        ):
-            asked = drawn(asked_of(of), wanted, mining.seed)
-            miner = _Miner(found_by, texts, frozenset(own), list(dict.fromkeys(own)), mining)
-            examples = miner.examples(asked, partial(_tell, report, part, len(asked)))
-            counts[part] = write_ranking_folder(out / part, examples)
+        texts = {document_id_of(text): text for text in corpus}
+        for name, part in parts.items():
+            miner = Miner(found_by, texts, frozenset(part.passages), part.passages, mining)
+            examples = miner.examples(part.asked, partial(_tell, report, name, len(part.asked)))
+            counts[name] = write_ranking_folder(out / name, examples)
     return counts
-
-
-def _holds(answers: Sequence[str], form: Callable[[str], str], passage: str) -> bool:
-    """Whether an answer stands in the passage; both in the form of `eval.answer_match`."""
-    words = form(passage)
-    return any(answer in words for answer in answers)
-
-
-def _tell(report: Report, part: str, total: int, done: int) -> None:
-    report(part, done, total)
 
 
 def asked_of(articles: Sequence[Article]) -> list[Asked]:
@@ -92,43 +125,31 @@ def asked_of(articles: Sequence[Article]) -> list[Asked]:
     ]
 
 
-def drawn(asked: list[Asked], n: int | None, seed: int) -> list[Asked]:
+def drawn(values: Sequence[T], n: int | None, seed: int) -> list[T]:
     """All of them shuffled by the seed, or the first `n` of that order: fewer are always a part of more."""
-    order = random.Random(seed).sample(asked, len(asked))
+    order = random.Random(seed).sample(values, len(values))
     return order if n is None else order[:n]
 
 
-@dataclass(frozen=True, slots=True)
-class _Miner:
-    """Asks the retrievers and keeps what is no answer; `texts` are paragraphs by document id."""
+def _part(
+    asked: Sequence[Asked], passages: Sequence[str], n: int | None, seed: int, leaks: Leaks | None
+) -> Part:
+    passages = list(dict.fromkeys(passages))
+    if leaks is not None:
+        asked = [one for one in asked if not leaks.repeats(one.question, (one.paragraph, *one.also))]
+        passages = [text for text in passages if not leaks.holds(text)]
+    return Part(drawn(asked, n, seed), passages)
 
-    retrievers: Sequence[Retriever]
-    texts: dict[str, str]
-    allowed: frozenset[str]
-    others: Sequence[str]
-    mining: Mining
 
-    def examples(self, asked: Sequence[Asked], tell: Callable[[int], None]) -> Iterator[RankingExample]:
-        form = lru_cache(TEXTS_KEPT)(match_text)
-        for at in range(0, len(asked), QUESTIONS_AT_ONCE):
-            batch = asked[at : at + QUESTIONS_AT_ONCE]
-            questions = [one.question for one in batch]
-            found = [each.search(questions, self.mining.depth) for each in self.retrievers]
-            for i, one in enumerate(batch):
-                rankings = [self._paragraphs(hits[i]) for hits in found]
-                answers = [form(answer) for answer in one.answers if match_tokens(answer)]
-                hard = negatives(
-                    one.paragraph,
-                    rankings,
-                    self.others,
-                    partial(_holds, answers, form),
-                    jaccard,
-                    self.mining,
-                    random.Random(f"{self.mining.seed} {one.question}"),
-                )
-                yield RankingExample(one.question, (one.paragraph, *hard))
-            tell(at + len(batch))
+def _prepare(library: Library, retrievers: Sequence[str], colbert: str, report: Report) -> None:
+    """Makes the vectors that the retrievers need."""
+    stages = {stage for name in retrievers for stage in stages_of(name)}
+    if "dense" in stages:
+        sync_vectors(library.store, library.encoder, report)
+    if "colbert" in stages:
+        library.require_colbert(colbert)
+        library.sync_tokens(report)
 
-    def _paragraphs(self, hits: Sequence[Hit]) -> list[str]:
-        found = dict.fromkeys(self.texts[hit.passage.document_id] for hit in hits)
-        return [text for text in found if text in self.allowed]
+
+def _tell(report: Report, part: str, total: int, done: int) -> None:
+    report(part, done, total)
