@@ -15,13 +15,8 @@ from spanwise.retrieval.training.mining import Mining
 from spanwise.types import RankingExample
 
 HELD_BACK = next(title for i in range(1000) if is_validation(title := f"Title {i}"))
-THINGS = {
-    "mill": "Ada Rook",
-    "tram": "Ute Falk",
-    "weir": "Otto Brandt",
-    "pier": "Ida Holm",
-    "lock": "Ada Rook",
-}
+THINGS = {"mill": "Ada Rook", "tram": "Ute Falk", "weir": "Otto Brandt", "pier": "Ida Holm"}
+THINGS["lock"] = THINGS["mill"]
 MINING = Mining(hard=2, easy=1, depth=5)
 
 
