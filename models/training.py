@@ -25,6 +25,7 @@ from .precision import autocast
 from .training_history import CHECKPOINT, read_run
 
 Batch = TypeVar("Batch")
+M = TypeVar("M", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +231,11 @@ def set_dropout(model: nn.Module, p: float) -> None:
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = p
+
+
+def own_memory(model: M) -> M:
+    """The model with weights of its own: those of a loaded one lie in a mapped file."""
+    for parameter in model.parameters():
+        parameter.data = parameter.data.clone()
+    model.requires_grad_(True)
+    return model

@@ -22,7 +22,7 @@ class KeptScores:
     identity: Mapping[str, str]
 
     def read(self, lengths: Sequence[int], at_once: int) -> Rows:
-        """The scores of the lists that are done, of these lengths, in order; begins the file if there is none.
+        """The scores of the lists that are done, of these lengths, in order; begins a file that is not there.
 
         A line that was not finished is dropped. ValueError: of another identity. DataMalformed: a line that
         does not fit the lists.

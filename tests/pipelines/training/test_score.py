@@ -27,7 +27,7 @@ class LengthScorer:
             raise KeyboardInterrupt
         self.calls += 1
         return [
-            np.array([len(p) / 3 - len(q) - i for i, p in enumerate(texts)], np.float32)
+            np.array([-(len(q) + len(p)) / 3 for i, p in enumerate(texts)], np.float32)
             for q, texts in zip(questions, passages, strict=True)
         ]
 
@@ -46,7 +46,7 @@ def test_lists_get_the_scores_of_their_passages(tmp_path):
     report = score_lists(EXAMPLES, LengthScorer(), tmp_path, lambda *at: told.append(at))
     found = list(read_ranking_folder(tmp_path))
     assert [(e.question, e.passages) for e in found] == [(e.question, e.passages) for e in EXAMPLES]
-    assert found[2].scores == (-1.6667, -2.3333, -3.0)
+    assert found[2].scores == (-1.0, -1.3333, -1.6667)
     assert (told[0], told[-1]) == ((0, 23), (23, 23))
     assert report == Scored(23, sum(len(e.passages) for e in EXAMPLES), 0, 23)
 
