@@ -22,6 +22,8 @@ LABELS = {
     "questions": "asking",
     "records": "reading records",
     "steps": "training",
+    "train": "mining negatives",
+    "validation": "mining for validation",
 }
 
 

@@ -19,8 +19,8 @@ VERBS = {
     "verify": ("verify:verify", "spanwise verify --index notes"),
     "doctor": ("doctor:doctor", "spanwise doctor --index notes"),
     "eval": ("evaluate:app", ""),
-    "train": ("train:app", ""),
-    "calibrate": ("train:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
+    "train": ("training:app", ""),
+    "calibrate": ("calibrate:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
 }
 
 

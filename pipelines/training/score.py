@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from spanwise.types import RankingExample
 
 from ...corpora.collections.ranking_folder import write_ranking_folder
+from ..progress import Report, silent
 from .kept_scores import KeptScores
 
 LISTS_AT_ONCE = 256
@@ -49,10 +50,10 @@ def score_lists(
     examples: Sequence[RankingExample],
     scorer: Scorer,
     out: Path,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = silent,
     drop_within: float | None = None,
 ) -> Scored:
-    """Writes the examples with scores as the ranking folder `out`; `report` hears how many lists are done.
+    """Writes the examples with scores as the ranking folder `out`; `report` hears how many are done.
 
     With `drop_within` a negative is left out that scores above the best positive minus so much: it may well
     answer the question. `out/scores.jsonl` receives the scores of every 256 lists, all of them: the same call
@@ -63,11 +64,11 @@ def score_lists(
     kept = KeptScores(out / SCORES, {"teacher": scorer.digest, "lists": _digest(examples)})
     found = kept.read([len(one.passages) for one in examples], LISTS_AT_ONCE)
     for at in range(len(found), len(examples), LISTS_AT_ONCE):
-        report(at, len(examples))
+        report("scores", at, len(examples))
         batch = examples[at : at + LISTS_AT_ONCE]
         scores = scorer.score([one.question for one in batch], [one.passages for one in batch])
         found += kept.add([[round(float(value), DIGITS) for value in row] for row in scores])
-    report(len(examples), len(examples))
+    report("scores", len(examples), len(examples))
     scored = [replace(one, scores=tuple(row)) for one, row in zip(examples, found, strict=True)]
     left = [one if drop_within is None else without_false_negatives(one, drop_within) for one in scored]
     write_ranking_folder(out, left)

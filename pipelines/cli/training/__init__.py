@@ -1,0 +1,5 @@
+"""`spanwise train`: one module a verb."""
+
+from .app import app
+
+__all__ = ["app"]

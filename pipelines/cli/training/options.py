@@ -1,0 +1,37 @@
+"""The arguments that several verbs of `train` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+OutOption = Annotated[
+    Path, typer.Option(help="Folder for the weights and the checkpoint; the same one resumes.")
+]
+ListsOption = Annotated[
+    Path,
+    typer.Option(help="Questions with passages to rank: made by `train negatives`, ColBERT's, DPR's."),
+]
+HeldOutOption = Annotated[
+    Path, typer.Option("--validation", help="Lists that are not trained on, to select the weights by.")
+]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(help="Which judgements of a collection: by default train, or the only ones there are."),
+]
+LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="Train on so many questions, drawn by the seed.")
+]
+EpochsOption = Annotated[int, typer.Option(min=1, help="Passes over the data.")]
+RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
+AccumulateOption = Annotated[
+    int, typer.Option(min=1, help="How many batches make one step: more in less memory.")
+]
+NegativesOption = Annotated[
+    int, typer.Option(min=1, help="Negatives of a list in a step, drawn anew for each epoch.")
+]
+BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
+LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
+TrainingSeedOption = Annotated[int, typer.Option(help="Seed of the order and of all that is drawn.")]

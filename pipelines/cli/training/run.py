@@ -1,0 +1,58 @@
+"""What a training run reads and tells: its lists, its loss, its evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spanwise.errors import DataMalformed
+from spanwise.types import RankingExample
+
+from ..terminal import print_json, progress, say
+
+if TYPE_CHECKING:
+    from ....models.training import Progress
+
+
+def read_lists(path: Path, split: str | None = None) -> list[RankingExample]:
+    """The examples in a folder or a file of any form; what was left out is said. DataMalformed for none."""
+    from ...training.examples import open_examples
+
+    examples = list(open_examples(path, split, say))
+    if not examples:
+        raise DataMalformed(f"{path}: holds no question with a passage that answers it")
+    return examples
+
+
+@contextmanager
+def told_run(out: Path) -> Iterator[Callable[[Progress], None]]:
+    """A reporter of steps; at the end, and at Ctrl-C, says how the loss went, which `out/loss.svg` shows."""
+    from ...training.loss_curve import RUN, loss_line, write_loss_curve
+
+    try:
+        with progress() as report:
+            yield lambda p: report("steps", p.step, p.steps)
+    except KeyboardInterrupt:
+        if any((out / RUN).glob("checkpoint.*")):
+            say(f"{loss_line(out)}; kept in {out / RUN}")
+            write_loss_curve(out)
+        raise
+    say(loss_line(out))
+
+
+def show_evaluations(
+    out: Path, evaluations: Sequence[Mapping[str, float]], json: bool, use: str, digits: int = 4
+) -> None:
+    """Prints the figures of a run, a line each evaluation; `use` is a command for what was trained."""
+    if json:
+        print_json({"out": str(out), "evaluations": list(evaluations)})
+        return
+    for figures in evaluations:
+        print("  ".join(f"{name} {_figure(name, value, digits)}" for name, value in figures.items()))
+    say(f"written to {out}; use it with: {use}")
+
+
+def _figure(name: str, value: float, digits: int) -> str:
+    return f"{value:.0f}" if name == "step" else f"{value:.{digits}f}"
