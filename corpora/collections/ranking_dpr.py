@@ -52,7 +52,7 @@ def _texts(passages: Sequence[CollectionDocument]) -> tuple[str, ...]:
 
 
 def _values(example: RankingExample) -> dict[str, Any]:
-    contexts = [{"title": "", "text": text} for text in example.passages]
+    contexts: list[dict[str, Any]] = [{"title": "", "text": text} for text in example.passages]
     if example.scores:
         contexts = [{**one, "score": score} for one, score in zip(contexts, example.scores, strict=True)]
     return {
