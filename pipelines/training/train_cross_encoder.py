@@ -16,6 +16,7 @@ from torch import nn
 from spanwise.types import RankingExample
 
 from ...models.cross_encoder import CrossEncoder, PairScorer
+from ...models.cross_encoder_models import DELTA
 from ...models.locate import file_sha256, find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
@@ -25,7 +26,6 @@ from ...reader.folder import DELTA as READER_DELTA
 from ...reader.folder import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
 
-DELTA = "cross-encoder.safetensors"
 RECORD = "training.json"
 STARTS = ("base", "reader")
 
