@@ -8,7 +8,7 @@ answer = library.ask("who founded the mill?")
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -92,11 +92,11 @@ class Library(IndexSettings):
         refused before are read again when they change, or all of them with `retry`. `options` say how, such
         as with OCR.
         """
-        from .sync import sync_vectors, sync_words
+        from .sync import lacks_vectors, sync_vectors, sync_words
 
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
-        if vectors and self._lacks_vectors():
+        if vectors and lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, report)
         if vectors:
             self.store.approximate(self.recall, report=partial(report, "approximate"))
@@ -134,14 +134,6 @@ class Library(IndexSettings):
             return 0
         with self.reading() as snapshot:
             return snapshot.n_passages - max(snapshot.token_models().values(), default=0)
-
-    def _lacks_vectors(self) -> bool:
-        """Whether a passage has no vector of the model as its files are now: these may have changed."""
-        from ..models.sides import model_digest
-
-        with self.reading() as snapshot:
-            n_passages = snapshot.n_passages
-            return bool(n_passages and snapshot.vector_models().get(model_digest(self.model), 0) < n_passages)
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
@@ -223,7 +215,10 @@ class Library(IndexSettings):
             return (self.grouping(ranking) if group else ranking).search(asked, k, among)
 
         if explain:
-            return self._explained(asked, below, compute)
+            from .explained import explained
+
+            pool = self.colbert.pool if self.colbert else 1
+            return explained(asked, below, pool, self._generations, compute, self._token_encoder)
         call = {"verb": "search", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"where": where, "exact": self.exact}
         depends = partial(self._models.known_to_search, self.model, self.colbert, below, reranking)
@@ -348,20 +343,6 @@ class Library(IndexSettings):
         """Closes the library."""
         self.close()
 
-    def _explained(
-        self, asked: Sequence[str], retriever: str, compute: Callable[[Generation], list[list[Hit]]]
-    ) -> list[list[Hit]]:
-        """Computed and not remembered: an alignment holds words of the question and of documents."""
-        from ..retrieval.alignment import aligned, check_alignable
-
-        check_alignable(retriever, self.colbert.pool if self.colbert else 1)
-        with self._generations.last() as generation:
-            hits = compute(generation)
-            return [
-                aligned(question, found, generation.snapshot, self.token_encoder)
-                for question, found in zip(asked, hits, strict=True)
-            ]
-
     def _ranking(
         self,
         generation: Generation,
@@ -373,12 +354,7 @@ class Library(IndexSettings):
         if not generation.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
         ranking = generation.retriever(name, encoders, self.exact)
-        if reranking is None:
-            return ranking
-        from ..retrieval.reranking import RerankingRetriever
-
-        scorer = self._models.cross_encoder(reranking.model)
-        return RerankingRetriever(ranking, scorer, reranking.depth, partial(report, "rerank"))
+        return ranking if reranking is None else self._models.reranked(ranking, reranking, report)
 
     def _asker(
         self,

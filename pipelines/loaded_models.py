@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .cache_file import CacheFile
+from .progress import Report
 
 if TYPE_CHECKING:
     from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
     from ..reader.span_reader import SpanReader
-    from ..retrieval.protocol import Encoder, TokenEncoder
+    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .colbert_setting import ColbertSetting
     from .reranking import Reranking
 
@@ -67,6 +69,14 @@ class LoadedModels:
         from ..models.cross_encoder import load_cross_encoder
 
         return self._load("rerank", name, load_cross_encoder)
+
+    def reranked(self, retriever: Retriever, how: Reranking, report: Report) -> Retriever:
+        """The retriever with its best hits ranked anew."""
+        from ..retrieval.reranking import RerankingRetriever
+
+        return RerankingRetriever(
+            retriever, self.cross_encoder(how.model), how.depth, partial(report, "rerank")
+        )
 
     def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
         """Take this object for the encoder of that name; of its files nothing is known."""
