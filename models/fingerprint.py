@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .cross_encoder_models import cross_encoder_folder
 from .locate import (
     BUILTIN,
     DPR,
@@ -42,6 +43,14 @@ def token_model_fingerprint(name: str) -> str | None:
     if name == BUILTIN:
         return fingerprint([builtin_colbert_folder(), *base_folders()])
     return _fingerprint_of(name)
+
+
+def cross_encoder_fingerprint(name: str) -> str | None:
+    """The fingerprint of a cross-encoder and of the base it may be a difference from; see `fingerprint`."""
+    folder = cross_encoder_folder(name)
+    if folder.is_dir():
+        return fingerprint([folder, *base_folders()])
+    return name if is_pinned(name) else None
 
 
 def fingerprint(folders: Sequence[Path]) -> str | None:

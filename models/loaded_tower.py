@@ -42,7 +42,7 @@ def load_tower(tower: Tower, trunk: nn.Module | None = None) -> LoadedTower:
     tokenizer = load_tokenizer(tower.folder)
     check_vocabulary(tokenizer, trunk, tower.folder)
     if tower.lowercase:
-        _lowercase(tokenizer)
+        lower_case(tokenizer)
     limits = [limit for limit in (tower.max_length, n_positions(trunk)) if limit is not None]
     if not limits:
         raise ModelRejected(f"{tower.folder} does not say how many tokens it can see (max_seq_length)")
@@ -71,7 +71,7 @@ def _n_prompt(tokenizer: Any, prompt: str) -> int:
     return len(ids) - (ids[-1] in tokenizer.all_special_ids)
 
 
-def _lowercase(tokenizer: Any) -> None:
+def lower_case(tokenizer: Any) -> None:
     """Let the tokenizer lower the case of texts before all else; its offsets stay those of the text given."""
     from tokenizers.normalizers import Lowercase, Normalizer, Sequence
 

@@ -8,7 +8,7 @@ answer = library.ask("who founded the mill?")
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,6 +28,7 @@ from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
 from .progress import Report, silent
 from .questions import checked_k, checked_question
+from .reranking import DEPTH, Reranking, reranking_of
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ class Library(IndexSettings):
         refused before are read again when they change, or all of them with `retry`. `options` say how, such
         as with OCR.
         """
-        from .sync import sync_vectors, sync_words
+        from .sync import lacks_vectors, sync_vectors, sync_words
 
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
-        if vectors and self._lacks_vectors():
+        if vectors and lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, report)
         if vectors:
             self.store.approximate(self.recall, report=partial(report, "approximate"))
@@ -134,14 +135,6 @@ class Library(IndexSettings):
         with self.reading() as snapshot:
             return snapshot.n_passages - max(snapshot.token_models().values(), default=0)
 
-    def _lacks_vectors(self) -> bool:
-        """Whether a passage has no vector of the model as its files are now: these may have changed."""
-        from ..models.sides import model_digest
-
-        with self.reading() as snapshot:
-            n_passages = snapshot.n_passages
-            return bool(n_passages and snapshot.vector_models().get(model_digest(self.model), 0) < n_passages)
-
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
         from .coverage import gaps
@@ -149,11 +142,17 @@ class Library(IndexSettings):
         with self.reading() as snapshot:
             return gaps(snapshot)
 
-    def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
-        """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage."""
+    def retriever(
+        self, name: str = DEFAULT_RETRIEVER, rerank: str | None = None, rerank_depth: int = DEPTH
+    ) -> Retriever:
+        """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage.
+
+        With the name of a cross-encoder as `rerank`, see `search`.
+        """
+        below, reranking = reranking_of(name, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
-            return self._ranking(generation, name, self._encoders())
+            return self._ranking(generation, below, self._encoders(), reranking)
 
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
@@ -178,14 +177,21 @@ class Library(IndexSettings):
         group: bool = True,
         where: Filter | None = None,
         explain: bool = False,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> list[Hit]:
         """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
 
         `where` says which documents are searched; then too there are `k` hits when so many passages match.
         With `explain` each hit says which of its tokens each token of the question matched: `Hit.alignment`;
-        that takes a retriever with a colbert stage.
+        that takes a retriever with a colbert stage. `rerank` names a cross-encoder, which reads the best
+        `rerank_depth` passages together with the question and ranks them anew: "builtin", a folder, or
+        name@revision. It takes milliseconds a passage; `report` hears of its progress. "bm25+rerank" as the
+        retriever says the same as "bm25" and "builtin".
         """
-        return self.search_many([question], k, retriever, group, where, explain)[0]
+        given = (k, retriever, group, where, explain, rerank, rerank_depth, report)
+        return self.search_many([question], *given)[0]
 
     def search_many(
         self,
@@ -195,20 +201,27 @@ class Library(IndexSettings):
         group: bool = True,
         where: Filter | None = None,
         explain: bool = False,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         asked, k = [checked_question(q) for q in questions], checked_k(k)
+        below, reranking = reranking_of(retriever, rerank, rerank_depth)
 
         def compute(generation: Generation) -> list[list[Hit]]:
-            ranking = self._ranking(generation, retriever, self._encoders(remembering=True))
+            ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
             among = generation.selection(where).passage_ids if where else None
             return (self.grouping(ranking) if group else ranking).search(asked, k, among)
 
         if explain:
-            return self._explained(asked, retriever, compute)
-        call = {"verb": "search", "k": k, "retriever": retriever, "group": group}
+            from .explained import explained
+
+            pool = self.colbert.pool if self.colbert else 1
+            return explained(asked, below, pool, self._generations, compute, self._token_encoder)
+        call = {"verb": "search", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_search, self.model, self.colbert, retriever)
+        depends = partial(self._models.known_to_search, self.model, self.colbert, below, reranking)
         return self._answers.results(list[Hit], asked, call, depends, compute)[0]
 
     def ask(
@@ -221,13 +234,17 @@ class Library(IndexSettings):
         threshold: float | None = None,
         group: bool = True,
         where: Filter | None = None,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> Answer:
         """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
 
         With `group` a text that several passages repeat is read once; where figures differ, each is read.
-        `where` says which documents are searched and read.
+        `where` says which documents are searched and read; for `rerank` see `search`.
         """
-        return self.ask_many([question], k, retriever, reader, alternatives, threshold, group, where)[0]
+        given = (k, retriever, reader, alternatives, threshold, group, where, rerank, rerank_depth, report)
+        return self.ask_many([question], *given)[0]
 
     def ask_many(
         self,
@@ -239,20 +256,24 @@ class Library(IndexSettings):
         threshold: float | None = None,
         group: bool = True,
         where: Filter | None = None,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
         began, k = time.perf_counter(), checked_k(k)
+        below, reranking = reranking_of(retriever, rerank, rerank_depth)
 
         def compute(generation: Generation) -> list[Answer]:
-            ranking = self._ranking(generation, retriever, self._encoders(remembering=True))
+            ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
             asker = self._asker(generation, ranking, reader, True, group, where)
             return asker.ask(asked, k, alternatives, threshold)
 
-        call = {"verb": "ask", "k": k, "retriever": retriever, "group": group}
+        call = {"verb": "ask", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
         call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_ask, self.model, self.colbert, retriever, reader)
+        depends = partial(self._models.known_to_ask, self.model, self.colbert, below, reader, reranking)
         answers, cached = self._answers.results(Answer, asked, call, depends, compute)
         if not cached:
             return answers
@@ -266,14 +287,17 @@ class Library(IndexSettings):
         calibrated: bool = True,
         group: bool = False,
         where: Filter | None = None,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
     ) -> Asker:
         """Everything that answering needs, over what `where` leaves of the last commit, which it holds.
 
         It remembers nothing.
         """
+        below, reranking = reranking_of(retriever, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
-            ranking = self._ranking(generation, retriever, self._encoders())
+            ranking = self._ranking(generation, below, self._encoders(), reranking)
             return self._asker(generation, ranking, reader, calibrated, group, where)
 
     def document(self, document_id: str) -> Document:
@@ -319,24 +343,18 @@ class Library(IndexSettings):
         """Closes the library."""
         self.close()
 
-    def _explained(
-        self, asked: Sequence[str], retriever: str, compute: Callable[[Generation], list[list[Hit]]]
-    ) -> list[list[Hit]]:
-        """Computed and not remembered: an alignment holds words of the question and of documents."""
-        from ..retrieval.alignment import aligned, check_alignable
-
-        check_alignable(retriever, self.colbert.pool if self.colbert else 1)
-        with self._generations.last() as generation:
-            hits = compute(generation)
-            return [
-                aligned(question, found, generation.snapshot, self.token_encoder)
-                for question, found in zip(asked, hits, strict=True)
-            ]
-
-    def _ranking(self, generation: Generation, name: str, encoders: Encoders) -> Retriever:
+    def _ranking(
+        self,
+        generation: Generation,
+        name: str,
+        encoders: Encoders,
+        reranking: Reranking | None = None,
+        report: Report = silent,
+    ) -> Retriever:
         if not generation.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        return generation.retriever(name, encoders, self.exact)
+        ranking = generation.retriever(name, encoders, self.exact)
+        return ranking if reranking is None else self._models.reranked(ranking, reranking, report)
 
     def _asker(
         self,

@@ -71,6 +71,15 @@ def sync_words(
         return update.tally.report(snapshot.n_passages, writer.reused_vectors, time.monotonic() - started)
 
 
+def lacks_vectors(store: Store, model: str) -> bool:
+    """Whether a passage has no vector of the model as its files are now: these may have changed."""
+    from ..models.sides import model_digest
+
+    with store.snapshot() as snapshot:
+        n_passages = snapshot.n_passages
+        return bool(n_passages and snapshot.vector_models().get(model_digest(model), 0) < n_passages)
+
+
 def sync_vectors(store: Store, encoder: SearchEncoder, report: Report = silent) -> int:
     """Encodes the passages that have no vector of this model yet; returns how many there were."""
     with store.snapshot() as snapshot:

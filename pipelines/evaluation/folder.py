@@ -19,6 +19,7 @@ from ...retrieval.registry import stages_of
 from ..ask import Asker
 from ..library import DEFAULT_RETRIEVER, Library
 from ..progress import Report, silent
+from ..reranking import AS_USUAL, Reranking, below_reranking, system_reranking
 from .result_folder import ResultFolder
 
 COMMAND = "folder"
@@ -36,16 +37,18 @@ def evaluate_folder(
     threshold: float | None = None,
     report: Report = silent,
     group: bool = True,
+    reranking: Reranking = AS_USUAL,
 ) -> dict[str, Any]:
     """The figures of `summary`; a record of every question is in the result folder `out`, in their order.
 
     See `eval.abstention` for what counts as right. A folder that was begun goes on; ValueError when it was
     begun with other questions, other documents or other settings.
     """
-    asker = library.asker(retriever, reader, group=group)
-    settings: dict[str, Any] = {"retriever": retriever, "reader": reader, "k": k, "group": group}
+    rerank = system_reranking(retriever, reranking)
+    asker = library.asker(retriever, reader, group=group, **rerank)
+    settings: dict[str, Any] = {"retriever": retriever, "reader": reader, "k": k, "group": group, **rerank}
     settings |= comparable_settings(asker, questions, threshold)
-    if "colbert" in stages_of(retriever) and library.colbert is not None:
+    if "colbert" in stages_of(below_reranking(retriever)) and library.colbert is not None:
         settings |= library.colbert.settings()
     with ResultFolder.start(out, COMMAND, settings) as results:
         done = results.done(retriever)

@@ -14,6 +14,7 @@ from torch import nn
 from spanwise.types import RankingExample
 
 from ...models.cross_encoder import CrossEncoder, PairScorer
+from ...models.cross_encoder_models import DELTA
 from ...models.locate import file_sha256, find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
@@ -25,7 +26,6 @@ from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cr
 from .loss_curve import RUN, write_loss_curve
 from .ranking_quality import first_ranks
 
-DELTA = "cross-encoder.safetensors"
 RECORD = "training.json"
 STARTS = ("base", "reader")
 

@@ -10,6 +10,14 @@ import typer
 
 from ...opening import open
 from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption
+from ..reranking import (
+    RERANK_DEPTH,
+    RerankDepthOption,
+    RerankModelOption,
+    RerankOption,
+    reranked_names,
+    reranking,
+)
 from ..terminal import print_json, progress, say, visible
 from .kept import OutOption, kept
 from .options import ReaderOption, print_figures
@@ -24,6 +32,9 @@ def folder(
     ],
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
@@ -36,11 +47,12 @@ def folder(
     from ...evaluation.result_folder import ResultFolder
     from ...question_files import read_questions
 
-    asked = read_questions(questions)
+    asked, how = read_questions(questions), reranking(rerank_by, rerank_depth)
+    [system] = reranked_names([retriever], rerank, rerank_by)
     with kept(out) as place, open(folder, index) as library, progress() as report:
         library.sync(report=report)
         _warn(unindexed_documents(library, asked))
-        figures = evaluate_folder(library, asked, place, retriever, reader, k, threshold, report, group)
+        figures = evaluate_folder(library, asked, place, system, reader, k, threshold, report, group, how)
         records = [printed_record(record) for record in ResultFolder.open(place).records()]
     if json:
         print_json({**figures, "records": records})

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from spanwise.pipelines.cli.reranking import reranked_names
+from spanwise.pipelines.reranking import Reranking, reranking_of
+
+
+@pytest.mark.parametrize(
+    ("names", "rerank", "model", "expected"),
+    [
+        (["bm25", "dense"], False, None, ["bm25", "dense"]),
+        (["bm25", "dense"], True, None, ["bm25+rerank", "dense+rerank"]),
+        (["bm25", "dense"], False, "mine", ["bm25+rerank", "dense+rerank"]),
+        (["bm25", "bm25+rerank"], False, "mine", ["bm25", "bm25+rerank"]),
+        (["bm25", "bm25+rerank"], True, "mine", ["bm25+rerank", "bm25+rerank"]),
+    ],
+)
+def test_names_say_what_is_reranked(names, rerank, model, expected):
+    assert reranked_names(names, rerank, model) == expected
+
+
+@pytest.mark.parametrize(
+    ("retriever", "model", "expected"),
+    [
+        ("bm25", None, ("bm25", None)),
+        ("bm25", "mine", ("bm25", Reranking("mine", 7))),
+        ("bm25+rerank", None, ("bm25", Reranking("builtin", 7))),
+        ("bm25+rerank", "mine", ("bm25", Reranking("mine", 7))),
+    ],
+)
+def test_a_model_or_a_name_asks_for_it(retriever, model, expected):
+    assert reranking_of(retriever, model, 7) == expected

@@ -1,0 +1,182 @@
+"""Re-ranking from the library and the command line, with a cross-encoder of random weights."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from made_collections import WRITERS
+from made_cross_encoders import classifier
+from small_squad import small_squad, written
+
+import spanwise
+from spanwise.errors import ModelNotFound
+from spanwise.models import cross_encoder, cross_encoder_models, fingerprint
+from spanwise.pipelines.cli import terminal
+from spanwise.pipelines.doctor import State, checkup
+
+QUESTION = "who built the mill?"
+
+
+@pytest.fixture(scope="session")
+def scorer_folder(tmp_path_factory) -> str:
+    return str(classifier(tmp_path_factory.mktemp("scorer")))
+
+
+@pytest.fixture
+def library(folder):
+    with spanwise.open(folder, cache=True) as made:
+        made.sync(vectors=False)
+        yield made
+
+
+@pytest.fixture
+def no_builtin(monkeypatch, tmp_path):
+    monkeypatch.setattr(cross_encoder_models, "cross_encoder_folder", lambda name: tmp_path / "none")
+
+
+def test_hits_come_in_the_order_of_the_scorer(library, scorer_folder):
+    hits = library.search(QUESTION, retriever="tfidf", rerank=scorer_folder)
+    plain = library.search(QUESTION, retriever="tfidf")
+    assert {hit.passage.id for hit in hits} == {hit.passage.id for hit in plain}
+    assert [hit.score for hit in hits] == [hit.scores["rerank"] for hit in hits]
+    assert [set(hit.scores) for hit in hits] == [{"tfidf", "rerank"}] * len(hits)
+    assert library.retriever("tfidf", scorer_folder).name == "tfidf+rerank"
+
+
+def test_only_so_many_passages_are_read(library, scorer_folder):
+    hits = library.search("the mill weir tram", retriever="bm25", rerank=scorer_folder, rerank_depth=1)
+    plain = library.search("the mill weir tram", retriever="bm25")
+    assert [hit.passage.id for hit in hits] == [hit.passage.id for hit in plain]
+    assert ["rerank" in hit.scores for hit in hits] == [True] + [False] * (len(hits) - 1)
+
+
+@pytest.mark.parametrize("call", [{"retriever": "bm25+rerank"}, {"retriever": "bm25", "rerank": "builtin"}])
+def test_the_builtin_model_is_named_in_two_ways(library, no_builtin, call):
+    with pytest.raises(ModelNotFound, match="the built-in cross-encoder is not part of this installation"):
+        library.search(QUESTION, **call)
+
+
+def test_a_depth_of_nothing_is_refused_before_anything_is_loaded(library):
+    with pytest.raises(ValueError, match="depth of re-ranking must be at least 1, not 0"):
+        library.ask(QUESTION, rerank="builtin", rerank_depth=0)
+
+
+def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "SETTLED_S", 0.0)
+    computed = []
+    score = cross_encoder.CrossEncoder.score
+    monkeypatch.setattr(
+        cross_encoder.CrossEncoder,
+        "score",
+        lambda self, *given: computed.append(self.digest) or score(self, *given),
+    )
+    other = str(classifier(tmp_path / "other", num_hidden_layers=1))
+    calls = [(scorer_folder, 30), (scorer_folder, 30), (scorer_folder, 2), (other, 30), (scorer_folder, 2)]
+    found = [library.search(QUESTION, retriever="bm25", rerank=name, rerank_depth=n) for name, n in calls]
+    assert len(computed) == 3
+    assert (found[0], found[2]) == (found[1], found[4])
+    assert found[0] != found[3]
+
+
+def test_progress_is_reported(library, scorer_folder):
+    heard: list[tuple[str, int, int]] = []
+    library.search_many(
+        [QUESTION, "why?"], retriever="bm25", rerank=scorer_folder, report=lambda *told: heard.append(told)
+    )
+    stage, done, total = heard[-1]
+    assert (stage, done) == ("rerank", total)
+
+
+def test_an_explanation_stays_one_of_the_colbert_stage(folder, words, scorer_folder):
+    with spanwise.open(folder, colbert="builtin") as library:
+        library.sync(vectors=False)
+        library.sync_tokens()
+        hits = library.search(QUESTION, retriever="bm25+colbert", explain=True, rerank=scorer_folder)
+    for hit in hits:
+        assert hit.score == hit.scores["rerank"]
+        similarities = sum(match.similarity for match in hit.alignment)
+        assert similarities == pytest.approx(hit.scores["colbert"], abs=1e-3)
+
+
+def test_search_and_ask_rerank(run, folder, encoder_folder, reader_folder, scorer_folder):
+    run("index", folder, "--model", encoder_folder)
+    by = ("--index", folder, "--retriever", "bm25", "--rerank-model", scorer_folder)
+    code, out, err = run("search", QUESTION, *by, "--rerank-depth", 2, "--json")
+    record = json.loads(out)
+    assert (code, err, record["retriever"]) == (0, "", "bm25+rerank")
+    assert set(record["hits"][0]["scores"]) == {"bm25", "rerank"}
+    code, out, _ = run("ask", QUESTION, *by, "--reader", reader_folder, "--threshold", 0, "--json")
+    assert (code, json.loads(out)["retriever"]) == (0, "bm25+rerank")
+
+
+def test_a_missing_model_is_one_line(run, folder, no_builtin):
+    run("index", folder, "--lexical-only")
+    code, out, err = run("search", QUESTION, "--index", folder, "--retriever", "bm25", "--rerank")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("spanwise: the built-in cross-encoder is not part")
+
+
+def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):
+    WRITERS["beir"](tmp_path / "toy")
+    names = ("--retriever", "bm25", "--retriever", "bm25+rerank", "--rerank-model", scorer_folder)
+    options = (*names, "--rerank-depth", 5, "--measures", "RR", "--out", "out", "--json")
+    code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options)
+    assert code == 0, err
+    assert list(json.loads(out)) == ["bm25", "bm25+rerank"]
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
+    assert (settings["rerank"], settings["rerank_depth"]) == (scorer_folder, 5)
+
+
+def test_paragraphs_are_found_by_a_reranked_retriever(run, tmp_path, scorer_folder):
+    data = written(tmp_path / "a.json", small_squad("1.1"))
+    options = ("--retriever", "bm25", "--rerank-model", scorer_folder, "--read", 0, "--json")
+    code, out, err = run("eval", "open", "--data", data, *options)
+    assert code == 0, err
+    assert list(json.loads(out)) == ["bm25+rerank"]
+
+
+def test_a_folder_is_judged_with_reranking(
+    run, tmp_path, folder, reader_folder, encoder_folder, scorer_folder
+):
+    run("index", folder, "--model", encoder_folder)
+    asked = {"question": QUESTION, "answers": ["Ada Rook"], "documents": ["mill.md"], "answerable": True}
+    (tmp_path / "q.jsonl").write_text(json.dumps(asked) + "\n")
+    options = ("--questions", "q.jsonl", "--retriever", "bm25", "--reader", reader_folder, "--out", "out")
+    code, _, err = run("eval", "folder", folder, *options, "--rerank-model", scorer_folder)
+    assert code == 0, err
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
+    assert (settings["retriever"], settings["rerank"]) == ("bm25+rerank", scorer_folder)
+
+
+def test_doctor_tells_whether_the_builtin_model_is_there(tmp_path, no_builtin):
+    found = {finding.subject: finding for finding in checkup(None, tmp_path)}
+    assert found["rerank"].state is State.WARN
+    assert "name another one" in found["rerank"].advice
+
+
+def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):
+    drawn = []
+
+    class Bar:
+        def __enter__(self):
+            drawn.append("begun")
+            return self
+
+        def __exit__(self, *given):
+            drawn.append("ended")
+
+        def add_task(self, label, **given):
+            return label
+
+        def update(self, task, **given):
+            drawn.append(given["amount"])
+
+    monkeypatch.setattr(terminal, "_bar", Bar)
+    monkeypatch.setattr(terminal.sys.stderr, "isatty", lambda: True, raising=False)
+    with terminal.progress(after_s=3600) as report:
+        report("rerank", 1, 2)
+    assert drawn == []
+    with terminal.progress() as report:
+        report("rerank", 2, 2)
+    assert drawn == ["begun", "2/2", "ended"]
