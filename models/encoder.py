@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
@@ -53,9 +53,10 @@ class TextEncoder(BatchedEncoder[Ids]):
         n_skipped: int = 0,
         max_length: int | None = None,
         load: Callable[[str], RowEncoder] | None = None,
+        tower: Tower | None = None,
     ) -> None:
         super().__init__(model, batch_tokens, load)
-        self.tokenizer, self.pooling, self.digest = tokenizer, pooling, digest
+        self.tokenizer, self.pooling, self.digest, self.tower = tokenizer, pooling, digest, tower
         config: Any = model.config
         self.head = head or VectorHead(config.hidden_size)
         self.n_skipped = n_skipped  # tokens of the prompt that are not pooled
@@ -84,7 +85,7 @@ class TextEncoder(BatchedEncoder[Ids]):
 
     @classmethod
     def of_tower(
-        cls, tower: Tower, side: Side, device: str | None = None, shared: TextEncoder | None = None
+        cls, tower: Tower, side: Side, device: str | None = None, shared: BatchedEncoder[Any] | None = None
     ) -> TextEncoder:
         """The encoder of one side of a model; the transformer is that of `shared`, when it has the same."""
         network, on = load_tower(tower, shared.model if shared else None), pick_device(device)
@@ -99,6 +100,7 @@ class TextEncoder(BatchedEncoder[Ids]):
             n_skipped=skipped,
             max_length=network.max_length,
             load=partial(cls.of_tower, tower, side),  # on another device
+            tower=tower,
         )
         if shared:
             made.trunk = shared.trunk  # its weights are packed once
@@ -149,7 +151,12 @@ class TextEncoder(BatchedEncoder[Ids]):
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
         tokens = PackedTokens.of(rows)
-        weights = [token_weights(self.pooling, len(row), self.n_skipped) for row in rows]
-        pooled = sequence_sums(self.trunk.states(tokens), np.concatenate(weights), tokens.lengths)
+        return self.of_states(self.trunk.states(tokens), tokens)
+
+    @torch.inference_mode()
+    def of_states(self, states: Tensor, tokens: PackedTokens) -> NDArray[np.float32]:
+        """(B, width) from the states (T, H) of the tokens of B texts."""
+        weights = [token_weights(self.pooling, int(n), self.n_skipped) for n in tokens.lengths]
+        pooled = sequence_sums(states, np.concatenate(weights), tokens.lengths)
         result: NDArray[np.float32] = self.head(pooled).cpu().numpy()  # (B, width)
         return result

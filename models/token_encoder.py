@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from .batched_encoder import BatchedEncoder, Computed, Vectors
 from .device_worker import RowEncoder
@@ -102,25 +102,25 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
 
     def encode_rows(self, rows: Sequence[TokenRow]) -> Vectors:
         """(T, width): the vectors of all rows, one row's after another's, on this device alone."""
-        return self._in_order(rows, self._batches_here(rows, lambda i: f"sequence {i}"))
+        return self.in_order(rows, self._batches_here(rows, lambda i: f"sequence {i}"))
 
     def _encode(
         self, texts: Sequence[str], side: TokenRows, report: Callable[[int], None]
     ) -> tuple[Vectors, NDArray[np.int64]]:
         parts, lengths = [np.empty((0, self.width), dtype=np.float32)], [np.empty(0, dtype=np.int64)]
         for first, rows, batches in self._windows(texts, side.of):
-            parts.append(self._in_order(rows, batches, report, first))
+            parts.append(self.in_order(rows, batches, report, first))
             lengths.append(_lengths(rows))
         return np.concatenate(parts), np.concatenate(lengths)
 
-    def _in_order(
+    def in_order(
         self,
         rows: Sequence[TokenRow],
         batches: Iterable[Computed],
         report: Callable[[int], None] = lambda done: None,
         done: int = 0,
     ) -> Vectors:
-        """The vectors of all batches in the order of the rows."""
+        """The vectors of all batches in the order of the rows; `report` hears how many, `done` among them."""
         lengths = _lengths(rows)
         starts = np.cumsum(lengths) - lengths
         out = np.empty((int(lengths.sum()), self.width), dtype=np.float32)
@@ -133,8 +133,12 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
     @torch.inference_mode()
     def _forward(self, rows: Sequence[TokenRow]) -> Vectors:
         tokens = PackedTokens.of([row.ids for row in rows], [row.n_seen for row in rows])
+        return self.of_states(self.trunk.states(tokens), tokens, rows)
+
+    @torch.inference_mode()
+    def of_states(self, states: Tensor, tokens: PackedTokens, rows: Sequence[TokenRow]) -> Vectors:
+        """(T, width): the vectors of the rows from the states (all tokens, H) of their tokens."""
         kept = [start + np.array(row.kept) for start, row in zip(tokens.starts(), rows, strict=True)]
-        states = self.trunk.states(tokens)  # (all tokens, H)
         states = states[torch.from_numpy(np.concatenate(kept)).to(states.device)]
         vectors: Vectors = self.head(states.float()).cpu().numpy()  # (T, width)
         return vectors

@@ -87,21 +87,35 @@ class Library(IndexSettings):
     ) -> SyncReport:
         """Makes the index what the folder is now: words first, then missing vectors, then those of tokens.
 
-        `vectors=False` leaves dense search and that by tokens as they are. Interrupted, it goes on where it
-        stopped. `workers` processes read files, by default one a core and four at most. Files that were
-        refused before are read again when they change, or all of them with `retry`. `options` say how, such
-        as with OCR.
+        Both kinds of vectors are made together where their models share a transformer; `vectors=False` leaves
+        both as they are. Interrupted, it goes on where it stopped. `workers` processes read files, by default
+        one a core and four at most. Files that were refused before are read again when they change, or all of
+        them with `retry`. `options` say how, such as with OCR.
         """
         from .sync import lacks_vectors, sync_vectors, sync_words
 
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
-        if vectors and lacks_vectors(self.store, self.model):
+        if not vectors:
+            return outcome
+        n_both = self.sync_both(report)
+        if lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, report)
-        if vectors:
-            self.store.approximate(self.recall, report=partial(report, "approximate"))
-            outcome = replace(outcome, encoded_tokens=self.sync_tokens(report))
-        return outcome
+        self.store.approximate(self.recall, report=partial(report, "approximate"))
+        return replace(outcome, encoded_tokens=n_both + self.sync_tokens(report))
+
+    def sync_both(self, report: Report = silent) -> int:
+        """Encodes the passages that lack dense vectors and tokens, if one go gives both; how many did."""
+        from .sync import lacks_vectors
+        from .token_sync import lacks_tokens, sync_both
+
+        wanted = self.colbert is not None and lacks_vectors(self.store, self.model)
+        if self.colbert is None or not (wanted and lacks_tokens(self.store, self.colbert)):
+            return 0
+        from ..models.joint_encoder import joined
+
+        joint = joined(self.encoder, self.token_encoder)
+        return sync_both(self.store, joint, self.colbert, report) if joint else 0
 
     def sync_tokens(self, report: Report = silent) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""

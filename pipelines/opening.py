@@ -28,7 +28,7 @@ def open(
 
     The index lies in `folder/.spanwise`, in the user's cache when that cannot be written, or at `index`,
     which several folders need; folders that an index does not hold yet are added to it. `model` names the
-    encoder of the dense vectors: "base", a local folder, name@revision, or QUESTION::PASSAGE, two of these.
+    encoder of the dense vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE.
     `colbert` names that of the token vectors: "builtin", a local folder or name@revision; with None an index
     keeps the one that it has, if any. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set.
     Nothing is read before `sync`. Raises FolderNotFound, and ModelMismatch for an index of another model.

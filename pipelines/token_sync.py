@@ -1,13 +1,15 @@
 """Keeps token vectors up: the passages that lack them are encoded, pooled, compressed and stored.
 
 The codebook that compresses them is trained on a random sample of the passages. These are encoded first and
-then stored like all others, so that nothing is encoded twice. What is done is committed as the work goes on:
+then stored like all others, so that nothing is encoded twice. Where passages lack dense vectors, too, and one
+go through a transformer gives both, both are stored together. What is done is committed as the work goes on:
 an interruption costs the passages since the last commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +19,12 @@ from ..index.maxsim.codebook import Codebook
 from ..index.maxsim.pooling import pool
 from ..index.rows import indexed_text
 from ..index.store import Store
+from ..index.writer import Writer
 from .colbert_setting import ColbertSetting
 from .progress import Report, silent
 
 if TYPE_CHECKING:
+    from ..models.joint_encoder import JointEncoder
     from ..retrieval.protocol import TokenEncoder
 
 PASSAGES_PER_COMMIT = 1_024
@@ -44,29 +48,91 @@ def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, re
     Token vectors of other models are dropped.
     """
     with store.writer() as writer:
+        work = TokenWork.begin(store, writer, encoder.digest, setting, report)
+        for batch, texts in work.batches(work.missing):
+            vectors, lengths = encoder.encode_passages(texts, work.tell)
+            work.put(batch, vectors, lengths, encoder.covered(texts))
+        writer.commit()  # where passages of other models were all there was
+    return len(work.missing)
+
+
+def sync_both(store: Store, encoder: JointEncoder, setting: ColbertSetting, report: Report = silent) -> int:
+    """Encodes the passages that have neither kind of vectors of these models; returns how many there were.
+
+    None are where a codebook has to be trained and other passages lack tokens, too: its sample is of all.
+    """
+    dense = encoder.dense_digest
+    with store.writer() as writer:
+        work = TokenWork.begin(store, writer, encoder.tokens.digest, setting, report)
         with store.snapshot() as snapshot:
-            missing = snapshot.without_tokens(encoder.digest)
-            begins = snapshot.codebook(encoder.digest) is None
-            stale = snapshot.token_models().keys() - {encoder.digest}
+            both = np.intersect1d(work.missing, snapshot.without_vectors(dense))
+        if work.begins and len(both) < len(work.missing):
+            return 0
+        for batch, texts in work.batches(both):
+            found, covered = encoder.encode_passages(texts, work.tell), encoder.covered(texts)
+            writer.put_vectors(dense, batch, found.dense, covered)
+            work.put(batch, found.tokens, found.lengths, covered)
+    return len(both)
+
+
+@dataclass(slots=True)
+class TokenWork:
+    """The passages that lack tokens of a model (`missing`), and the storing of what is made for them.
+
+    `begins` says that there is no codebook yet.
+    """
+
+    store: Store
+    writer: Writer
+    digest: str
+    setting: ColbertSetting
+    report: Report
+    missing: NDArray[np.int64]
+    begins: bool
+    done: int = 0
+    total: int = 0
+
+    @classmethod
+    def begin(
+        cls, store: Store, writer: Writer, digest: str, setting: ColbertSetting, report: Report
+    ) -> TokenWork:
+        """What is to be done; the tokens of other models are dropped with the next commit."""
+        with store.snapshot() as snapshot:
+            missing, begins = snapshot.without_tokens(digest), snapshot.codebook(digest) is None
+            stale = snapshot.token_models().keys() - {digest}
         for model in sorted(stale):
             writer.drop_tokens(model)
-        done = 0
-        for batch in _batches(missing, SAMPLED if begins else 0):
-            with store.snapshot() as snapshot:
-                texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors, lengths = encoder.encode_passages(texts, _counted_on(report, done, len(missing)))
-            vectors, lengths = pool(vectors, lengths, setting.pool)
-            if begins:
-                report("codebook", 0, 1)
-                n_tokens = len(vectors) * len(missing) // len(batch)
-                writer.put_codebook(encoder.digest, Codebook.train(vectors, n_tokens, setting.bits))
-                report("codebook", 1, 1)
-                begins = False
-            writer.put_tokens(encoder.digest, batch, vectors, lengths, encoder.covered(texts))
-            writer.commit()
-            done += len(batch)
-        writer.commit()  # where passages of other models were all there was
-    return len(missing)
+        return cls(store, writer, digest, setting, report, missing, begins)
+
+    def batches(self, passage_ids: NDArray[np.int64]) -> Iterator[tuple[list[int], list[str]]]:
+        """Passages that are stored together, with their texts: first the sample, if any, then the others."""
+        self.total = len(passage_ids)
+        for batch in _batches(passage_ids, SAMPLED if self.begins else 0):
+            with self.store.snapshot() as snapshot:
+                yield batch, [indexed_text(passage) for passage in snapshot.passages(batch)]
+
+    def tell(self, done: int) -> None:
+        """Report how many passages of this batch are encoded."""
+        self.report("tokens", self.done + done, self.total)
+
+    def put(
+        self,
+        batch: Sequence[int],
+        vectors: NDArray[np.float32],
+        lengths: NDArray[np.int64],
+        covered: NDArray[np.int32],
+    ) -> None:
+        """Store the token vectors of a batch, with a codebook trained on those of the first, and commit."""
+        vectors, lengths = pool(vectors, lengths, self.setting.pool)
+        if self.begins:
+            self.report("codebook", 0, 1)
+            n_tokens = len(vectors) * self.total // len(batch)
+            self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens, self.setting.bits))
+            self.report("codebook", 1, 1)
+            self.begins = False
+        self.writer.put_tokens(self.digest, batch, vectors, lengths, covered)
+        self.writer.commit()
+        self.done += len(batch)
 
 
 def _batches(missing: NDArray[np.int64], n_sampled: int) -> Iterator[list[int]]:
@@ -79,7 +145,3 @@ def _batches(missing: NDArray[np.int64], n_sampled: int) -> Iterator[list[int]]:
     others = missing[~sample]
     for at in range(0, len(others), PASSAGES_PER_COMMIT):
         yield others[at : at + PASSAGES_PER_COMMIT].tolist()
-
-
-def _counted_on(report: Report, before: int, total: int) -> Callable[[int], None]:
-    return lambda done: report("tokens", before + done, total)

@@ -38,7 +38,7 @@ def index(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Encoder of the dense vectors: base, a folder, name@revision, or QUESTION::PASSAGE."
+            help="Encoder of the dense vectors: base, dpr, a folder, name@revision, or QUESTION::PASSAGE."
         ),
     ] = None,
     colbert: ColbertOption = None,

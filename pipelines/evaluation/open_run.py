@@ -73,10 +73,13 @@ def run_open(
         "seed": seed,
     }
     with ResultFolder.start(out, "open", settings) as results, planned.open() as library:
+        if "colbert" in stages:
+            library.require_colbert(colbert, colbert_bits)
+        if {"colbert", "dense"} <= stages:
+            library.sync_both(report)
         if "dense" in stages:
             sync_vectors(library.store, library.encoder, report)
         if "colbert" in stages:
-            library.require_colbert(colbert, colbert_bits)
             library.sync_tokens(report)
         return evaluate_open(library, questions, read, names, results, reader, k, report, reranking)
 

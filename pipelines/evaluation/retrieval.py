@@ -87,10 +87,13 @@ class RetrievalTest:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
         stages = {stage for name in retrievers for stage in stages_of(below_reranking(name))}
         library = document_library(self._documents(), index, self.passages, self.model, report)
+        if "colbert" in stages:
+            library.require_colbert(self.colbert, self.colbert_bits)
+        if {"colbert", "dense"} <= stages:
+            library.sync_both(report)
         if "dense" in stages:
             sync_vectors(library.store, library.encoder, report)
         if "colbert" in stages:
-            library.require_colbert(self.colbert, self.colbert_bits)
             library.sync_tokens(report)
         return library
 

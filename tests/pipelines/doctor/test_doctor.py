@@ -42,7 +42,7 @@ def test_a_missing_model_is_a_finding(folder, tmp_path, encoder_folder, monkeypa
         raise ModelNotFound("not here")
 
     spanwise.open(folder).close()
-    monkeypatch.setattr(index, "find_model", nowhere)
+    monkeypatch.setattr(index, "folders_of", nowhere)
     found = states(folder, folder)
     assert (found["model"], found["index"]) == (State.FAIL, State.OK)
 
