@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
@@ -38,9 +39,12 @@ def tuned_trunk(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
 
 
 def save_tuned(
-    path: Path, trunk: nn.Module, added: Mapping[str, Tensor], precision: Precision = "int8"
+    path: Path,
+    trunk: nn.Module,
+    added: Mapping[str, Tensor],
+    precision: Precision | Callable[[str], Precision] = "int8",
 ) -> None:
-    """Writes what a trunk changes in the base, and the tensors of its head."""
+    """Writes what a trunk changes in the base, and the tensors of its head; `precision` as `save_delta`'s."""
     tuned = {name: tensor.detach().cpu() for name, tensor in trunk.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     base = read_checkpoint(find_base()).weights
@@ -48,7 +52,8 @@ def save_tuned(
 
 
 def _is_prefixed(delta: Path) -> bool:
-    from safetensors import safe_open
-
-    with safe_open(delta, framework="pt") as file:
-        return any(name.startswith(_PREFIX) for name in file.keys())  # noqa: SIM118 (no mapping)
+    try:
+        with safe_open(delta, framework="pt") as file:
+            return any(name.startswith(_PREFIX) for name in file.keys())  # noqa: SIM118 (no mapping)
+    except (SafetensorError, OSError) as error:
+        raise ModelRejected(f"{delta} cannot be read: {error}") from error

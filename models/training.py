@@ -7,6 +7,7 @@ on with the same batches, the same learning rates and the same generator states.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
@@ -113,7 +114,11 @@ class _Run:
             lr=recipe.learning_rate,
             fused=True,
         )
-        self.fingerprint = {"recipe": json.loads(json.dumps(asdict(recipe))), "steps": len(batches)}
+        self.fingerprint = {
+            "recipe": json.loads(json.dumps(asdict(recipe))),
+            "steps": len(batches),
+            "start": self._digest(),
+        }
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(recipe.seed)
         if (folder / "checkpoint.safetensors").is_file():
@@ -165,7 +170,7 @@ class _Run:
     def _resume(self, path: Path) -> None:
         with safe_open(path, framework="pt") as file:
             run = json.loads(file.metadata()["run"])
-        if {key: run.get(key) for key in self.fingerprint} != self.fingerprint:
+        if {key: run.get(key, value) for key, value in self.fingerprint.items()} != self.fingerprint:
             raise ValueError(
                 f"{self.folder} holds a run with other settings: name another folder or remove it"
             )
@@ -174,10 +179,20 @@ class _Run:
         for name, parameter in self.trainable.items():
             prefix = f"{name}:"
             self.optimizer.state[parameter] = {
-                key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
+                key.removeprefix(prefix): value.to(parameter.device)
+                for key, value in tensors.items()
+                if key.startswith(prefix)
             }
         torch.set_rng_state(tensors["generator:torch"])
         self.step, self.evaluations, self.losses = run["step"], run["evaluations"], run["losses"]
+
+    def _digest(self) -> str:
+        """Of the weights that the run starts from: with others it would be another run."""
+        found = hashlib.sha256()
+        for name, tensor in self._weights().items():
+            found.update(name.encode())
+            found.update(tensor.numpy().data)
+        return found.hexdigest()
 
     def _weights(self) -> dict[str, Tensor]:
         return {name: p.detach().cpu().contiguous().clone() for name, p in self.trainable.items()}

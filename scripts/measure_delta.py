@@ -50,7 +50,7 @@ def trained_weights(path: Path) -> dict[str, Tensor]:
     with safe_open(path, framework="pt") as file:
         if str((file.metadata() or {}).get("format", "")).startswith("spanwise-delta"):
             prefixed = any(name.startswith("bert.") for name in file.keys())  # noqa: SIM118 (no mapping)
-            stored = tuned_weights(named(base, "bert." * prefixed), path, BASE_SHA256)
+            stored = tuned_weights(named(base, base, "bert." * prefixed), path, BASE_SHA256)
         else:
             stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
     return {**base, **{plain(name): tensor for name, tensor in stored.items()}}
@@ -61,9 +61,9 @@ def plain(name: str) -> str:
     return name.removeprefix("bert.").removeprefix("trunk.")
 
 
-def named(weights: Weights, prefix: str) -> dict[str, Tensor]:
-    """The weights with a prefix before each name."""
-    return {prefix + name: tensor for name, tensor in weights.items()}
+def named(weights: Weights, base: Weights, prefix: str) -> dict[str, Tensor]:
+    """The weights with a prefix before the names that the base has."""
+    return {prefix * (name in base) + name: tensor for name, tensor in weights.items()}
 
 
 def low_rank(tuned: Weights, base: Weights, rank: int) -> tuple[dict[str, Tensor], int]:
@@ -129,7 +129,7 @@ def measured(tuned: Weights, precision: str, prefix: str, figures: Callable[[Pat
     n_layers = 1 + max(int(name.split(".")[2]) for name in base if name.startswith("encoder.layer."))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / DELTA
-        save = partial(save_delta, path, named(kept, prefix), named(base, prefix), BASE_SHA256)
+        save = partial(save_delta, path, named(kept, base, prefix), named(base, base, prefix), BASE_SHA256)
         save("bf16" if n_bytes else by_layer(precision, n_layers))
         error = lost(trained_weights(path), tuned, base)
         found = figures(Path(folder))

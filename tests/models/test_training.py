@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from spanwise.models.training import Recipe, linear_schedule, train
@@ -74,3 +78,22 @@ def test_a_folder_of_other_settings_is_refused(tmp_path):
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
     with pytest.raises(FloatingPointError, match="step 1"):
         train(a_model(), [torch.full((1, 3), float("nan"))], loss, RECIPE, tmp_path, evaluate, "score")
+
+
+def test_a_run_from_other_weights_is_refused(tmp_path):
+    train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+    other = a_model()
+    with torch.no_grad():
+        other[2].bias += 1
+    with pytest.raises(ValueError, match="other settings"):
+        train(other, BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+
+
+def test_a_checkpoint_that_does_not_say_its_start_is_taken(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+    path = tmp_path / "checkpoint.safetensors"
+    with safe_open(path, framework="pt") as file:
+        run = json.loads(file.metadata()["run"])
+    del run["start"]
+    save_file(load_file(path), path, metadata={"run": json.dumps(run)})
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score") == expected
