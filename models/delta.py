@@ -29,6 +29,7 @@ from .checkpoint import require_finite
 from .few_bits import from_codes, to_codes
 
 Precision = Literal["bf16", "int8", "int6", "int4", "int3", "int2"]
+Precisions = Precision | Callable[[str], Precision]  # of all matrices, or by the name of one
 FORMAT = "spanwise-delta-2"
 READ = (FORMAT, "spanwise-delta-1")
 FEW_BITS: Mapping[str, int] = {"int6": 6, "int4": 4, "int3": 3, "int2": 2}
@@ -40,11 +41,11 @@ def save_delta(
     tuned: Mapping[str, Tensor],
     base: Mapping[str, Tensor],
     base_sha256: str,
-    precision: Precision | Callable[[str], Precision] = "int8",
+    precision: Precisions = "int8",
 ) -> None:
     """Writes what `tuned` changes in or adds to `base`; unchanged tensors are left out.
 
-    `precision` may be a function of a matrix's name. ModelRejected for weights that are not finite.
+    ModelRejected for weights that are not finite.
     """
     require_finite(tuned, path)
     out: dict[str, Tensor] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
@@ -12,7 +12,7 @@ from spanwise.errors import ModelRejected
 
 from .bert import Bert, bert_trunk
 from .checkpoint import Checkpoint, read_checkpoint, require_finite
-from .delta import Precision, save_delta, tuned_weights
+from .delta import Precisions, save_delta, tuned_weights
 from .locate import BASE_SHA256, find_base
 
 _PREFIX = "bert."  # of a model with a head, as transformers names its trunk
@@ -39,12 +39,9 @@ def tuned_trunk(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
 
 
 def save_tuned(
-    path: Path,
-    trunk: nn.Module,
-    added: Mapping[str, Tensor],
-    precision: Precision | Callable[[str], Precision] = "int8",
+    path: Path, trunk: nn.Module, added: Mapping[str, Tensor], precision: Precisions = "int8"
 ) -> None:
-    """Writes what a trunk changes in the base, and the tensors of its head; `precision` as `save_delta`'s."""
+    """Writes what a trunk changes in the base, and the tensors of its head."""
     tuned = {name: tensor.detach().cpu() for name, tensor in trunk.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     base = read_checkpoint(find_base()).weights

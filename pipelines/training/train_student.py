@@ -63,9 +63,7 @@ def train_student(
 
     evaluations = fine_tune_student(model, sides, examples, recipe, out / "run", evaluate, "mrr", report)
     model.cpu()
-    save_student(
-        out, model.trunk, model.projection, model.question_head, model.passage_head, stored.settings
-    )
+    save_student(out, model.trunk, model.projection, model.question_head, model.passage_head, stored.settings)
     record = {
         "recipe": asdict(recipe),
         "start": start,

@@ -5,7 +5,7 @@ import torch
 
 from spanwise.errors import ModelRejected
 from spanwise.models.checkpoint import read_checkpoint
-from spanwise.models.locate import builtin_colbert_folder, find_base
+from spanwise.models.locate import find_base
 from spanwise.models.stored_model import save_tuned, tuned_trunk
 
 CHANGED = "encoder.layer.3.output.dense.weight"
@@ -62,4 +62,4 @@ def test_a_damaged_or_missing_file_is_refused(tmp_path):
 
 def test_a_file_of_something_else_is_refused():
     with pytest.raises(ModelRejected, match="format"):
-        tuned_trunk(builtin_colbert_folder() / "model.safetensors")
+        tuned_trunk(find_base() / "model.safetensors")
