@@ -14,13 +14,13 @@ from torch import nn
 from spanwise.types import RankingExample
 
 from ...models.loaded_tower import LoadedTower, n_positions
-from ...models.locate import BUILTIN, builtin_colbert_folder, file_sha256, find_base
+from ...models.locate import BUILTIN, STUDENT, builtin_colbert_folder, file_sha256, find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
 from ...models.skiplist import marks_of
 from ...models.stored_model import tuned_trunk
 from ...models.student_config import StudentSettings
-from ...models.student_folder import STUDENT, StoredStudent, load_student, save_student
+from ...models.student_folder import StoredStudent, load_student, save_student
 from ...models.token_rows import TokenRows
 from ...models.token_tower import TokenSide
 from ...models.training import Progress, own_memory
@@ -46,8 +46,8 @@ def train_student(
 ) -> list[dict[str, float]]:
     """Trains a student, writes its folder `out` with `training.json`, and returns the evaluations.
 
-    It begins with the base and untrained layers behind it, with the built-in student, or with that of a folder.
-    The weights kept are those with the best mean reciprocal rank, by token vectors, on the held-out lists;
+    It begins with the base and untrained layers behind it, with the built-in student, or a folder's. The
+    weights kept are those with the best mean reciprocal rank, by token vectors, on the held-out lists;
     `dense_mrr` and `dense_first` tell that of the dense heads. `out/run` holds the checkpoint: the same call
     again goes on from there. ValueError when a teacher is to be followed and lists have no scores.
     """

@@ -1,10 +1,10 @@
 """The layers that a student begins with behind a transformer that knows nothing of late interaction.
 
-The token layer is y = W (x - mean): the rows of W are orthonormal and drawn at random (the Q of a QR decomposition
-of a normal matrix), the mean is that of the states of tokens that give vectors. What the states of a language
-model have in common says nothing about a text, and would make all cosines high; a random projection keeps the
-cosines that are left (Johnson and Lindenstrauss 1984). The dense heads are the identity: what comes out is the
-mean of the states, which the base model was trained to compare.
+The token layer is y = W (x - mean): the rows of W are orthonormal and drawn at random (the Q of a QR
+decomposition of a normal matrix), the mean is that of the states of tokens that give vectors. What the states
+of a language model have in common says nothing about a text, and would make all cosines high; a random
+projection keeps the cosines that are left (Johnson and Lindenstrauss 1984). The dense heads are the identity:
+what comes out is the mean of the states, which the base model was trained to compare.
 """
 
 from __future__ import annotations
