@@ -130,5 +130,5 @@ class _Miner:
             tell(at + len(batch))
 
     def _paragraphs(self, hits: Sequence[Hit]) -> list[str]:
-        found = dict.fromkeys(self.texts[hit.passage.document_id] for hit in hits)
-        return [text for text in found if text in self.allowed]
+        found = dict.fromkeys(self.texts.get(hit.passage.document_id) for hit in hits)
+        return [text for text in found if text is not None and text in self.allowed]  # an index may hold more
