@@ -46,7 +46,8 @@ def from_codes(packed: Tensor, scales: Tensor, bits: int, shape: Sequence[int]) 
         raise ValueError(f"{len(scales)} scales for numbers of shape {tuple(shape)}")
     unsigned = torch.from_numpy(unpack_bits(packed.numpy(), bits, len(scales) * GROUP))
     values = (unsigned.float() - 2 ** (bits - 1)).view(-1, GROUP) * scales.float()[:, None]
-    return values.flatten()[:count].view(*shape)
+    restored: Tensor = values.flatten()[:count].view(*shape)
+    return restored
 
 
 def pack_bits(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:

@@ -4,8 +4,8 @@
     python scripts/measure_delta.py WEIGHTS --lists runs/mined/validation --precisions int8 int4 rank64
 
 WEIGHTS is a model's file of differences or, in full precision, `run/best.safetensors` of a training: of a
-reader (exact match and F1 on `--data`, questions of the validation articles) or of a cross-encoder (mean
-reciprocal rank and the share of lists with the positive passage first, on `--lists`). A precision is one of
+reader (exact match and F1 on `--data`, questions of the validation articles), a cross-encoder or a student
+(mean reciprocal rank and the share of lists with the positive passage first, on `--lists`). A precision is one of
 the file format's; `A/B` takes A for the embeddings and the lower half of the layers, B for the upper half;
 `rankN` keeps the N largest singular values of each difference, its two factors counted as int8 (the format
 does not have it).
@@ -33,15 +33,23 @@ from spanwise.models.cross_encoder import CrossEncoder, PairScorer
 from spanwise.models.delta import Precision, save_delta, tuned_weights
 from spanwise.models.locate import BASE_SHA256, find_base
 from spanwise.models.pretrained import load_tokenizer
+from spanwise.models.skiplist import marks_of
 from spanwise.models.stored_model import tuned_trunk
+from spanwise.models.student_config import StudentSettings
+from spanwise.models.student_folder import StoredStudent
 from spanwise.pipelines.train_reader import evaluate_reader, examples_of
-from spanwise.pipelines.training.train_cross_encoder import first_ranks
+from spanwise.pipelines.training.ranking_quality import first_ranks
+from spanwise.pipelines.training.train_student import ranks_of, token_rows
 from spanwise.pipelines.validation_split import split_articles
 from spanwise.reader.builtin import DELTA, load_reader
+from spanwise.retrieval.training.student import Student
+from spanwise.retrieval.training.student_scores import StudentScores
+from spanwise.types import RankingExample
 
 Weights = Mapping[str, Tensor]
 Figures = Mapping[str, float]
 READER_HEAD = "qa_outputs.weight"
+MAX_LENGTH = 256  # tokens, of a student
 
 
 def trained_weights(path: Path) -> dict[str, Tensor]:
@@ -113,12 +121,29 @@ def ranking_figures(lists: Path, n: int) -> Callable[[Path], Figures]:
 
     def figures(folder: Path) -> Figures:
         trunk, added = tuned_trunk(folder / DELTA)
-        head = nn.Linear(*reversed(added["head.weight"].shape))
-        head.load_state_dict({name: added[f"head.{name}"] for name in ("weight", "bias")})
-        scorer = PairScorer(trunk, head).eval()
-        return first_ranks(CrossEncoder(scorer, load_tokenizer(find_base()), "measured"), held_out)
+        if "projection.weight" in added:
+            return student_figures(trunk, added, held_out)
+        scorer = PairScorer(trunk, layer(added, "head")).eval()
+        encoder = CrossEncoder(scorer, load_tokenizer(find_base()), "measured")
+        return first_ranks(encoder.score, held_out)
 
     return figures
+
+
+def student_figures(trunk: nn.Module, added: Weights, held_out: Sequence[RankingExample]) -> Figures:
+    """How a student with dense heads ranks the lists, by its token vectors and by these."""
+    layers = [layer(added, name) for name in ("projection", "question_head", "passage_head")]
+    marks = marks_of((find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines())
+    stored = StoredStudent(trunk, *layers, StudentSettings(None, marks))
+    model = Student(trunk, *layers).eval()
+    return ranks_of(StudentScores(model, token_rows(stored, MAX_LENGTH)), held_out)
+
+
+def layer(added: Weights, name: str) -> nn.Linear:
+    """The linear layer of this name."""
+    made = nn.Linear(*reversed(added[f"{name}.weight"].shape))
+    made.load_state_dict({part: added[f"{name}.{part}"] for part in ("weight", "bias")})
+    return made
 
 
 def measured(tuned: Weights, precision: str, prefix: str, figures: Callable[[Path], Figures]) -> list[str]:
@@ -144,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("weights", type=Path)
     parser.add_argument("--data", type=Path, help="SQuAD train, to measure a reader")
-    parser.add_argument("--lists", type=Path, help="a ranking folder, to measure a cross-encoder")
+    parser.add_argument("--lists", type=Path, help="a ranking folder, to measure what ranks")
     parser.add_argument("-n", type=int, default=200, help="questions or lists")
     parser.add_argument("--precisions", nargs="+", default=["bf16", "int8", "int6", "int4", "int3", "int2"])
     options = parser.parse_args(arguments)
@@ -152,10 +177,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     is_reader = READER_HEAD in tuned
     source = options.data if is_reader else options.lists
     if source is None:
-        parser.error("--data measures a reader, --lists a cross-encoder: name what these weights need")
+        parser.error("--data measures a reader, --lists what ranks: name what these weights need")
     figures = (reader_figures if is_reader else ranking_figures)(source, options.n)
-    columns = ["exact", "F1"] if is_reader else ["MRR", "first"]
-    print("| precision | MB | error |", " | ".join(columns), "|\n" + "|---" * 5 + "|")
+    columns = ["MRR", "first"] + ["dense MRR", "dense first"] * ("projection.weight" in tuned)
+    columns = ["precision", "MB", "error", *(["exact", "F1"] if is_reader else columns)]
+    print("|", " | ".join(columns), "|\n" + "|---" * len(columns) + "|")
     for precision in options.precisions:
         cells = measured(tuned, precision, "bert." * is_reader, figures)
         print("|", " | ".join([precision, *cells]), "|", flush=True)
