@@ -5,10 +5,11 @@
 
 WEIGHTS is a model's file of differences or, in full precision, `run/best.safetensors` of a training: of a
 reader (exact match and F1 on `--data`, questions of the validation articles), a cross-encoder or a student
-(mean reciprocal rank and the share of lists with the positive passage first, on `--lists`). A precision is one of
-the file format's; `A/B` takes A for the embeddings and the lower half of the layers, B for the upper half;
-`rankN` keeps the N largest singular values of each difference, its two factors counted as int8 (the format
-does not have it).
+(mean reciprocal rank and the share of lists with the positive passage first, on `--lists`).
+
+A precision is one of the file format's; `A/B` takes A for the embeddings and the lower half of the layers, B
+for the upper half; `rankN` keeps the N largest singular values of each difference, its two factors counted as
+int8 (the format does not have it).
 
 `error` is the share of the squared differences that is lost. Prints a Markdown table.
 """
