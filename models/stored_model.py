@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
 from .bert import Bert, bert_trunk
 from .checkpoint import Checkpoint, read_checkpoint, require_finite
-from .delta import Precision, save_delta, tuned_weights
+from .delta import Precisions, save_delta, tuned_weights
 from .locate import BASE_SHA256, find_base
 
 _PREFIX = "bert."  # of a model with a head, as transformers names its trunk
@@ -38,7 +39,7 @@ def tuned_trunk(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
 
 
 def save_tuned(
-    path: Path, trunk: nn.Module, added: Mapping[str, Tensor], precision: Precision = "int8"
+    path: Path, trunk: nn.Module, added: Mapping[str, Tensor], precision: Precisions = "int8"
 ) -> None:
     """Writes what a trunk changes in the base, and the tensors of its head."""
     tuned = {name: tensor.detach().cpu() for name, tensor in trunk.state_dict().items()}
@@ -48,7 +49,8 @@ def save_tuned(
 
 
 def _is_prefixed(delta: Path) -> bool:
-    from safetensors import safe_open
-
-    with safe_open(delta, framework="pt") as file:
-        return any(name.startswith(_PREFIX) for name in file.keys())  # noqa: SIM118 (no mapping)
+    try:
+        with safe_open(delta, framework="pt") as file:
+            return any(name.startswith(_PREFIX) for name in file.keys())  # noqa: SIM118 (no mapping)
+    except (SafetensorError, OSError) as error:
+        raise ModelRejected(f"{delta} cannot be read: {error}") from error

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from .delta import Precision
+from .delta import Precisions
 from .locate import BASE_SHA256, STUDENT, file_sha256
 from .stored_model import save_tuned, tuned_trunk
 from .student_config import FORMAT, HEADS, PROJECTION, SETTINGS, StudentSettings, student_settings
@@ -38,7 +38,7 @@ def save_student(
     question_head: nn.Linear | None = None,
     passage_head: nn.Linear | None = None,
     settings: StudentSettings | None = None,
-    precision: Precision = "int8",
+    precision: Precisions = "int8",
 ) -> None:
     """Writes a student over what the folder held of another one; other files of the folder stay.
 

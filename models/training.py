@@ -8,6 +8,7 @@ the step that it is in, with a checkpoint.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
@@ -132,7 +133,11 @@ class _Run:
             lr=recipe.learning_rate,
             fused=True,
         )
-        self.fingerprint = {"recipe": json.loads(json.dumps(asdict(recipe))), "steps": steps}
+        self.fingerprint = {
+            "recipe": json.loads(json.dumps(asdict(recipe))),
+            "steps": steps,
+            "start": self._digest(),
+        }
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(recipe.seed)
         if (folder / CHECKPOINT).is_file():
@@ -197,7 +202,7 @@ class _Run:
     def _resume(self, path: Path) -> None:
         run = read_run(path)
         run["recipe"] = {"accumulate": 1, **run["recipe"]}  # which older checkpoints do not name
-        if {key: run.get(key) for key in self.fingerprint} != self.fingerprint:
+        if {key: run.get(key, value) for key, value in self.fingerprint.items()} != self.fingerprint:
             raise ValueError(
                 f"{self.folder} holds a run with other settings: name another folder or remove it"
             )
@@ -206,10 +211,20 @@ class _Run:
         for name, parameter in self.trainable.items():
             prefix = f"{name}:"
             self.optimizer.state[parameter] = {
-                key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
+                key.removeprefix(prefix): value.to(parameter.device)
+                for key, value in tensors.items()
+                if key.startswith(prefix)
             }
         torch.set_rng_state(tensors["generator:torch"])
         self.step, self.evaluations, self.losses = run["step"], run["evaluations"], run["losses"]
+
+    def _digest(self) -> str:
+        """Of the weights that the run starts from: with others it would be another run."""
+        found = hashlib.sha256()
+        for name, tensor in self._weights().items():
+            found.update(name.encode())
+            found.update(tensor.numpy().data)
+        return found.hexdigest()
 
     def _weights(self) -> dict[str, Tensor]:
         return {name: p.detach().cpu().contiguous().clone() for name, p in self.trainable.items()}

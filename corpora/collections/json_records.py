@@ -55,6 +55,15 @@ class Record:
             raise self.error(f"expected {key!r} to be a finite number, found {value!r:.60}")
         return found
 
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """An array of finite numbers; none where the key is missing."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            raise self.error(f"expected {key!r} to be an array, found {value!r:.60}")
+        return tuple(
+            Record(f"{self.place}, {key}", {str(at): n}).number(str(at)) for at, n in enumerate(value)
+        )
+
     def records(self, key: str) -> list[Record]:
         """An array of objects; none where the key is missing."""
         value = self.values.get(key, [])

@@ -35,6 +35,7 @@ def write_ranking_folder(folder: Path, examples: Iterable[RankingExample]) -> in
     questions: dict[str, str] = {}
     with (folder / f"{LISTS}.part").open("w", encoding="utf-8", newline="\n") as lists:
         written = [lists.write(_line(_list_values(one, questions, passages))) for one in examples]
+    (folder / LISTS).unlink(missing_ok=True)  # of other passages: whoever stops here leaves no lists
     _write(folder / CORPUS, ({"_id": name, "title": "", "text": text} for text, name in passages.items()))
     _write(folder / QUERIES, ({"_id": name, "text": text} for text, name in questions.items()))
     (folder / f"{LISTS}.part").replace(folder / LISTS)
@@ -55,17 +56,17 @@ def ranking_folder_passages(folder: Path) -> Iterator[str]:
 
 
 def _example(record: Record, questions: Mapping[str, str], passages: Mapping[str, str]) -> RankingExample:
-    scores = record.values.get("scores") or []
+    positives = record.values.get("positives", 1)
+    if type(positives) is not int:
+        raise record.error(f"expected 'positives' to be a whole number, found {positives!r:.60}")
     try:
-        return RankingExample(
-            questions[record.name("query")],
-            tuple(passages[name] for name in record.texts("passages")),
-            record.values.get("positives", 1),
-            tuple(float(score) for score in scores),
-        )
+        question = questions[record.name("query")]
+        found = tuple(passages[name] for name in record.texts("passages"))
     except KeyError as error:
         raise record.error(f"the id {error} is not in the folder") from error
-    except (TypeError, ValueError) as error:
+    try:
+        return RankingExample(question, found, positives, record.numbers("scores"))
+    except ValueError as error:
         raise record.error(str(error)) from error
 
 

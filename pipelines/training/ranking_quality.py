@@ -17,11 +17,13 @@ Score = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence[NDArray[np.f
 def first_ranks(score: Score, held_out: Sequence[RankingExample]) -> dict[str, float]:
     """`mrr`, the mean reciprocal rank of the best positive passage, and how often it is `first`.
 
-    Equal scores count against the positive one.
+    Equal scores count against the positive one, and so does NaN. ValueError without lists.
     """
+    if not held_out:
+        raise ValueError("there are no held-back lists, expected some to select the weights on")
     scores = score([one.question for one in held_out], [one.passages for one in held_out])
     ranks = [
-        1 + int((found[one.n_positive :] >= found[: one.n_positive].max()).sum())
+        1 + int((~(found[one.n_positive :] < found[: one.n_positive].max())).sum())
         for one, found in zip(held_out, scores, strict=True)
     ]
     return {"mrr": fmean(1 / rank for rank in ranks), "first": fmean(rank == 1 for rank in ranks)}

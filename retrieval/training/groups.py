@@ -29,6 +29,7 @@ def drawn_groups(examples: Sequence[RankingExample], epochs: int, negatives: int
     """A group for each example and epoch, in their order; an example without negatives is left out.
 
     Its positive passage and its negatives are drawn by the seed, fewer negatives where there are no more.
+    ValueError when no example has any.
     """
     rng = random.Random(seed)
     groups = []
@@ -41,6 +42,8 @@ def drawn_groups(examples: Sequence[RankingExample], epochs: int, negatives: int
                 groups.append(
                     Group(one.question, passages, tuple(one.scores[i] for i in drawn if one.scores))
                 )
+    if not groups:
+        raise ValueError(f"none of {len(examples)} lists has a passage that does not answer its question")
     return groups
 
 

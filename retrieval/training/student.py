@@ -103,7 +103,7 @@ def max_sim(questions: Encoded, passages: Encoded) -> Tensor:
     similar = torch.einsum("rw,plw->rpl", flat, passages.tokens)  # (Q * L, P, L_p)
     best = similar.masked_fill(~passages.kept, -torch.inf).amax(dim=-1)
     best = best.reshape(n_questions, length, -1)
-    return (best * questions.kept.unsqueeze(-1)).sum(dim=1)
+    return best.masked_fill(~questions.kept.unsqueeze(-1), 0).sum(dim=1)
 
 
 def fine_tune_student(
@@ -142,18 +142,21 @@ def fine_tune_student(
 
 
 def student_loss(model: Any, groups: Sequence[Group], texts: _Texts, recipe: StudentRecipe) -> Tensor:
-    """The loss of a batch, see the module."""
-    columns = [passage for group in groups for passage in group.passages]
+    """The loss of a batch, see the module.
+
+    A passage of several lists is one column: as another's negative it would compete with itself.
+    """
+    column = {text: i for i, text in enumerate(dict.fromkeys(p for group in groups for p in group.passages))}
     questions = model([texts.questions[group.question] for group in groups], "question")
-    passages = model([texts.passages[passage] for passage in columns], "passage")
-    sizes = [len(group.passages) for group in groups]
-    firsts = torch.tensor(np.cumsum([0, *sizes[:-1]]), device=questions.dense.device)
+    passages = model([texts.passages[text] for text in column], "passage")
+    own = [[column[passage] for passage in group.passages] for group in groups]
+    positive = torch.tensor([columns[0] for columns in own], device=questions.dense.device)
     teacher = _lists([torch.tensor(group.scores) for group in groups]).to(questions.dense.device)
 
     def of(scores: Tensor, tau: float) -> Tensor:
         scores = scores / tau
-        own = [row[first : first + n] for row, first, n in zip(scores, firsts.tolist(), sizes, strict=True)]
-        return _distil(_lists(own), teacher, recipe) + recipe.labels * label_loss(scores, firsts)
+        lists = _lists([row[columns] for row, columns in zip(scores, own, strict=True)])
+        return _distil(lists, teacher, recipe) + recipe.labels * label_loss(scores, positive)
 
     total = of(max_sim(questions, passages), recipe.tau)
     if recipe.dense:

@@ -161,3 +161,21 @@ def test_a_checkpoint_that_does_not_know_of_accumulation_is_gone_on_with(tmp_pat
 def test_a_step_of_no_batch_is_refused():
     with pytest.raises(ValueError, match="accumulate must be 1 or more, not 0"):
         Recipe(accumulate=0)
+
+
+def test_a_run_from_other_weights_is_refused(tmp_path):
+    train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+    other = a_model()
+    with torch.no_grad():
+        other[2].bias += 1
+    with pytest.raises(ValueError, match="other settings"):
+        train(other, BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+
+
+def test_a_checkpoint_that_does_not_say_its_start_is_taken(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
+    path = tmp_path / "checkpoint.safetensors"
+    run = read_run(path)
+    del run["start"]
+    save_file(load_file(path), path, metadata={"run": json.dumps(run)})
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score") == expected

@@ -1,0 +1,71 @@
+"""A tiny student and lists to teach it with: who built what, told by the name of the thing."""
+
+from __future__ import annotations
+
+import torch
+from tiny_models import tiny_config
+from torch import nn
+
+from spanwise.models.bert import bert_trunk
+from spanwise.models.checkpoint import Checkpoint
+from spanwise.models.loaded_tower import LoadedTower
+from spanwise.models.locate import find_base
+from spanwise.models.pretrained import load_tokenizer
+from spanwise.models.token_rows import TokenRows
+from spanwise.models.token_tower import TokenSide
+from spanwise.retrieval.training.student import Student
+from spanwise.types import RankingExample
+
+THINGS = (
+    "mill",
+    "tram",
+    "weir",
+    "bridge",
+    "school",
+    "church",
+    "harbour",
+    "tower",
+    "museum",
+    "garden",
+    "hospital",
+)
+HELD_OUT = ("library", "castle", "market", "palace")
+EASY = "Nobody goes to the sea when it rains."
+TOKENIZER = load_tokenizer(find_base())
+
+
+def tiny_trunk(seed: int = 0) -> nn.Module:
+    """A BERT of two layers with random weights, in the class that computes the base."""
+    from transformers import BertModel
+
+    torch.manual_seed(seed)
+    weights = BertModel(tiny_config()).state_dict()
+    trunk = bert_trunk(Checkpoint(tiny_config().to_dict(), weights))
+    assert trunk is not None
+    return trunk.requires_grad_(True)
+
+
+def tiny_student(seed: int = 0, width: int = 8) -> Student:
+    """Random layers behind it."""
+    trunk = tiny_trunk(seed)
+    return Student(trunk, nn.Linear(16, width), nn.Linear(16, 16), nn.Linear(16, 16))
+
+
+def sides_of(model: Student) -> tuple[TokenRows, TokenRows]:
+    """Rows of at most 64 tokens, a full stop gives no vector."""
+    network = LoadedTower(model.trunk, TOKENIZER, None, 64, 0)
+    rows = TokenRows(TokenSide(skiplist=(".",)), network, "tiny")
+    return rows, rows
+
+
+def lists_of(things: tuple[str, ...]) -> list[RankingExample]:
+    """For each thing a list: what answers, the same of another thing, something else; scored by a teacher."""
+    return [
+        RankingExample(
+            f"Who built the {thing}?",
+            (f"The {thing} was built by Ada Rook.", f"The {other} was made by Ute Falk.", EASY),
+            1,
+            (6.0, 2.0, -4.0),
+        )
+        for thing, other in zip(things, things[1:] + things[:1], strict=True)
+    ]
