@@ -9,7 +9,6 @@ contrastive estimation).
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,13 +21,11 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
-from ...models.batching import token_budget_batches
 from ...models.cross_encoder import PairScorer
 from ...models.pair_rows import PairRow, PairRows
 from ...models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
+from .groups import PAD_MULTIPLE, Group, drawn_groups, plan_groups
 from .losses import label_loss
-
-PAD_MULTIPLE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,52 +55,16 @@ def fine_tune_cross_encoder(
     set_dropout(model, recipe.dropout)
     rows = PairRows(tokenizer, recipe.max_length)
     texts = rows.tokens_of(text for one in examples for text in (one.question, *one.passages))
-    groups = drawn_groups(examples, recipe)
-    batches = plan_groups(groups, texts, recipe)
+    groups = drawn_groups(examples, recipe.epochs, recipe.negatives, recipe.loop.seed)
+    longest = [max(len(texts[p]) for p in g.passages) + len(texts[g.question]) for g in groups]
+    lengths = [min(length + rows.special.count, recipe.max_length) for length in longest]
+    budget = recipe.batch_tokens // (1 + recipe.negatives)
+    batches = plan_groups(groups, lengths, recipe.epochs, budget, recipe.loop.seed)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return group_loss(model, [groups[i] for i in batch], texts, rows)
 
     return train(model, batches, loss, recipe.loop, folder, evaluate, select_by, report)
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A question with passages, the positive one first."""
-
-    question: str
-    passages: tuple[str, ...]
-
-
-def drawn_groups(examples: Sequence[RankingExample], recipe: CrossEncoderRecipe) -> list[Group]:
-    """A group for each example and epoch, in their order; an example without negatives is left out."""
-    rng = random.Random(recipe.loop.seed)
-    groups = []
-    for _ in range(recipe.epochs):
-        for one in examples:
-            others = one.passages[one.n_positive :]
-            if others:
-                negatives = rng.sample(others, min(recipe.negatives, len(others)))
-                groups.append(Group(one.question, (one.passages[rng.randrange(one.n_positive)], *negatives)))
-    return groups
-
-
-def plan_groups(
-    groups: Sequence[Group], texts: Mapping[str, NDArray[np.int32]], recipe: CrossEncoderRecipe
-) -> list[NDArray[np.int64]]:
-    """All batches of the run in order: epochs one after another, each shuffled, of like length in a batch."""
-    rng = np.random.default_rng(recipe.loop.seed)
-    longest = np.array([max(len(texts[p]) for p in g.passages) + len(texts[g.question]) for g in groups])
-    lengths = np.minimum(longest + 3, recipe.max_length)
-    per_epoch = len(groups) // recipe.epochs
-    batches: list[NDArray[np.int64]] = []
-    for epoch in range(recipe.epochs):
-        order = rng.permutation(per_epoch) + epoch * per_epoch
-        noisy = lengths[order] + rng.integers(0, PAD_MULTIPLE // 2, per_epoch)
-        budget = recipe.batch_tokens // (1 + recipe.negatives)
-        planned = token_budget_batches(noisy, budget, PAD_MULTIPLE)
-        batches += [order[planned[i]] for i in rng.permutation(len(planned))]
-    return batches
 
 
 def group_loss(
