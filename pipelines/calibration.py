@@ -20,10 +20,14 @@ from ..eval.calibration.platt import fit_logistic
 from ..eval.calibration.threshold import HeldBack, Threshold, choose_threshold
 from ..eval.listwise import fit_listwise
 from ..eval.squad import best_over_golds, f1_v1
+from ..reader.calibrations import Calibrations
 from ..reader.evidence import FEATURES, Calibration, Features
+from ..reader.folder import CALIBRATION
+from ..retrieval.registry import stages_of
 from .ask import N_BEST, Asker
 from .candidates import Candidate
 from .evaluation.squad import GoldQuestion
+from .library import DEFAULT_RETRIEVER
 from .paragraph_index import contexts_of, paragraph_library
 from .progress import Report, silent
 from .sync import sync_vectors
@@ -52,8 +56,12 @@ def fit_calibration(
     n_questions: int = 1500,
     seed: int = 0,
     report: Report = silent,
+    colbert: str = "builtin",
 ) -> tuple[Calibration, Threshold]:
-    """The calibration of a reader, and what its threshold does on the questions it was fitted on."""
+    """The calibration of a reader, and what its threshold does on the questions it was fitted on.
+
+    `colbert` names the model of token vectors, for a retriever that needs them.
+    """
     training, validation = split_articles(dataset.articles)
     if not validation:
         raise ValueError(
@@ -70,7 +78,11 @@ def fit_calibration(
             if paragraph.context not in absent
         ]
         with paragraph_library(kept, Path(folder) / "index") as library:
+            stages = stages_of(retriever)
             sync_vectors(library.store, library.encoder, report)
+            if "colbert" in stages:
+                library.use_colbert(colbert)
+                library.sync_tokens(report)
             questions = _questions(validation, n_questions, rng)
             asker = library.asker(retriever, reader, calibrated=False)
             observed = _observe(asker, questions, absent, k, report)
@@ -98,6 +110,16 @@ def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Cali
     records = [HeldBack(scaled.confidence(e), float(right), answerable) for (e, right), answerable in found]
     threshold = choose_threshold(records)
     return replace(scaled, threshold=threshold.value), threshold
+
+
+def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
+    """Writes it into the reader's folder, beside those for other retrievers.
+
+    Fitted behind the default retriever, or as the first one, it holds for all that have none of their own.
+    """
+    path, name = folder / CALIBRATION, "+".join(stages_of(retriever))
+    held = Calibrations.load(path) if path.is_file() else Calibrations(calibration)
+    held.fitted(calibration, name, name == "+".join(stages_of(DEFAULT_RETRIEVER))).save(path)
 
 
 def row(features: Features) -> list[float]:

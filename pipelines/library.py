@@ -359,7 +359,7 @@ class Library(IndexSettings):
             retriever=self.grouping(ranking, TO_READ) if group else ranking,
             reader=loaded,
             vectorizer=self.encoder,
-            calibration=load_calibration(reader, loaded.digest) if calibrated else None,
+            calibration=load_calibration(reader, loaded.digest, ranking.name) if calibrated else None,
             selection=generation.selection(where) if where else None,
         )
 

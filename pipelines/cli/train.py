@@ -73,16 +73,18 @@ def calibrate(
     seed: Annotated[int, typer.Option(help="Which questions, and which paragraphs are left out.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Fit a reader's confidence and its threshold for declining, on held-back questions."""
+    """Fit a reader's confidence and its threshold for declining, on held-back questions.
+
+    Behind the default retriever it is fitted for all of them, behind another one for that alone.
+    """
     from ...corpora.squad import read_squad
-    from ...reader.builtin import CALIBRATION
-    from ..calibration import fit_calibration
+    from ..calibration import fit_calibration, keep_calibration
 
     with progress() as report:
         calibration, threshold = fit_calibration(
             read_squad(data), str(out), retriever, k, questions, seed, report
         )
-    calibration.save(out / CALIBRATION)
+    keep_calibration(calibration, out, retriever)
     figures = {
         "threshold": threshold.value,
         "utility": threshold.utility,

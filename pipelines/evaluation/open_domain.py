@@ -69,13 +69,11 @@ def evaluate_open(
     question that `results` holds a record of is not asked again.
     """
     texts = lru_cache(TEXTS_KEPT)(lambda document: match_text(library.document(document).text))
-    asker: Asker | None = None
     for name in retrievers:
         done = results.done(name)
         left = [question for question in questions if question.id not in done]
-        if left and read and asker is None:
-            asker = library.asker("bm25", reader)
         if left:
+            asker = library.asker(name, reader) if read else None
             system = _System(name, library.retriever(name), asker, texts, k)
             for n_done in system.ask(left, read, results):
                 report(name, len(questions) - len(left) + n_done, len(questions))
