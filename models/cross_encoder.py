@@ -1,43 +1,39 @@
 """A cross-encoder: question and passage go through the transformer together and come out as one score.
 
 Every token of the one attends to every token of the other, which no index can do ahead of the question: so it
-ranks what a retriever found, and teaches models that an index can hold.
+ranks what a retriever found, and teaches models that an index can hold. A passage that is too long counts by
+the best of its windows.
 
-Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019.
+Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019; for windows Dai and Callan, "Deeper Text
+Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+
+from spanwise.errors import ModelRejected
 
 from .batched_encoder import BatchedEncoder
+from .cross_encoder_models import MAX_LENGTH, pair_model_of
 from .device_worker import RowEncoder
+from .loaded_tower import lower_case, n_positions
+from .locate import BUILTIN, find_base
 from .pair_rows import PairRow, PairRows
+from .pair_scorer import PairScorer, load_pair_scorer
+from .precision import pick_device
+from .pretrained import check_vocabulary, load_tokenizer
+from .trunk import padded_outputs
 
-MAX_LENGTH = 384
+__all__ = ["MAX_LENGTH", "CrossEncoder", "PairScorer", "load_cross_encoder"]
+
 PAIRS_AT_ONCE = 4096
-
-
-class PairScorer(nn.Module):
-    """A transformer and a head that makes one number of its first token's state; to be trained or loaded."""
-
-    def __init__(self, trunk: nn.Module, head: nn.Module) -> None:
-        super().__init__()
-        self.trunk, self.head = trunk, head
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """(B,) float32 scores of a padded batch (B, L)."""
-        states = self.trunk(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
-        scores: Tensor = self.head(states[:, 0].float())
-        return scores[:, 0].float()
 
 
 class CrossEncoder(BatchedEncoder[PairRow]):
@@ -57,7 +53,8 @@ class CrossEncoder(BatchedEncoder[PairRow]):
     ) -> None:
         super().__init__(scorer.trunk, batch_tokens, load)
         self.head, self.digest = scorer.head, digest
-        self.rows = PairRows(tokenizer, max_length)
+        config: Any = scorer.trunk.config
+        self.rows = PairRows(tokenizer, max_length, getattr(config, "type_vocab_size", 2) > 1)
 
     def score(
         self,
@@ -67,15 +64,16 @@ class CrossEncoder(BatchedEncoder[PairRow]):
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, higher being better.
 
-        `report` hears how many pairs are done. A passage that is too long is read from its start.
+        Scores are logits, comparable between the passages of a question. `report` hears how many pairs are
+        done. ModelRejected when a score is not finite.
         """
         pairs = [
             (question, text) for question, texts in zip(questions, passages, strict=True) for text in texts
         ]
-        scores = np.empty(len(pairs), np.float32)
+        scores = np.full(len(pairs), -np.inf, np.float32)
         for at in range(0, len(pairs), PAIRS_AT_ONCE):
-            self._score_into(scores[at : at + PAIRS_AT_ONCE], pairs[at : at + PAIRS_AT_ONCE])
-            report(min(at + PAIRS_AT_ONCE, len(pairs)))
+            part = slice(at, at + PAIRS_AT_ONCE)
+            self._score_into(scores[part], pairs[part], partial(_report_from, report, at))
         return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
 
     def encode_rows(self, rows: Sequence[PairRow]) -> NDArray[np.float32]:
@@ -85,16 +83,62 @@ class CrossEncoder(BatchedEncoder[PairRow]):
             out[batch] = scores
         return out
 
-    def _score_into(self, scores: NDArray[np.float32], pairs: Sequence[tuple[str, str]]) -> None:
-        tokens = self.rows.tokens_of(text for pair in pairs for text in pair)
-        rows = [self.rows.row(tokens[question], tokens[passage]) for question, passage in pairs]
-        for batch, found in self._batches(rows, lambda i: repr(pairs[i][1][:60])):
-            scores[batch] = found[:, 0]
+    def _score_into(
+        self, scores: NDArray[np.float32], pairs: Sequence[tuple[str, str]], report: Callable[[int], None]
+    ) -> None:
+        """Raises `scores`, one a pair, to those of the best window."""
+        tokens = self.rows.tokens_of((text for pair in pairs for text in pair), whole=True)
+        windows = [self.rows.windows(tokens[question], tokens[passage]) for question, passage in pairs]
+        rows = [row for of_pair in windows for row in of_pair]
+        owners = np.repeat(np.arange(len(pairs)), [len(of_pair) for of_pair in windows])
+        done = 0
+
+        def describe(i: int) -> str:
+            question, passage = pairs[owners[i]]
+            return f"{passage[:60]!r} for {question[:60]!r}"
+
+        for batch, found in self._batches(rows, describe):
+            for i in batch[~np.isfinite(found[:, 0])]:
+                raise ModelRejected(f"the cross-encoder's score of {describe(i)} is not a finite number")
+            np.maximum.at(scores, owners[batch], found[:, 0])
+            done += len(batch)
+            report(done * len(pairs) // len(rows))
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[PairRow]) -> NDArray[np.float32]:
         tokens = self.rows.packed(rows)
-        states = self.trunk.states(tokens)  # (all tokens, H)
-        first = states[torch.from_numpy(tokens.starts()).to(states.device)]
-        scores: NDArray[np.float32] = self.head(first.float()).cpu().numpy()  # (B, 1)
+        if self.head is None:
+            logits = padded_outputs(self.model, tokens).logits  # (B, 1)
+        else:
+            states = self.trunk.states(tokens)  # (all tokens, H)
+            first = states[torch.from_numpy(tokens.starts()).to(states.device)]
+            logits = self.head(first.float())
+        scores: NDArray[np.float32] = logits.float().cpu().numpy()  # (B, 1)
         return scores
+
+
+def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossEncoder:
+    """The model named as `cross_encoder_models` says, on the device named or the best there is.
+
+    ModelNotFound or ModelRejected for what is missing, unsafe, or no cross-encoder.
+    """
+    model = pair_model_of(name)
+    scorer, source = load_pair_scorer(model), find_base() if model.is_delta else model.folder
+    tokenizer = load_tokenizer(source)
+    check_vocabulary(tokenizer, scorer.trunk, source)
+    if getattr(tokenizer, "padding_side", "right") != "right":
+        raise ModelRejected(f"{source}: its tokenizer pads on the left, which is not known here")
+    if model.lowercase:
+        lower_case(tokenizer)
+    limits = [limit for limit in (model.max_length, n_positions(scorer.trunk)) if limit is not None]
+    if not limits:
+        raise ModelRejected(f"{source} does not say how many tokens it can see (max_seq_length)")
+    load = partial(load_cross_encoder, name)
+    try:
+        return CrossEncoder(scorer.to(pick_device(device)), tokenizer, model.digest, min(limits), load=load)
+    except ValueError as error:
+        raise ModelRejected(f"{source}: {error}") from error
+
+
+def _report_from(report: Callable[[int], None], start: int, done: int) -> None:
+    report(start + done)

@@ -13,7 +13,16 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .locate import BUILTIN, base_folders, builtin_colbert_folder, is_base, is_pinned
+from .cross_encoder_models import cross_encoder_folder
+from .locate import (
+    BUILTIN,
+    DPR,
+    base_folders,
+    builtin_colbert_folder,
+    is_base,
+    is_pinned,
+    is_student,
+)
 
 SETTLED_S = 2.0  # the coarsest clock of a file system
 _MOST_FILES = 1000
@@ -34,6 +43,14 @@ def token_model_fingerprint(name: str) -> str | None:
     if name == BUILTIN:
         return fingerprint([builtin_colbert_folder(), *base_folders()])
     return _fingerprint_of(name)
+
+
+def cross_encoder_fingerprint(name: str) -> str | None:
+    """The fingerprint of a cross-encoder and of the base it may be a difference from; see `fingerprint`."""
+    folder = cross_encoder_folder(name)
+    if folder.is_dir():
+        return fingerprint([folder, *base_folders()])
+    return name if is_pinned(name) else None
 
 
 def fingerprint(folders: Sequence[Path]) -> str | None:
@@ -57,9 +74,11 @@ def fingerprint(folders: Sequence[Path]) -> str | None:
 
 
 def _fingerprint_of(name: str) -> str | None:
-    folder = Path(name).expanduser()
+    folder = builtin_colbert_folder() if name == DPR else Path(name).expanduser()
     if is_base(name):
         return fingerprint(base_folders())
+    if is_student(folder):
+        return fingerprint([folder, *base_folders()])
     if folder.is_dir():
         return fingerprint([folder])
     return name if is_pinned(name) else None

@@ -11,6 +11,7 @@ from spanwise.errors import ModelRejected
 
 from .dpr_checkpoint import load_dpr
 from .pretrained import check_vocabulary, load_encoder_trunk, load_tokenizer
+from .stored_model import tuned_trunk
 from .tower import Tower
 
 
@@ -34,14 +35,14 @@ def load_tower(tower: Tower, trunk: nn.Module | None = None) -> LoadedTower:
     ModelRejected for what is unsafe, missing or not finite, and when parts do not fit one another.
     """
     projection = None
-    if trunk is None:
-        trunk, projection = (
-            load_dpr(tower.folder, tower.dpr) if tower.dpr else (load_encoder_trunk(tower.folder), None)
-        )
+    if trunk is None and tower.dpr:
+        trunk, projection = load_dpr(tower.folder, tower.dpr)
+    elif trunk is None:
+        trunk = tuned_trunk(tower.delta)[0] if tower.delta else load_encoder_trunk(tower.folder)
     tokenizer = load_tokenizer(tower.folder)
     check_vocabulary(tokenizer, trunk, tower.folder)
     if tower.lowercase:
-        _lowercase(tokenizer)
+        lower_case(tokenizer)
     limits = [limit for limit in (tower.max_length, n_positions(trunk)) if limit is not None]
     if not limits:
         raise ModelRejected(f"{tower.folder} does not say how many tokens it can see (max_seq_length)")
@@ -70,7 +71,7 @@ def _n_prompt(tokenizer: Any, prompt: str) -> int:
     return len(ids) - (ids[-1] in tokenizer.all_special_ids)
 
 
-def _lowercase(tokenizer: Any) -> None:
+def lower_case(tokenizer: Any) -> None:
     """Let the tokenizer lower the case of texts before all else; its offsets stay those of the text given."""
     from tokenizers.normalizers import Lowercase, Normalizer, Sequence
 

@@ -47,7 +47,7 @@ def load_encoder_trunk(folder: Path) -> nn.Module:
 
     ModelRejected for one that has a decoder too, and when a weight is missing: it would be a random one.
     """
-    checkpoint = _plain_bert(folder)
+    checkpoint = plain_bert(folder)
     if checkpoint and (trunk := bert_trunk(checkpoint)):
         return trunk
     from transformers import AutoModel
@@ -61,7 +61,7 @@ def load_encoder_trunk(folder: Path) -> nn.Module:
 
 def load_span_reader(folder: Path) -> nn.Module:
     """The question-answering model of a folder, in float32 and in inference mode."""
-    checkpoint = _plain_bert(folder)
+    checkpoint = plain_bert(folder)
     if checkpoint and (model := bert_span_model(checkpoint)):
         return model
     return load_span_model(folder)
@@ -114,7 +114,7 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         )
 
 
-def _plain_bert(folder: Path) -> Checkpoint | None:
+def plain_bert(folder: Path) -> Checkpoint | None:
     """Settings and finite weights of a folder if it is a plain BERT in one file."""
     checked_folder(folder)
     if not (folder / WEIGHTS).is_file() or BertConfig.read(read_config(folder)) is None:

@@ -75,6 +75,15 @@ def first_position(model: Any) -> int:
 @torch.inference_mode()
 def padded_forward(model: Any, tokens: PackedTokens, *outputs: str) -> Tensor:
     """(T, ...) what the model itself says of each token, padded for it; several outputs are stacked last."""
+    found = padded_outputs(model, tokens)
+    present = torch.from_numpy(tokens.mask()).to(next(model.parameters()).device)
+    kept = [getattr(found, name)[present] for name in outputs]
+    return kept[0] if len(kept) == 1 else torch.stack(kept, dim=-1)
+
+
+@torch.inference_mode()
+def padded_outputs(model: Any, tokens: PackedTokens) -> Any:
+    """What the model itself says of the sequences, padded for it."""
     config, device = model.config, next(model.parameters()).device
     pad = getattr(config, "pad_token_id", None) or 0
     ids, mask, types = (torch.from_numpy(values).to(device) for values in tokens.padded(pad))
@@ -82,7 +91,4 @@ def padded_forward(model: Any, tokens: PackedTokens, *outputs: str) -> Tensor:
     if getattr(config, "type_vocab_size", 0) > 1:  # models without segments do not take them
         inputs["token_type_ids"] = types
     with autocast(device):
-        found = model(**inputs)
-    present = torch.from_numpy(tokens.mask()).to(device)
-    kept = [getattr(found, name)[present] for name in outputs]
-    return kept[0] if len(kept) == 1 else torch.stack(kept, dim=-1)
+        return model(**inputs)

@@ -28,6 +28,7 @@ from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
 from .progress import Report, silent
 from .questions import checked_k, checked_question
+from .reranking import DEPTH, Reranking, reranking_of
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -149,11 +150,17 @@ class Library(IndexSettings):
         with self.reading() as snapshot:
             return gaps(snapshot)
 
-    def retriever(self, name: str = DEFAULT_RETRIEVER) -> Retriever:
-        """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage."""
+    def retriever(
+        self, name: str = DEFAULT_RETRIEVER, rerank: str | None = None, rerank_depth: int = DEPTH
+    ) -> Retriever:
+        """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage.
+
+        With the name of a cross-encoder as `rerank`, see `search`.
+        """
+        below, reranking = reranking_of(name, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
-            return self._ranking(generation, name, self._encoders())
+            return self._ranking(generation, below, self._encoders(), reranking)
 
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
@@ -178,14 +185,21 @@ class Library(IndexSettings):
         group: bool = True,
         where: Filter | None = None,
         explain: bool = False,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> list[Hit]:
         """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
 
         `where` says which documents are searched; then too there are `k` hits when so many passages match.
         With `explain` each hit says which of its tokens each token of the question matched: `Hit.alignment`;
-        that takes a retriever with a colbert stage.
+        that takes a retriever with a colbert stage. `rerank` names a cross-encoder, which reads the best
+        `rerank_depth` passages together with the question and ranks them anew: "builtin", a folder, or
+        name@revision. It takes milliseconds a passage; `report` hears of its progress. "bm25+rerank" as the
+        retriever says the same as "bm25" and "builtin".
         """
-        return self.search_many([question], k, retriever, group, where, explain)[0]
+        given = (k, retriever, group, where, explain, rerank, rerank_depth, report)
+        return self.search_many([question], *given)[0]
 
     def search_many(
         self,
@@ -195,20 +209,24 @@ class Library(IndexSettings):
         group: bool = True,
         where: Filter | None = None,
         explain: bool = False,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         asked, k = [checked_question(q) for q in questions], checked_k(k)
+        below, reranking = reranking_of(retriever, rerank, rerank_depth)
 
         def compute(generation: Generation) -> list[list[Hit]]:
-            ranking = self._ranking(generation, retriever, self._encoders(remembering=True))
+            ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
             among = generation.selection(where).passage_ids if where else None
             return (self.grouping(ranking) if group else ranking).search(asked, k, among)
 
         if explain:
-            return self._explained(asked, retriever, compute)
-        call = {"verb": "search", "k": k, "retriever": retriever, "group": group}
+            return self._explained(asked, below, compute)
+        call = {"verb": "search", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_search, self.model, self.colbert, retriever)
+        depends = partial(self._models.known_to_search, self.model, self.colbert, below, reranking)
         return self._answers.results(list[Hit], asked, call, depends, compute)[0]
 
     def ask(
@@ -221,13 +239,17 @@ class Library(IndexSettings):
         threshold: float | None = None,
         group: bool = True,
         where: Filter | None = None,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> Answer:
         """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
 
         With `group` a text that several passages repeat is read once; where figures differ, each is read.
-        `where` says which documents are searched and read.
+        `where` says which documents are searched and read; for `rerank` see `search`.
         """
-        return self.ask_many([question], k, retriever, reader, alternatives, threshold, group, where)[0]
+        given = (k, retriever, reader, alternatives, threshold, group, where, rerank, rerank_depth, report)
+        return self.ask_many([question], *given)[0]
 
     def ask_many(
         self,
@@ -239,20 +261,24 @@ class Library(IndexSettings):
         threshold: float | None = None,
         group: bool = True,
         where: Filter | None = None,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
+        report: Report = silent,
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
         began, k = time.perf_counter(), checked_k(k)
+        below, reranking = reranking_of(retriever, rerank, rerank_depth)
 
         def compute(generation: Generation) -> list[Answer]:
-            ranking = self._ranking(generation, retriever, self._encoders(remembering=True))
+            ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
             asker = self._asker(generation, ranking, reader, True, group, where)
             return asker.ask(asked, k, alternatives, threshold)
 
-        call = {"verb": "ask", "k": k, "retriever": retriever, "group": group}
+        call = {"verb": "ask", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
         call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_ask, self.model, self.colbert, retriever, reader)
+        depends = partial(self._models.known_to_ask, self.model, self.colbert, below, reader, reranking)
         answers, cached = self._answers.results(Answer, asked, call, depends, compute)
         if not cached:
             return answers
@@ -266,14 +292,17 @@ class Library(IndexSettings):
         calibrated: bool = True,
         group: bool = False,
         where: Filter | None = None,
+        rerank: str | None = None,
+        rerank_depth: int = DEPTH,
     ) -> Asker:
         """Everything that answering needs, over what `where` leaves of the last commit, which it holds.
 
         It remembers nothing.
         """
+        below, reranking = reranking_of(retriever, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
-            ranking = self._ranking(generation, retriever, self._encoders())
+            ranking = self._ranking(generation, below, self._encoders(), reranking)
             return self._asker(generation, ranking, reader, calibrated, group, where)
 
     def document(self, document_id: str) -> Document:
@@ -333,10 +362,23 @@ class Library(IndexSettings):
                 for question, found in zip(asked, hits, strict=True)
             ]
 
-    def _ranking(self, generation: Generation, name: str, encoders: Encoders) -> Retriever:
+    def _ranking(
+        self,
+        generation: Generation,
+        name: str,
+        encoders: Encoders,
+        reranking: Reranking | None = None,
+        report: Report = silent,
+    ) -> Retriever:
         if not generation.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        return generation.retriever(name, encoders, self.exact)
+        ranking = generation.retriever(name, encoders, self.exact)
+        if reranking is None:
+            return ranking
+        from ..retrieval.reranking import RerankingRetriever
+
+        scorer = self._models.cross_encoder(reranking.model)
+        return RerankingRetriever(ranking, scorer, reranking.depth, partial(report, "rerank"))
 
     def _asker(
         self,

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .cache_file import CacheFile
 
 if TYPE_CHECKING:
+    from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
     from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, TokenEncoder
     from .colbert_setting import ColbertSetting
+    from .reranking import Reranking
 
 MODEL, QUESTION = "model", "vector"  # kinds of entries of the cache
 
@@ -60,6 +62,12 @@ class LoadedModels:
 
         return self._load("reader", name, load_reader)
 
+    def cross_encoder(self, name: str) -> CrossEncoder:
+        """The model that re-ranks."""
+        from ..models.cross_encoder import load_cross_encoder
+
+        return self._load("rerank", name, load_cross_encoder)
+
     def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
         """Take this object for the encoder of that name; of its files nothing is known."""
         self._loaded["encoder", name], self._known["encoder", name] = encoder, None
@@ -68,7 +76,9 @@ class LoadedModels:
         """What is known of an encoder without loading it."""
         return self._known_model("encoder", name)
 
-    def known_to_search(self, name: str, colbert: ColbertSetting | None, retriever: str) -> dict[str, object]:
+    def known_to_search(
+        self, name: str, colbert: ColbertSetting | None, retriever: str, reranking: Reranking | None
+    ) -> dict[str, object]:
         """The models that a retriever needs beside the index, None for one that is not known."""
         from ..retrieval.registry import stages_of
 
@@ -76,16 +86,23 @@ class LoadedModels:
         known: dict[str, object] = {"encoder": self.known_encoder(name)} if "dense" in stages else {}
         if "colbert" in stages:
             known["tokens"] = self._known_model("tokens", colbert.name) if colbert else None
+        if reranking is not None:
+            known["rerank"] = self._known_model("rerank", reranking.model)
         return known
 
     def known_to_ask(
-        self, name: str, colbert: ColbertSetting | None, retriever: str, reader: str
+        self,
+        name: str,
+        colbert: ColbertSetting | None,
+        retriever: str,
+        reader: str,
+        reranking: Reranking | None,
     ) -> dict[str, object]:
         """The models that answering needs, and the reader's calibration as it is now."""
         from ..reader.folder import calibration_sha256
 
         return {
-            **self.known_to_search(name, colbert, retriever),
+            **self.known_to_search(name, colbert, retriever, reranking),
             "encoder": self.known_encoder(name),
             "reader": self._known_model("reader", reader),
             "calibration": calibration_sha256(reader),
@@ -131,6 +148,10 @@ def _fingerprint(kind: str, name: str) -> str | None:
         from ..reader.folder import reader_fingerprint
 
         return reader_fingerprint(name)
-    from ..models.fingerprint import model_fingerprint, token_model_fingerprint
+    from ..models import fingerprint
 
-    return token_model_fingerprint(name) if kind == "tokens" else model_fingerprint(name)
+    if kind == "rerank":
+        return fingerprint.cross_encoder_fingerprint(name)
+    return (
+        fingerprint.token_model_fingerprint(name) if kind == "tokens" else fingerprint.model_fingerprint(name)
+    )

@@ -77,11 +77,15 @@ def filter_record(scope: Scope | None) -> dict[str, Any]:
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:
-    """One hit; `passage` is the passage's id. `alignment` is there when it was asked for."""
+    """One hit; `passage` is the passage's id, `scores` those of its stages.
+
+    `alignment` is there when it was asked for.
+    """
     explained = {"alignment": [token_match_record(match) for match in hit.alignment]}
     return {
         "rank": hit.rank,
         "score": hit.score,
+        "scores": dict(hit.scores),
         **_place_record(hit.passage),
         "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
         **(explained if hit.alignment else {}),

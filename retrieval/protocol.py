@@ -37,6 +37,23 @@ class Ranker(Protocol):
         """For each question the ids and scores of the hits of `search`."""
 
 
+class Scorer(Protocol):
+    """A model that reads a question and a passage together. `digest` names all that scores depend on."""
+
+    digest: str
+
+    def score(
+        self,
+        questions: Sequence[str],
+        passages: Sequence[Sequence[str]],
+        report: Callable[[int], None] = ...,
+    ) -> list[NDArray[np.float32]]:
+        """For each question a score for each of its passages, (n,) float32, finite, higher being better.
+
+        `report` hears how many pairs are done.
+        """
+
+
 class Encoder(Protocol):
     """A model with two sides, for questions and for passages, that may be one: vectors of `width` numbers.
 

@@ -34,8 +34,9 @@ from .filters import (
     left_nothing,
 )
 from .index import run_sync, say_report
+from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, repeated, where_in_file
-from .terminal import print_json, say, show, visible
+from .terminal import print_json, progress, say, show, visible
 
 
 def ask(
@@ -52,6 +53,9 @@ def ask(
     ] = None,
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
     reader: Annotated[
         str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
     ] = "builtin",
@@ -77,14 +81,16 @@ def ask(
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
     asked = None if question is None else checked_question(question)
-    where = filter_of(path, type, after, before, meta)
+    where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     with library_of(folder, index, cache) as library:
         library.exact = exact
         if folder is not None:
             _bring_up_to_date(library)
 
         def tell(question: str) -> None:
-            answer = library.ask(question, k, retriever, reader, alternatives, threshold, group, where)
+            given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
+            with progress(after_s=2) as report:
+                answer = library.ask(question, *given, report=report)
             print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
 

@@ -31,7 +31,15 @@ from .filters import (
     filter_of,
     left_nothing,
 )
-from .terminal import console, is_styled, print_json, say, visible
+from .reranking import (
+    RERANK_DEPTH,
+    RerankDepthOption,
+    RerankModelOption,
+    RerankOption,
+    rerank_model,
+    reranked_names,
+)
+from .terminal import console, is_styled, print_json, progress, say, visible
 
 SHOWN_CHARACTERS = 280
 SHOWN_DUPLICATES = 3
@@ -41,6 +49,9 @@ def search(
     question: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
     group: GroupOption = True,
     path: PathOption = None,
@@ -60,14 +71,19 @@ def search(
 ) -> None:
     """Search an index: the best passages for a question."""
     asked, where = checked_question(question), filter_of(path, type, after, before, meta)
+    model = rerank_model(rerank, rerank_by)
     with library_of(None, index, cache) as library:
         library.exact = exact
-        hits = library.search(asked, k, retriever, group, where, explain)
+        with progress(after_s=2) as report:
+            hits = library.search(
+                asked, k, retriever, group, where, explain, model, rerank_depth, report=report
+            )
         scope = library.scope(where) if where else None
     if nothing := left_nothing(scope):
         say(nothing)
     if json:
-        print_json(search_record(asked, retriever, hits, scope))
+        [name] = reranked_names([retriever], rerank, rerank_by)
+        print_json(search_record(asked, name, hits, scope))
     elif not hits:
         print("nothing found")
     else:

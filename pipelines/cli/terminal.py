@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ...eval.report.visible import visible
@@ -20,6 +21,7 @@ LABELS = {
     "tokens": "encoding tokens",
     "codebook": "training the codebook",
     "questions": "asking",
+    "rerank": "re-ranking",
     "records": "reading records",
     "steps": "training",
 }
@@ -41,23 +43,26 @@ def say(message: str) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A reporter of (stage, done, total) that draws a bar on stderr when that is a terminal."""
+def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
+    """A reporter of (stage, done, total) that draws a bar on stderr when that is a terminal.
+
+    It is drawn when so many seconds have passed: for what is often done before.
+    """
     if not sys.stderr.isatty():
         yield lambda stage, done, total: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"))
-    with Progress(*shown, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
+    began, bars, tasks = time.monotonic(), list[Any](), dict[str, Any]()
+    with ExitStack() as stack:
 
         def report(stage: str, done: int, total: int) -> None:
+            if not bars:
+                if time.monotonic() - began < after_s:
+                    return
+                bars.append(stack.enter_context(_bar()))
             if stage not in tasks:
-                tasks[stage] = bar.add_task(LABELS.get(stage, stage), total=total, amount="")
+                tasks[stage] = bars[0].add_task(LABELS.get(stage, stage), total=total, amount="")
             amount = _megabytes(done, total) if stage == "bytes" else f"{done:,}/{total:,}"
-            bar.update(tasks[stage], completed=done, total=total, amount=amount)
+            bars[0].update(tasks[stage], completed=done, total=total, amount=amount)
 
         yield report
 
@@ -85,6 +90,14 @@ def console() -> Any:
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"))
+    return Progress(*shown, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
 
 
 def _megabytes(done: int, total: int) -> str:

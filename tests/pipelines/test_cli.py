@@ -13,7 +13,7 @@ import pytest
 PLACE_KEYS = ["document", "start", "end", "page", "line", "label", "heading", "passage"]
 ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS, "duplicates"]
 SEARCHED_KEYS = ["document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
-HIT_KEYS = ["rank", "score", *SEARCHED_KEYS, "duplicates"]
+HIT_KEYS = ["rank", "score", "scores", *SEARCHED_KEYS, "duplicates"]
 
 
 def test_index_prints_its_report(run, folder, encoder_folder):

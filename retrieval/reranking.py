@@ -1,0 +1,92 @@
+"""Re-ranking: a scorer that reads question and passage together orders the best that a retriever found.
+
+The scorer says which of the first `depth` passages is how good; those below keep the order of the retriever.
+Their scores go on from the lowest of the scorer's, so that scores fall along the whole ranking:
+
+    score(d) = lowest - 1 - (s(last) - s(d))    s: the retriever's score, last: the last of the first `depth`
+
+Such a score orders hits and measures nothing; only what was read has a score of the stage `rerank`.
+
+Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.types import Hit
+
+from ..index.rows import indexed_text
+from .hits import check_questions
+from .protocol import Retriever, Scorer
+
+STAGE = "rerank"
+SUFFIX = f"+{STAGE}"  # of a retriever's name
+
+Scores = list[NDArray[np.float32]]
+
+
+class RerankingRetriever:
+    """Ranks as the scorer does what the retriever inside it finds first; hits keep the scores of all stages.
+
+    `report` hears (pairs done, of how many). Passages are scored with their headings, as they are searched.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        scorer: Scorer,
+        depth: int,
+        report: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        if depth < 1:
+            raise ValueError(f"the depth of re-ranking must be at least 1, not {depth}")
+        self.name = retriever.name + SUFFIX
+        self._retriever, self._scorer, self._depth, self._report = retriever, scorer, depth, report
+        self._last: tuple[Any, Scores] = (None, [])  # whoever wants more hits asks the same once more
+
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """For each question its best k hits, of which the first `depth` of the retriever are re-ranked.
+
+        All pairs are scored together. A smaller k gives the first hits of a larger one.
+        """
+        check_questions(questions, k)
+        found = self._retriever.search(questions, max(k, self._depth), among)
+        scores = self._scored(questions, [hits[: self._depth] for hits in found])
+        return [reranked(*one)[:k] for one in zip(found, scores, strict=True)]
+
+    def _scored(self, questions: Sequence[str], found: Sequence[Sequence[Hit]]) -> Scores:
+        asked = (tuple(questions), [[hit.passage.id for hit in hits] for hits in found])
+        if self._last[0] != asked:
+            texts = [[indexed_text(hit.passage) for hit in hits] for hits in found]
+            n_pairs = sum(map(len, texts))
+            scores = self._scorer.score(questions, texts, lambda done: self._report(done, n_pairs))
+            self._last = (asked, scores)
+        return self._last[1]
+
+
+def reranked(hits: Sequence[Hit], scores: NDArray[np.float32]) -> list[Hit]:
+    """The hits, the first of which have a score each, in the order of these scores, the others below.
+
+    Equal scores are ordered by (document id, start).
+    """
+    scored = [
+        replace(hit, score=score, scores={**hit.scores, STAGE: score})
+        for hit, score in zip(hits, scores.tolist(), strict=False)
+    ]
+    scored.sort(key=lambda hit: (-hit.score, hit.passage.document_id, hit.passage.start))
+    ranked = scored + _below(scored, hits[len(scored) - 1 :]) if scored else []
+    return [replace(hit, rank=rank) for rank, hit in enumerate(ranked, start=1)]
+
+
+def _below(scored: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits but the first, which is the last that was scored, with scores below all of those."""
+    last, *rest = hits
+    return [replace(hit, score=scored[-1].score - 1 - (last.score - hit.score)) for hit in rest]

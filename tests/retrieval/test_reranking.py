@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.index.analysis import Analyzer
+from spanwise.retrieval.near_duplicates import GroupingRetriever
+from spanwise.retrieval.reranking import RerankingRetriever
+from spanwise.types import Hit, Passage
+
+MILL = "the mill by the weir was built by ada rook for the guild of the millers of the town"
+
+
+class Ranked:
+    """A retriever that ranks the texts in their order, each by the score given or by its place."""
+
+    name = "ranked"
+
+    def __init__(self, *texts: str, scores=None, heading=()) -> None:
+        scores = scores or [1 / n for n in range(1, len(texts) + 1)]
+        self.depths: list[int] = []
+        self.hits = [
+            Hit(Passage(n, f"{n:03}", 0, len(text), text, heading=heading), score, n, {"ranked": score})
+            for n, (text, score) in enumerate(zip(texts, scores, strict=True), start=1)
+        ]
+
+    def search(self, questions, k, among=None):
+        self.depths.append(k)
+        hits = [hit for hit in self.hits if among is None or hit.passage.id in among]
+        return [hits[:k] for _ in questions]
+
+
+class ByLength:
+    """Scores a passage by the length of its text."""
+
+    digest = "length"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[list[str], list[list[str]]]] = []
+
+    def score(self, questions, passages, report=lambda done: None):
+        self.calls.append((list(questions), [list(texts) for texts in passages]))
+        report(sum(map(len, passages)))
+        return [np.array([len(text) for text in texts], np.float32) for texts in passages]
+
+
+def reranker(*texts: str, depth: int = 10, **given) -> RerankingRetriever:
+    return RerankingRetriever(Ranked(*texts, **given), ByLength(), depth)
+
+
+def test_the_best_are_ranked_by_the_scorer_and_keep_their_scores():
+    [hits] = reranker("a", "aaa", "aa").search(["who?"], 3)
+    assert [(hit.passage.id, hit.score, hit.rank) for hit in hits] == [(2, 3, 1), (3, 2, 2), (1, 1, 3)]
+    assert dict(hits[0].scores) == {"ranked": 0.5, "rerank": 3}
+
+
+def test_below_the_depth_the_retrievers_order_follows():
+    [hits] = reranker("a", "aa", "aaaa", "aaa", depth=2).search(["who?"], 4)
+    assert [hit.passage.id for hit in hits] == [2, 1, 3, 4]
+    assert [set(hit.scores) for hit in hits[2:]] == [{"ranked"}, {"ranked"}]
+
+
+def test_a_passage_from_deep_comes_to_the_top():
+    [[hit]] = reranker("a", "aa", "aaa", depth=3).search(["who?"], 1)
+    assert hit.passage.id == 3
+
+
+def test_ties_break_by_document_and_place():
+    [hits] = reranker("ab", "ba", "aa").search(["who?"], 3)
+    assert [hit.passage.document_id for hit in hits] == ["001", "002", "003"]
+
+
+@given(st.lists(st.text("a", max_size=5), min_size=1, max_size=9), st.integers(1, 10), st.integers(1, 9))
+def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
+    search = reranker(*texts, depth=depth).search
+    [hits], [fewer] = search(["who?"], 9), search(["who?"], k)
+    assert sorted(hit.passage.id for hit in hits) == list(range(1, len(texts) + 1))
+    assert [hit.rank for hit in hits] == list(range(1, len(texts) + 1))
+    assert all(one.score >= other.score for one, other in pairwise(hits))
+    assert fewer == hits[:k]
+
+
+def test_equal_scores_of_the_retriever_stay_equal_below_the_depth():
+    [hits] = reranker("a", "a", "a", depth=1, scores=[2.0, 2.0, 2.0]).search(["who?"], 3)
+    assert [hit.score for hit in hits] == [1, 0, 0]
+
+
+def test_all_pairs_of_all_questions_are_scored_in_one_call():
+    asked = reranker("a", "aa")
+    asked.search(["who?", "why?"], 1)
+    assert asked._scorer.calls == [(["who?", "why?"], [["a", "aa"], ["a", "aa"]])]
+
+
+def test_who_asks_for_more_hits_has_nothing_scored_again():
+    asked = reranker("a", "aa", "aaa", depth=2)
+    for k, questions in ((1, ["who?"]), (3, ["who?"]), (3, ["why?"])):
+        asked.search(questions, k)
+    assert [questions for questions, _ in asked._scorer.calls] == [["who?"], ["why?"]]
+    assert asked._retriever.depths == [2, 3, 3]
+
+
+def test_only_what_is_among_is_scored():
+    asked = reranker("a", "aa", "aaa")
+    [hits] = asked.search(["who?"], 3, np.array([1, 2], np.int64))
+    assert [hit.passage.id for hit in hits] == [2, 1]
+
+
+def test_passages_are_scored_with_their_headings():
+    asked = reranker("It was built.", heading=("The mill", "History"))
+    asked.search(["who?"], 1)
+    assert asked._scorer.calls[0][1] == [["The mill\nHistory\nIt was built."]]
+
+
+def test_near_duplicates_are_folded_into_the_hit_that_the_scorer_likes_best():
+    retriever = reranker(MILL, "a tram", MILL + " today")
+    [hits] = GroupingRetriever(retriever, Analyzer()).search(["where?"], 2)
+    found = {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
+    assert found == {3: [1], 2: []}
+
+
+def test_progress_is_told_in_pairs():
+    heard = []
+    asked = RerankingRetriever(
+        Ranked("a", "aa"), ByLength(), 5, lambda done, total: heard.append((done, total))
+    )
+    asked.search(["who?", "why?"], 1)
+    assert heard == [(4, 4)]
+
+
+def test_nothing_found_stays_nothing():
+    assert reranker().search(["who?"], 3) == [[]]
+
+
+@pytest.mark.parametrize(("questions", "k"), [(["who?"], 0), ([" "], 3)])
+def test_what_no_retriever_can_search_for_is_refused(questions, k):
+    with pytest.raises(ValueError, match=r"k must be|empty"):
+        reranker("a").search(questions, k)
+
+
+def test_a_depth_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="depth of re-ranking must be at least 1, not 0"):
+        reranker("a", depth=0)
+
+
+def test_the_name_says_that_it_is_reranked():
+    assert reranker("a").name == "ranked+rerank"
