@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 MODEL = "builtin"
 DEPTH = 30  # a passage takes 5 ms on two cores of a CPU; a GPU does hundreds in that time
@@ -19,6 +20,28 @@ class Reranking:
         """Refuse a depth at which nothing is read."""
         if self.depth < 1:
             raise ValueError(f"the depth of re-ranking must be at least 1, not {self.depth}")
+
+
+AS_USUAL = Reranking()
+
+
+def system_reranking(system: str, how: Reranking) -> dict[str, Any]:
+    """The arguments `rerank` and `rerank_depth` of a `Library` for a system that may end in "+rerank".
+
+    >>> system_reranking("bm25+rerank", Reranking("mine", 100)), system_reranking("bm25", Reranking())
+    ({'rerank': 'mine', 'rerank_depth': 100}, {})
+    """
+    is_reranked = reranking_of(system, None)[1]
+    return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
+
+
+def below_reranking(system: str) -> str:
+    """The retriever below.
+
+    >>> below_reranking("bm25+rerank")
+    'bm25'
+    """
+    return reranking_of(system, None)[0]
 
 
 def reranking_of(retriever: str, model: str | None, depth: int = DEPTH) -> tuple[str, Reranking | None]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..reranking import DEPTH, MODEL
+from ..reranking import DEPTH, MODEL, Reranking
 
 RerankOption = Annotated[
     bool,
@@ -40,6 +40,11 @@ def rerank_model(rerank: bool, model: str | None) -> str | None:
     ('builtin', 'mine', None)
     """
     return MODEL if rerank and model is None else model
+
+
+def reranking(model: str | None, depth: int) -> Reranking:
+    """How those are re-ranked whose names say so."""
+    return Reranking(MODEL if model is None else model, depth)
 
 
 def reranked_names(names: Sequence[str], rerank: bool, model: str | None) -> list[str]:

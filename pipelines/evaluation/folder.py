@@ -16,11 +16,12 @@ from ...retrieval.registry import stages_of
 from ..ask import Asker
 from ..library import DEFAULT_RETRIEVER, Library
 from ..progress import Report, silent
+from ..reranking import AS_USUAL, Reranking, below_reranking, system_reranking
 from .folder_comparison import compared_with_first
 from .folder_figures import folder_figures
 from .folder_records import TOP, folder_record
+from .index_bytes import index_bytes
 from .result_folder import ResultFolder
-from .system import System
 
 COMMAND = "folder"
 QUESTIONS_AT_ONCE = 1  # as a person asks them, so that the times are those of a question
@@ -36,32 +37,38 @@ def evaluate_folder(
     threshold: float | None = None,
     report: Report = silent,
     group: bool = True,
+    reranking: Reranking = AS_USUAL,
 ) -> dict[str, Any]:
-    """The figures of one retriever, or of one `+rerank`; see `evaluate_systems`."""
-    system = System.named(retriever)
-    figures = evaluate_systems(library, questions, out, [system], reader, k, threshold, report, group)
-    return figures[system.name]
+    """The figures of one retriever; see `evaluate_retrievers`."""
+    given = (reader, k, threshold, report, group, reranking)
+    return evaluate_retrievers(library, questions, out, [retriever], *given)[retriever]
 
 
-def evaluate_systems(
+def evaluate_retrievers(
     library: Library,
     questions: Sequence[FolderQuestion],
     out: Path,
-    systems: Sequence[System],
+    retrievers: Sequence[str],
     reader: str = "builtin",
     k: int = 20,
     threshold: float | None = None,
     report: Report = silent,
     group: bool = True,
+    reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
-    """The figures of each system, see `folder_figures`; of several, with what sets each apart from the first.
+    """The figures of each retriever, see `folder_figures`; of several, how each differs from the first.
+
+    `reranking` says how those are re-ranked whose name ends in "+rerank".
 
     A record of every question is in the result folder `out`, by system, in the order of the questions. See
     `eval.abstention` for what counts as right. A folder that was begun goes on; ValueError when it was begun
     with other questions, other documents or other settings.
     """
-    askers = {system.name: _asker(library, system, reader, group) for system in systems}
-    settings = _settings(library, systems, askers, questions, threshold)
+    askers = {
+        name: library.asker(name, reader, group=group, **system_reranking(name, reranking))
+        for name in retrievers
+    }
+    settings = _settings(library, askers, questions, threshold, reranking)
     settings |= {"reader": reader, "k": k, "group": group}
     with ResultFolder.start(out, COMMAND, settings) as results:
         for name, asker in askers.items():
@@ -69,18 +76,12 @@ def evaluate_systems(
             _ask(asker, name, questions, results, k, threshold, told)
         records = {name: list(results.records(name)) for name in askers}
         figures = {name: folder_figures(found) for name, found in records.items()}
-        if len(systems) > 1:
+        if len(askers) > 1:
             apart = compared_with_first(records)
-            for system in systems:
-                figures[system.name] |= {"index_bytes": system.index_bytes(library)}
-                figures[system.name] |= apart.get(system.name, {})
+            for name in askers:
+                figures[name] |= {"index_bytes": index_bytes(library, name), **apart.get(name, {})}
         results.finish(figures)
     return figures
-
-
-def _asker(library: Library, system: System, reader: str, group: bool) -> Asker:
-    reranking: dict[str, Any] = {"rerank": system.rerank} if system.rerank else {}
-    return library.asker(system.retriever, reader, group=group, **reranking)
 
 
 def _ask(
@@ -106,22 +107,22 @@ def _ask(
 
 def _settings(
     library: Library,
-    systems: Sequence[System],
     askers: Mapping[str, Asker],
     questions: Sequence[FolderQuestion],
     threshold: float | None,
+    reranking: Reranking,
 ) -> dict[str, Any]:
-    """What must be equal for results to be gone on with; of several systems the names and the thresholds."""
+    """What must be equal for results to be gone on with, also when only one of the retrievers needs it."""
     first, *others = askers
     settings = comparable_settings(askers[first], questions, threshold)
     settings["retriever"] = [first, *others] if others else first
     thresholds = {name: _fitted_threshold(asker) for name, asker in askers.items()}
     if threshold is None and len(set(thresholds.values())) > 1:
         settings["threshold"] = thresholds
-    if models := {system.rerank for system in systems if system.rerank}:
-        settings["rerank"] = sorted(models)
-    uses_tokens = any("colbert" in stages_of(system.retriever) for system in systems)
-    if uses_tokens and library.colbert is not None:
+    for name in askers:
+        settings |= system_reranking(name, reranking)
+    stages = {stage for name in askers for stage in stages_of(below_reranking(name))}
+    if "colbert" in stages and library.colbert is not None:
         settings |= library.colbert.settings()
     return settings
 

@@ -10,6 +10,14 @@ import typer
 
 from ...opening import open
 from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption
+from ..reranking import (
+    RERANK_DEPTH,
+    RerankDepthOption,
+    RerankModelOption,
+    RerankOption,
+    reranked_names,
+    reranking,
+)
 from ..terminal import print_json, progress, say, visible
 from .choice_table import print_choice
 from .kept import OutOption, kept
@@ -32,9 +40,9 @@ def folder(
             show_default=False,
         ),
     ] = None,
-    rerank_model: Annotated[
-        str, typer.Option(help="The cross-encoder of +rerank: builtin, a folder, or name@revision.")
-    ] = "builtin",
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
     colbert: Annotated[
         str | None,
         typer.Option(
@@ -50,20 +58,19 @@ def folder(
     json: JsonOption = False,
 ) -> None:
     """Judge a folder by its questions: right, wrong, wrongly declined, false answers to absent questions."""
-    from ...evaluation.folder import evaluate_systems, unindexed_documents
+    from ...evaluation.folder import evaluate_retrievers, unindexed_documents
     from ...evaluation.folder_records import printed_record
     from ...evaluation.result_folder import ResultFolder
-    from ...evaluation.system import systems_of
     from ...question_files import read_questions
 
-    asked = read_questions(questions)
-    systems = systems_of(retriever or [RETRIEVER], rerank_model)
+    asked, how = read_questions(questions), reranking(rerank_by, rerank_depth)
+    names = reranked_names(list(dict.fromkeys(retriever or [RETRIEVER])), rerank, rerank_by)
     with kept(out) as place, open(folder, index, colbert=colbert) as library, progress() as report:
         library.sync(report=report)
         _warn(unindexed_documents(library, asked))
-        figures = evaluate_systems(library, asked, place, systems, reader, k, threshold, report, group)
+        figures = evaluate_retrievers(library, asked, place, names, reader, k, threshold, report, group, how)
         records = [printed_record(record) for record in ResultFolder.open(place).records()]
-    if len(systems) > 1:
+    if len(figures) > 1:
         print_json({"systems": figures, "records": records}) if json else print_choice(figures)
         return
     [alone] = figures.values()

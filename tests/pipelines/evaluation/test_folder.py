@@ -14,10 +14,11 @@ import pytest
 from spanwise.eval.question_set import FolderQuestion
 from spanwise.index.rows import FileState
 from spanwise.pipelines.evaluation import folder as judging
-from spanwise.pipelines.evaluation.folder import evaluate_folder, evaluate_systems, unindexed_documents
+from spanwise.pipelines.evaluation.folder import evaluate_folder, evaluate_retrievers, unindexed_documents
 from spanwise.pipelines.evaluation.folder_records import printed_record
+from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
-from spanwise.pipelines.evaluation.system import System, systems_of
+from spanwise.pipelines.reranking import Reranking
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, Span
 
 MILL = Passage(1, "mill.md", 100, 140, "The mill was built in 1811 by Ada Rook.\n")
@@ -94,12 +95,12 @@ class ScriptedLibrary:
         self.snapshot = self.scripted.snapshot
         self.colbert = None
         self.store = SimpleNamespace(path=Path("/nonexistent"))
-        self.reranked: list[str] = []
+        self.reranked: list[dict[str, object]] = []
 
-    def asker(self, retriever: str, reader: str, group: bool, rerank: str = "") -> ScriptedAsker:
-        if not rerank:
+    def asker(self, retriever: str, reader: str, group: bool, **reranking: object) -> ScriptedAsker:
+        if not reranking:
             return self.scripted
-        self.reranked.append(f"{retriever} {rerank}")
+        self.reranked.append({"retriever": retriever, **reranking})
         better = ScriptedAsker({})
         better.snapshot, better.found = self.snapshot, self.scripted.found[::-1]
         return better
@@ -203,14 +204,14 @@ def test_documents_that_are_not_in_the_index_are_counted() -> None:
 
 
 def both(out: Path, library: Any = None, **options: Any) -> dict[str, dict[str, Any]]:
-    systems = systems_of(["bm25", "bm25+rerank", "bm25"])
-    return evaluate_systems(library or ScriptedLibrary(), QUESTIONS, out, systems, **options)
+    names = ["bm25", "bm25+rerank"]
+    return evaluate_retrievers(library or ScriptedLibrary(), QUESTIONS, out, names, **options)
 
 
 def test_several_systems_are_asked_the_same_and_compared_with_the_first(tmp_path: Path) -> None:
     library = ScriptedLibrary()
-    figures = both(tmp_path, library)
-    assert library.reranked == ["bm25 builtin"]
+    figures = both(tmp_path, library, reranking=Reranking("mine", 7))
+    assert library.reranked == [{"retriever": "bm25+rerank", "rerank": "mine", "rerank_depth": 7}]
     assert [each["answer_recall@1"] for each in figures.values()] == [0.0, pytest.approx(2 / 3)]
     apart = figures["bm25+rerank"]["against_bm25"]
     assert set(apart) == {"handled", "right", "answer_recall@20"}
@@ -240,17 +241,7 @@ def test_recall_is_told_for_the_depths_that_were_searched(tmp_path: Path) -> Non
 )
 def test_bytes_are_of_what_the_retriever_needs(name: str, size: int) -> None:
     library: Any = ScriptedLibrary()
-    assert System.named(name).index_bytes(library) == size
-
-
-def test_a_system_is_a_known_retriever_with_or_without_a_cross_encoder() -> None:
-    assert [one.name for one in systems_of(["hybrid", "hybrid+rerank", "hybrid"])] == [
-        "hybrid",
-        "hybrid+rerank",
-    ]
-    for name in ("rerank", "+rerank", "bm26+rerank", "bm25+rerank+rerank"):
-        with pytest.raises(ValueError, match="retriever must be one of"):
-            System.named(name)
+    assert index_bytes(library, name) == size
 
 
 def test_several_retrievers_from_the_command_line(
