@@ -26,10 +26,11 @@ from ..reader.folder import CALIBRATION
 from ..retrieval.registry import stages_of
 from .ask import N_BEST, Asker
 from .candidates import Candidate
+from .default_retriever import DEFAULT_RETRIEVER
 from .evaluation.squad import GoldQuestion
-from .library import DEFAULT_RETRIEVER
 from .paragraph_index import contexts_of, paragraph_library
 from .progress import Report, silent
+from .reranking import below_reranking
 from .sync import sync_vectors
 from .validation_split import split_articles
 
@@ -78,7 +79,7 @@ def fit_calibration(
             if paragraph.context not in absent
         ]
         with paragraph_library(kept, Path(folder) / "index") as library:
-            stages = stages_of(retriever)
+            stages = stages_of(below_reranking(retriever))
             sync_vectors(library.store, library.encoder, report)
             if "colbert" in stages:
                 library.use_colbert(colbert)
@@ -117,9 +118,15 @@ def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> 
 
     Fitted behind the default retriever, or as the first one, it holds for all that have none of their own.
     """
-    path, name = folder / CALIBRATION, "+".join(stages_of(retriever))
+    path, name = folder / CALIBRATION, _spelled(retriever)
     held = Calibrations.load(path) if path.is_file() else Calibrations(calibration)
-    held.fitted(calibration, name, name == "+".join(stages_of(DEFAULT_RETRIEVER))).save(path)
+    held.fitted(calibration, name, name == _spelled(DEFAULT_RETRIEVER)).save(path)
+
+
+def _spelled(retriever: str) -> str:
+    """The `Retriever.name` that a name stands for."""
+    below = below_reranking(retriever)
+    return "+".join(stages_of(below)) + retriever.removeprefix(below)
 
 
 def row(features: Features) -> list[float]:

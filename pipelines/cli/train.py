@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..default_retriever import DEFAULT_RETRIEVER
 from .arguments import RETRIEVER, JsonOption, RetrieverOption
 from .terminal import print_json, progress, say
 
@@ -80,11 +81,10 @@ def calibrate(
     from ...corpora.squad import read_squad
     from ..calibration import fit_calibration, keep_calibration
 
+    name = retriever or DEFAULT_RETRIEVER
     with progress() as report:
-        calibration, threshold = fit_calibration(
-            read_squad(data), str(out), retriever, k, questions, seed, report
-        )
-    keep_calibration(calibration, out, retriever)
+        calibration, threshold = fit_calibration(read_squad(data), str(out), name, k, questions, seed, report)
+    keep_calibration(calibration, out, name)
     figures = {
         "threshold": threshold.value,
         "utility": threshold.utility,

@@ -14,7 +14,7 @@ from typing import Any
 from ...eval.question_set import FolderQuestion
 from ...retrieval.registry import stages_of
 from ..ask import Asker
-from ..library import DEFAULT_RETRIEVER, Library
+from ..library import Library
 from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, below_reranking, system_reranking
 from .folder_comparison import compared_with_first
@@ -31,7 +31,7 @@ def evaluate_folder(
     library: Library,
     questions: Sequence[FolderQuestion],
     out: Path,
-    retriever: str = DEFAULT_RETRIEVER,
+    retriever: str | None = None,
     reader: str = "builtin",
     k: int = 20,
     threshold: float | None = None,
@@ -39,9 +39,9 @@ def evaluate_folder(
     group: bool = True,
     reranking: Reranking = AS_USUAL,
 ) -> dict[str, Any]:
-    """The figures of one retriever; see `evaluate_retrievers`."""
-    given = (reader, k, threshold, report, group, reranking)
-    return evaluate_retrievers(library, questions, out, [retriever], *given)[retriever]
+    """The figures of one retriever, or of the default one; see `evaluate_retrievers`."""
+    name, given = retriever or library.default_retriever, (reader, k, threshold, report, group, reranking)
+    return evaluate_retrievers(library, questions, out, [name], *given)[name]
 
 
 def evaluate_retrievers(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ...opening import open
-from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption
+from ..arguments import DEFAULT_HELP, GroupOption, IndexOption, JsonOption
 from ..reranking import (
     RERANK_DEPTH,
     RerankDepthOption,
@@ -36,7 +36,7 @@ def folder(
         list[str] | None,
         typer.Option(
             help="What finds the passages, such as bm25+colbert; bm25+rerank has the cross-encoder behind "
-            f"it. Given several times, each is compared with the first. Default: {RETRIEVER}.",
+            f"it. Given several times, each is compared with the first. {DEFAULT_HELP}",
             show_default=False,
         ),
     ] = None,
@@ -64,9 +64,9 @@ def folder(
     from ...question_files import read_questions
 
     asked, how = read_questions(questions), reranking(rerank_by, rerank_depth)
-    names = reranked_names(list(dict.fromkeys(retriever or [RETRIEVER])), rerank, rerank_by)
     with kept(out) as place, open(folder, index, colbert=colbert) as library, progress() as report:
         library.sync(report=report)
+        names = reranked_names(retriever or [library.default_retriever], rerank, rerank_by)
         _warn(unindexed_documents(library, asked))
         figures = evaluate_retrievers(library, asked, place, names, reader, k, threshold, report, group, how)
         records = [printed_record(record) for record in ResultFolder.open(place).records()]
