@@ -155,8 +155,8 @@ class Library(IndexSettings):
         if not needs_tokens() or not is_undecided(self.store.settings):
             return ""
         return (
-            f"this index is searched by {WITHOUT_TOKENS}, as it keeps no token vectors; for better answers make "
-            f"them with: {self.sync_command} --colbert builtin (or leave it so: --colbert none)"
+            f"this index is searched by {WITHOUT_TOKENS}, as it keeps no token vectors; for better answers "
+            f"make them with: {self.sync_command} --colbert builtin (or leave it so: --colbert none)"
         )
 
     def _has_tokens(self) -> bool:

@@ -152,6 +152,6 @@ def _fingerprint(kind: str, name: str) -> str | None:
 
     if kind == "rerank":
         return fingerprint.cross_encoder_fingerprint(name)
-    return (
-        fingerprint.token_model_fingerprint(name) if kind == "tokens" else fingerprint.model_fingerprint(name)
-    )
+    if kind == "tokens":
+        return fingerprint.token_model_fingerprint(name)
+    return fingerprint.model_fingerprint(name)

@@ -31,6 +31,7 @@ def checkup(named: Path | None, start: Path) -> Iterator[Finding]:
         "disk": partial(machine.check_disk, start if path is None else path),
         "watches": machine.check_watches,
         "model": partial(index.check_model, path),
+        "rerank": index.check_rerank,
         "index": partial(index.check_no_index, named),
     }
     if path is not None:

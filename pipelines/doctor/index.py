@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spanwise.errors import IndexNotFound, SpanwiseError
+from spanwise.errors import IndexNotFound, ModelNotFound, SpanwiseError
 
 from ...index.store import Store
 from ...models import token_models
+from ...models.cross_encoder_models import cross_encoder_digest
+from ...models.locate import BUILTIN
 from ...models.sides import folders_of, model_digest
 from ..library import Library
 from ..locations import is_writable, nearest_index, resolve_index
@@ -80,6 +82,15 @@ def check_colbert(path: Path) -> Finding | None:
     if having < n_passages:
         return warn("colbert", seen, f"search by tokens lacks the others; finish with: {command}")
     return ok("colbert", seen)
+
+
+def check_rerank() -> Finding:
+    """Whether the cross-encoder that re-ranks by default is there."""
+    try:
+        digest = cross_encoder_digest(BUILTIN)
+    except ModelNotFound as error:
+        return warn("rerank", "no built-in cross-encoder", str(error))
+    return ok("rerank", f"the built-in cross-encoder is there, {digest[:12]}")
 
 
 def _model_of(path: Path | None) -> str:

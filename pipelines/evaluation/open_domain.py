@@ -30,6 +30,7 @@ from ..ask import Asker
 from ..library import Library
 from ..paragraph_index import document_id_of
 from ..progress import Report, silent
+from ..reranking import AS_USUAL, Reranking, system_reranking
 from .document_ranking import DocumentRanking, rank_documents
 from .open_figures import CUTOFFS, open_figures
 from .result_folder import ResultFolder
@@ -62,6 +63,7 @@ def evaluate_open(
     reader: str = "builtin",
     k: int = 20,
     report: Report = silent,
+    reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever over a library of paragraphs, see `open_figures`.
 
@@ -73,8 +75,9 @@ def evaluate_open(
         done = results.done(name)
         left = [question for question in questions if question.id not in done]
         if left:
-            asker = library.asker(name, reader) if read else None
-            system = _System(name, library.retriever(name), asker, texts, k)
+            rerank = system_reranking(name, reranking)
+            asker = library.asker(name, reader, **rerank) if read else None
+            system = _System(name, library.retriever(name, **rerank), asker, texts, k)
             for n_done in system.ask(left, read, results):
                 report(name, len(questions) - len(left) + n_done, len(questions))
     figures = _figures_of_finished(results, len(questions))

@@ -14,6 +14,7 @@ from ...corpora.squad import SquadDataset, read_squad
 from ...retrieval.registry import stages_of
 from ..paragraph_index import contexts_of
 from ..progress import Report, silent
+from ..reranking import AS_USUAL, Reranking, below_reranking
 from ..sync import sync_vectors
 from .open_corpus import OpenCorpus
 from .open_domain import evaluate_open, questions_to_ask
@@ -36,6 +37,7 @@ def run_open(
     report: Report = silent,
     colbert: str = "builtin",
     colbert_bits: int = 4,
+    reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever on the questions of `data`, with all that was found in the folder `out`.
 
@@ -43,7 +45,7 @@ def run_open(
     where there is none. A folder of the same settings is gone on with, also for more retrievers.
     """
     names = list(dict.fromkeys(retrievers))
-    stages = {stage for name in names for stage in stages_of(name)}
+    stages = {stage for name in names for stage in stages_of(below_reranking(name))}
     dataset = read_together(data)
     contexts = contexts_of(dataset.articles)
     for path in corpus:
@@ -62,6 +64,8 @@ def run_open(
         "model": planned.model,
         "colbert": colbert,
         "colbert_bits": colbert_bits,
+        "rerank": reranking.model,
+        "rerank_depth": reranking.depth,
         **(_reader_settings(reader) if read else {}),
         "k": k,
         "limit": limit,
@@ -74,7 +78,7 @@ def run_open(
         if "colbert" in stages:
             library.require_colbert(colbert, colbert_bits)
             library.sync_tokens(report)
-        return evaluate_open(library, questions, read, names, results, reader, k, report)
+        return evaluate_open(library, questions, read, names, results, reader, k, report, reranking)
 
 
 def read_together(paths: Sequence[Path]) -> SquadDataset:

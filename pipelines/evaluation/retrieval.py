@@ -26,6 +26,7 @@ from ...retrieval.registry import stages_of
 from ..document_library import digest_of, document_library, text_document
 from ..library import Library
 from ..progress import Report, silent
+from ..reranking import AS_USUAL, Reranking, below_reranking, system_reranking
 from ..sync import sync_vectors
 from .document_ranking import rank_documents
 from .result_folder import Ranking, ResultFolder
@@ -52,6 +53,7 @@ class RetrievalTest:
     """What is measured on which collection.
 
     `passages` is "whole" or "split", see `document_library`; `depth` documents are ranked for each query.
+    `reranking` says how those retrievers are re-ranked whose name ends in "+rerank".
     """
 
     collection: Collection
@@ -61,6 +63,7 @@ class RetrievalTest:
     model: str = "base"
     colbert: str = "builtin"
     colbert_bits: int = 4
+    reranking: Reranking = AS_USUAL
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -76,11 +79,13 @@ class RetrievalTest:
             "model": self.model,
             "colbert": self.colbert,
             "colbert_bits": self.colbert_bits,
+            "rerank": self.reranking.model,
+            "rerank_depth": self.reranking.depth,
         }
 
     def library(self, index: Path, retrievers: Sequence[str], report: Report = silent) -> Library:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
-        stages = {stage for name in retrievers for stage in stages_of(name)}
+        stages = {stage for name in retrievers for stage in stages_of(below_reranking(name))}
         library = document_library(self._documents(), index, self.passages, self.model, report)
         if "dense" in stages:
             sync_vectors(library.store, library.encoder, report)
@@ -99,7 +104,8 @@ class RetrievalTest:
         if not self.collection.judged:
             raise ValueError(f"no query of {self.collection.name} is judged: there is nothing to measure")
         for name in retrievers:
-            self._ask(library.retriever(name), name, results, partial(report, f"search {name}"))
+            retriever = library.retriever(name, **system_reranking(name, self.reranking))
+            self._ask(retriever, name, results, partial(report, f"search {name}"))
         figures = mean_scores(results.records(), len(self.collection.judged))
         results.finish(figures)
         return {name: figures[name] for name in retrievers}

@@ -25,10 +25,12 @@ def by_tokens(monkeypatch) -> None:
 
 
 @pytest.fixture
-def old(folder, encoder_folder, words) -> str:
+def old(folder, encoder_folder, words, monkeypatch) -> str:
     """An index that was made when the default needed no token vectors."""
-    with spanwise.open(folder, model=encoder_folder) as library:
-        library.sync()
+    with monkeypatch.context() as then:
+        then.setattr(default, "DEFAULT_RETRIEVER", "hybrid")
+        with spanwise.open(folder, model=encoder_folder) as library:
+            library.sync()
     return str(folder)
 
 
@@ -52,7 +54,7 @@ def test_an_index_without_tokens_is_searched_all_the_same(run, old, by_tokens):
         library.search(QUESTION, retriever="bm25+colbert")
 
 
-def test_its_tokens_are_used_once_they_are_made(run, old, by_tokens):
+def test_tokens_are_used_once_they_are_made(run, old, by_tokens):
     assert run("index", "--index", old, "--colbert", "builtin")[0] == 0
     assert found_by(run, "--index", old) == ("bm25+colbert", "")
 
@@ -82,6 +84,7 @@ def test_passages_without_vectors_yet_do_not_stop_a_search(folder, encoder_folde
         assert (library.default_retriever, library.default_advice) == ("hybrid", "")
 
 
-def test_the_default_of_today_says_nothing(run, old):
-    assert found_by(run, "--index", old) == (default.DEFAULT_RETRIEVER, "")
+def test_a_default_that_needs_no_tokens_says_nothing(run, old, monkeypatch):
+    monkeypatch.setattr(default, "DEFAULT_RETRIEVER", "hybrid")
+    assert found_by(run, "--index", old) == ("hybrid", "")
     assert "--colbert" not in run("status", "--index", old)[1]

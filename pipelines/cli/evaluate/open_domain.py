@@ -8,6 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from ..arguments import JsonOption
+from ..reranking import (
+    RERANK_DEPTH,
+    RerankDepthOption,
+    RerankModelOption,
+    RerankOption,
+    reranked_names,
+    reranking,
+)
 from ..terminal import console, print_json, progress
 from .kept import OutOption, kept
 from .options import BitsOption, ColbertOption, LimitOption, ReaderOption, SeedOption
@@ -38,6 +46,9 @@ def open_domain(
     model: Annotated[str | None, typer.Option(help="The encoder of a new index.")] = None,
     colbert: ColbertOption = "builtin",
     colbert_bits: BitsOption = 4,
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     limit: LimitOption = None,
@@ -54,7 +65,7 @@ def open_domain(
         figures = run_open(
             data,
             folder,
-            retriever or RETRIEVERS,
+            reranked_names(retriever or RETRIEVERS, rerank, rerank_by),
             corpus or (),
             index,
             model,
@@ -66,6 +77,7 @@ def open_domain(
             report,
             colbert,
             colbert_bits,
+            reranking(rerank_by, rerank_depth),
         )
     if json:
         print_json(figures)

@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..arguments import JsonOption
+from ..reranking import (
+    RERANK_DEPTH,
+    RerankDepthOption,
+    RerankModelOption,
+    RerankOption,
+    reranked_names,
+    reranking,
+)
 from ..terminal import console, print_json, progress, say
 from .kept import OutOption, kept
 from .options import BitsOption, ColbertOption
@@ -46,6 +54,9 @@ def retrieval(
     model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
     colbert: ColbertOption = "builtin",
     colbert_bits: BitsOption = 4,
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
     index: Annotated[
         Path | None, typer.Option(help="Where the index is kept; by default in --out.", show_default=False)
     ] = None,
@@ -65,7 +76,7 @@ def retrieval(
     from ....eval.ranking.measures import parse_measures
     from ...evaluation.retrieval import RetrievalTest
 
-    wanted = parse_measures(measures)
+    wanted, how = parse_measures(measures), reranking(rerank_by, rerank_depth)
     if run:
         figures = _score(run, data, split, qrels, wanted, out)
     else:
@@ -73,8 +84,9 @@ def retrieval(
         if export is not None:
             _export(collection, export, split)
             return
-        test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits)
-        figures = _measure(test, list(dict.fromkeys(retriever or RETRIEVERS)), index, out)
+        test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
+        names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
+        figures = _measure(test, list(dict.fromkeys(names)), index, out)
     if json:
         print_json(figures)
     else:
