@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...eval.question_set import FolderQuestion
+from ...models import cross_encoder_models
 from ...retrieval.registry import stages_of
 from ..ask import Asker
 from ..library import Library
@@ -120,10 +121,11 @@ def _settings(
     if threshold is None and len(set(thresholds.values())) > 1:
         settings["threshold"] = thresholds
     for name in askers:
-        settings |= system_reranking(name, reranking)
+        if how := system_reranking(name, reranking):
+            settings |= {**how, "rerank_digest": cross_encoder_models.cross_encoder_digest(reranking.model)}
     stages = {stage for name in askers for stage in stages_of(below_reranking(name))}
     if "colbert" in stages and library.colbert is not None:
-        settings |= library.colbert.settings()
+        settings |= {**library.colbert.settings(), "token_encoders": sorted(library.snapshot.token_models())}
     return settings
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from spanwise.eval.question_set import FolderQuestion
 from spanwise.index.rows import FileState
+from spanwise.models import cross_encoder_models
 from spanwise.pipelines.evaluation import folder as judging
 from spanwise.pipelines.evaluation.folder import evaluate_folder, evaluate_retrievers, unindexed_documents
 from spanwise.pipelines.evaluation.folder_records import printed_record
@@ -203,6 +204,11 @@ def test_documents_that_are_not_in_the_index_are_counted() -> None:
     assert unindexed_documents(library, [*QUESTIONS, QUESTIONS[1]]) == {"tram.md": 2}
 
 
+@pytest.fixture(autouse=True)
+def known_cross_encoders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_encoder_models, "cross_encoder_digest", lambda name: f"of {name}")
+
+
 def both(out: Path, library: Any = None, **options: Any) -> dict[str, dict[str, Any]]:
     names = ["bm25", "bm25+rerank"]
     return evaluate_retrievers(library or ScriptedLibrary(), QUESTIONS, out, names, **options)
@@ -211,6 +217,7 @@ def both(out: Path, library: Any = None, **options: Any) -> dict[str, dict[str, 
 def test_several_systems_are_asked_the_same_and_compared_with_the_first(tmp_path: Path) -> None:
     library = ScriptedLibrary()
     figures = both(tmp_path, library, reranking=Reranking("mine", 7))
+    assert ResultFolder.open(tmp_path).settings["rerank_digest"] == "of mine"
     assert library.reranked == [{"retriever": "bm25+rerank", "rerank": "mine", "rerank_depth": 7}]
     assert [each["answer_recall@1"] for each in figures.values()] == [0.0, pytest.approx(2 / 3)]
     apart = figures["bm25+rerank"]["against_bm25"]
