@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..index.analysis import Analyzer
@@ -51,7 +51,7 @@ def open(
     return Library(Store.create(path, settings | _tokens(colbert)), _wanted(cache))
 
 
-def _tokens(colbert: str | None) -> Mapping[str, str]:
+def _tokens(colbert: str | None) -> dict[str, str]:
     """The settings of a new index; a model that is meant by default is looked for when it is used."""
     if colbert == NONE:
         return NO_COLBERT

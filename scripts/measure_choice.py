@@ -6,7 +6,8 @@
 The folders are the sample corpus and, unpacked below `--out` from `$SPANWISE_DATA/docs`, those of
 `eval/questions`. Each is indexed once in a fresh place, part by part (words, vectors, token vectors), which
 gives the minutes for 1,000 files; then its questions are asked through every retriever. Stopped, the same
-command goes on: what was indexed and asked is not done again; with other models name another `--out`. Prints Markdown, or with `--json` one value.
+command goes on: what was indexed and asked is not done again. With other models name another `--out`.
+Prints Markdown, or with `--json` one value.
 """
 
 from __future__ import annotations
