@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from spanwise.types import AnswerSpan
+from spanwise.types import AnswerSpan, Passage
 
 from .answer_match import contains_tokens
 from .question_record import QuestionRecord
@@ -58,6 +58,14 @@ def is_right(question: FolderQuestion, answer: AnswerSpan) -> bool:
         return False
     texts = (answer.span.text, answer.sentence.text)
     return any(text_matches(gold, text) for gold in question.answers for text in texts)
+
+
+def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
+    """True when the passage is of a named document and holds a gold answer, as SQuAD-normalised words."""
+    if passage.document_id not in question.documents:
+        return False
+    tokens = answer_tokens(passage.text)
+    return any(contains_tokens(tokens, answer_tokens(gold)) for gold in question.answers)
 
 
 def judge(question: FolderQuestion, answer: AnswerSpan | None) -> Verdict:

@@ -55,6 +55,12 @@ class Asker:
 
         `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
         """
+        return self.ask_with_hits(questions, k, alternatives, threshold)[0]
+
+    def ask_with_hits(
+        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+    ) -> tuple[list[Answer], list[list[Hit]]]:
+        """The same, and the hits of each question, whose passages were read."""
         began = time.perf_counter()
         among = self.selection.passage_ids if self.selection else None
         hits = self.retriever.search(questions, k, among)
@@ -71,7 +77,7 @@ class Asker:
                 "weigh": (time.perf_counter() - at) * 1000,
             }
             answers.append(self._answer(text, found, ranked, alternatives, threshold, timings))
-        return answers
+        return answers, hits
 
     def weigh(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]

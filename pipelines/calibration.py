@@ -20,12 +20,17 @@ from ..eval.calibration.platt import fit_logistic
 from ..eval.calibration.threshold import HeldBack, Threshold, choose_threshold
 from ..eval.listwise import fit_listwise
 from ..eval.squad import best_over_golds, f1_v1
+from ..reader.calibrations import Calibrations
 from ..reader.evidence import FEATURES, Calibration, Features
+from ..reader.folder import CALIBRATION
+from ..retrieval.registry import stages_of
 from .ask import N_BEST, Asker
 from .candidates import Candidate
+from .default_retriever import DEFAULT_RETRIEVER
 from .evaluation.squad import GoldQuestion
 from .paragraph_index import contexts_of, paragraph_library
 from .progress import Report, silent
+from .reranking import below_reranking
 from .sync import sync_vectors
 from .validation_split import split_articles
 
@@ -52,8 +57,12 @@ def fit_calibration(
     n_questions: int = 1500,
     seed: int = 0,
     report: Report = silent,
+    colbert: str = "builtin",
 ) -> tuple[Calibration, Threshold]:
-    """The calibration of a reader, and what its threshold does on the questions it was fitted on."""
+    """The calibration of a reader, and what its threshold does on the questions it was fitted on.
+
+    `colbert` names the model of token vectors, for a retriever that needs them.
+    """
     training, validation = split_articles(dataset.articles)
     if not validation:
         raise ValueError(
@@ -70,7 +79,11 @@ def fit_calibration(
             if paragraph.context not in absent
         ]
         with paragraph_library(kept, Path(folder) / "index") as library:
+            stages = stages_of(below_reranking(retriever))
             sync_vectors(library.store, library.encoder, report)
+            if "colbert" in stages:
+                library.use_colbert(colbert)
+                library.sync_tokens(report)
             questions = _questions(validation, n_questions, rng)
             asker = library.asker(retriever, reader, calibrated=False)
             observed = _observe(asker, questions, absent, k, report)
@@ -98,6 +111,22 @@ def fit(observed: Sequence[Observed], reader: str, fitted_on: str) -> tuple[Cali
     records = [HeldBack(scaled.confidence(e), float(right), answerable) for (e, right), answerable in found]
     threshold = choose_threshold(records)
     return replace(scaled, threshold=threshold.value), threshold
+
+
+def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
+    """Writes it into the reader's folder, beside those for other retrievers.
+
+    Fitted behind the default retriever, or as the first one, it holds for all that have none of their own.
+    """
+    path, name = folder / CALIBRATION, _spelled(retriever)
+    held = Calibrations.load(path) if path.is_file() else Calibrations(calibration)
+    held.fitted(calibration, name, name == _spelled(DEFAULT_RETRIEVER)).save(path)
+
+
+def _spelled(retriever: str) -> str:
+    """The `Retriever.name` that a name stands for."""
+    below = below_reranking(retriever)
+    return "+".join(stages_of(below)) + retriever.removeprefix(below)
 
 
 def row(features: Features) -> list[float]:

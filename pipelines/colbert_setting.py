@@ -37,7 +37,12 @@ class ColbertSetting:
 
 
 NO_COLBERT = {NAME: "", BITS: "", POOL: ""}
-"""The settings of an index that keeps no token vectors any more."""
+"""The settings of an index that is to keep no token vectors."""
+
+
+def is_undecided(settings: Mapping[str, str]) -> bool:
+    """Whether nobody ever said if an index is to keep token vectors; then none are kept."""
+    return NAME not in settings
 
 
 def wanted_setting(

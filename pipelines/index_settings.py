@@ -12,7 +12,7 @@ from spanwise.errors import ModelMismatch
 from ..index.analysis import Analyzer
 from ..index.approximation import RECALL
 from ..index.store import Store
-from .colbert_setting import NO_COLBERT, NONE, ColbertSetting, wanted_setting
+from .colbert_setting import NO_COLBERT, NONE, ColbertSetting, is_undecided, wanted_setting
 from .roots import Root, read_roots, roots_setting, with_folders, without_folders
 
 MODEL = "model"
@@ -71,7 +71,7 @@ class IndexSettings:
         ModelRejected for a model that cannot be had; then nothing changes.
         """
         if name in (None, NONE):
-            if self.colbert is not None:
+            if self.colbert is not None or is_undecided(self.store.settings):
                 self._put(NO_COLBERT, drop_tokens=True)
             return
         wanted = wanted_setting(self.colbert, str(name), bits, pool)

@@ -23,6 +23,9 @@ from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .answer_cache import AnswerCache
 from .cache_file import CACHE_NAME, CacheFile
+from .colbert_setting import is_undecided
+from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
+from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generation, Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
@@ -37,8 +40,6 @@ if TYPE_CHECKING:
     from ..retrieval.near_duplicates import Nearness
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .ask import Asker
-
-DEFAULT_RETRIEVER = "hybrid"
 
 
 class Library(IndexSettings):
@@ -149,6 +150,27 @@ class Library(IndexSettings):
         with self.reading() as snapshot:
             return snapshot.n_passages - max(snapshot.token_models().values(), default=0)
 
+    @property
+    def default_retriever(self) -> str:
+        """What searches this index where no retriever is named; it depends on the vectors that there are."""
+        return default_retriever(needs_tokens() and self._has_tokens())
+
+    @property
+    def default_advice(self) -> str:
+        """How an index made before the default retriever needed token vectors gets them; else empty."""
+        if not needs_tokens() or not is_undecided(self.store.settings):
+            return ""
+        return (
+            f"this index is searched by {WITHOUT_TOKENS}, as it keeps no token vectors; for better answers "
+            f"make them with: {self.sync_command} --colbert builtin (or leave it so: --colbert none)"
+        )
+
+    def _has_tokens(self) -> bool:
+        if self.colbert is None:
+            return False
+        with self.reading() as snapshot:
+            return bool(snapshot.token_models())
+
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
         from .coverage import gaps
@@ -157,13 +179,13 @@ class Library(IndexSettings):
             return gaps(snapshot)
 
     def retriever(
-        self, name: str = DEFAULT_RETRIEVER, rerank: str | None = None, rerank_depth: int = DEPTH
+        self, name: str | None = None, rerank: str | None = None, rerank_depth: int = DEPTH
     ) -> Retriever:
         """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage.
 
         With the name of a cross-encoder as `rerank`, see `search`.
         """
-        below, reranking = reranking_of(name, rerank, rerank_depth)
+        below, reranking = reranking_of(name or self.default_retriever, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
             return self._ranking(generation, below, self._encoders(), reranking)
@@ -187,7 +209,7 @@ class Library(IndexSettings):
         self,
         question: str,
         k: int = 10,
-        retriever: str = DEFAULT_RETRIEVER,
+        retriever: str | None = None,
         group: bool = True,
         where: Filter | None = None,
         explain: bool = False,
@@ -197,12 +219,12 @@ class Library(IndexSettings):
     ) -> list[Hit]:
         """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
 
-        `where` says which documents are searched; then too there are `k` hits when so many passages match.
-        With `explain` each hit says which of its tokens each token of the question matched: `Hit.alignment`;
-        that takes a retriever with a colbert stage. `rerank` names a cross-encoder, which reads the best
-        `rerank_depth` passages together with the question and ranks them anew: "builtin", a folder, or
-        name@revision. It takes milliseconds a passage; `report` hears of its progress. "bm25+rerank" as the
-        retriever says the same as "bm25" and "builtin".
+        Without a `retriever` it is the default one of the index. `where` says which documents are searched;
+        then too there are `k` hits when so many passages match. With `explain` each hit says which of its
+        tokens each token of the question matched: `Hit.alignment`; that takes a retriever with a colbert
+        stage. `rerank` names a cross-encoder, which reads the best `rerank_depth` passages together with the
+        question and ranks them anew: "builtin", a folder, or name@revision. It takes milliseconds a passage;
+        `report` hears of its progress. "bm25+rerank" as the retriever says the same as "bm25" and "builtin".
         """
         given = (k, retriever, group, where, explain, rerank, rerank_depth, report)
         return self.search_many([question], *given)[0]
@@ -211,7 +233,7 @@ class Library(IndexSettings):
         self,
         questions: Sequence[str],
         k: int = 10,
-        retriever: str = DEFAULT_RETRIEVER,
+        retriever: str | None = None,
         group: bool = True,
         where: Filter | None = None,
         explain: bool = False,
@@ -221,7 +243,7 @@ class Library(IndexSettings):
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         asked, k = [checked_question(q) for q in questions], checked_k(k)
-        below, reranking = reranking_of(retriever, rerank, rerank_depth)
+        below, reranking = reranking_of(retriever or self.default_retriever, rerank, rerank_depth)
 
         def compute(generation: Generation) -> list[list[Hit]]:
             ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
@@ -242,7 +264,7 @@ class Library(IndexSettings):
         self,
         question: str,
         k: int = 20,
-        retriever: str = DEFAULT_RETRIEVER,
+        retriever: str | None = None,
         reader: str = "builtin",
         alternatives: int = 3,
         threshold: float | None = None,
@@ -264,7 +286,7 @@ class Library(IndexSettings):
         self,
         questions: Sequence[str],
         k: int = 20,
-        retriever: str = DEFAULT_RETRIEVER,
+        retriever: str | None = None,
         reader: str = "builtin",
         alternatives: int = 3,
         threshold: float | None = None,
@@ -277,7 +299,7 @@ class Library(IndexSettings):
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
         began, k = time.perf_counter(), checked_k(k)
-        below, reranking = reranking_of(retriever, rerank, rerank_depth)
+        below, reranking = reranking_of(retriever or self.default_retriever, rerank, rerank_depth)
 
         def compute(generation: Generation) -> list[Answer]:
             ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
@@ -296,7 +318,7 @@ class Library(IndexSettings):
 
     def asker(
         self,
-        retriever: str = DEFAULT_RETRIEVER,
+        retriever: str | None = None,
         reader: str = "builtin",
         calibrated: bool = True,
         group: bool = False,
@@ -308,7 +330,7 @@ class Library(IndexSettings):
 
         It remembers nothing.
         """
-        below, reranking = reranking_of(retriever, rerank, rerank_depth)
+        below, reranking = reranking_of(retriever or self.default_retriever, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
             ranking = self._ranking(generation, below, self._encoders(), reranking)
@@ -391,7 +413,7 @@ class Library(IndexSettings):
             retriever=self.grouping(ranking, TO_READ) if group else ranking,
             reader=loaded,
             vectorizer=self.encoder,
-            calibration=load_calibration(reader, loaded.digest) if calibrated else None,
+            calibration=load_calibration(reader, loaded.digest, ranking.name) if calibrated else None,
             selection=generation.selection(where) if where else None,
         )
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..index.analysis import Analyzer
 from ..index.store import Store
-from .colbert_setting import wanted_setting
+from .colbert_setting import NO_COLBERT, NONE, ColbertSetting, wanted_setting
+from .default_retriever import COLBERT, needs_tokens
 from .index_settings import MODEL, model_setting
 from .library import Library
 from .locations import FOLDER_NAME, existing_folder, index_folder_of, is_index, resolve_index
@@ -30,7 +31,9 @@ def open(
     which several folders need; folders that an index does not hold yet are added to it. `model` names the
     encoder of the dense vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE.
     `colbert` names that of the token vectors: "builtin", a local folder or name@revision; with None an index
-    keeps the one that it has, if any. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set.
+    keeps the one that it has, if any, and a new one those that the default retriever needs. With "none" a new
+    index keeps none; what is there stays, see `Library.use_colbert`. `cache` is as for `Library`, and off
+    where SPANWISE_NO_CACHE is set.
     Nothing is read before `sync`. Raises FolderNotFound, and ModelMismatch for an index of another model.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
@@ -39,14 +42,22 @@ def open(
     if is_index(path):
         library = Library(Store.open(path), _wanted(cache))
         library.require_model(model)
-        if colbert is not None:
-            library.require_colbert(colbert)
+        if colbert not in (None, NONE):
+            library.require_colbert(str(colbert))
         library.add(folders)
         return library
     roots = roots_setting(with_folders((), folders), path)
     settings = {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()}
-    tokens = wanted_setting(None, colbert).settings() if colbert else {}
-    return Library(Store.create(path, settings | tokens), _wanted(cache))
+    return Library(Store.create(path, settings | _tokens(colbert)), _wanted(cache))
+
+
+def _tokens(colbert: str | None) -> dict[str, str]:
+    """The settings of a new index; a model that is meant by default is looked for when it is used."""
+    if colbert == NONE:
+        return NO_COLBERT
+    if colbert is not None:
+        return wanted_setting(None, colbert).settings()
+    return ColbertSetting(COLBERT).settings() if needs_tokens() else {}
 
 
 def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:

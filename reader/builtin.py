@@ -14,6 +14,7 @@ from ..models.delta import tuned_weights
 from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
 from ..models.precision import pick_device
 from ..models.pretrained import load_span_reader, load_tokenizer
+from .calibrations import Calibrations
 from .evidence import Calibration
 from .folder import BUILTIN, CALIBRATION, DELTA, builtin_folder, reader_folder
 from .span_reader import SpanReader
@@ -41,16 +42,17 @@ def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
     )
 
 
-def load_calibration(name: str, reader_digest: str) -> Calibration | None:
+def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Calibration | None:
     """The calibration that lies beside a reader's weights, or None when it was never fitted.
 
+    Where one was fitted for this retriever alone, it is that; else the one for all others.
     `ModelRejected` when it was fitted for other weights than those loaded: its confidence would mean nothing.
     """
     folder = reader_folder(name)
     path = folder / CALIBRATION
     if not path.is_file():
         return None
-    calibration = Calibration.load(path)
+    calibration = Calibrations.load(path).of(retriever)
     if calibration.reader != reader_digest:
         raise ModelRejected(
             f"{path} was fitted for other weights: fit it again with: spanwise calibrate --out {folder}"

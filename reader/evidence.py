@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from spanwise.errors import ModelRejected
 
@@ -69,11 +70,19 @@ class Calibration:
         """The calibration that was saved; ModelRejected when the file is not one."""
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
-            calibration = cls(**{field.name: stored[field.name] for field in fields(cls)})
-        except (ValueError, KeyError, TypeError) as error:
+        except ValueError as error:
             raise ModelRejected(f"{path} is not a calibration: {error!r}") from error
+        return cls.parse(stored, str(path))
+
+    @classmethod
+    def parse(cls, stored: Any, where: str) -> Calibration:
+        """The calibration of a JSON value; ModelRejected says that what is `where` is none."""
+        try:
+            calibration = cls(**{field.name: stored[field.name] for field in fields(cls)})
+        except (KeyError, TypeError) as error:
+            raise ModelRejected(f"{where} is not a calibration: {error!r}") from error
         if set(calibration.weights) != set(FEATURES):
-            raise ModelRejected(f"{path} weighs {sorted(calibration.weights)}, expected {sorted(FEATURES)}")
+            raise ModelRejected(f"{where} weighs {sorted(calibration.weights)}, expected {sorted(FEATURES)}")
         return calibration
 
 

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ..library import DEFAULT_RETRIEVER, Library
+from ..default_retriever import DEFAULT_RETRIEVER, WITHOUT_TOKENS, needs_tokens
+from ..library import Library
 from ..locations import nearest_index, resolve_index
 from ..opening import open, open_index
+from .terminal import say, visible
 
 IndexOption = Annotated[
     Path | None,
@@ -17,10 +19,15 @@ IndexOption = Annotated[
         "--index", help="The index: its directory, or a folder that holds a .spanwise.", show_default=False
     ),
 ]
+DEFAULT_HELP = f"Default: {DEFAULT_RETRIEVER}" + (
+    f", or {WITHOUT_TOKENS} without token vectors." if needs_tokens() else "."
+)
 RetrieverOption = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="tfidf, bm25, rank_bm25, dense, colbert, hybrid (bm25+dense), or a fusion such as bm25+colbert."
+        help="tfidf, bm25, rank_bm25, dense, colbert, hybrid (bm25+dense), or a fusion such as bm25+colbert. "
+        f"{DEFAULT_HELP}",
+        show_default=False,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
@@ -36,12 +43,18 @@ CacheOption = Annotated[
         "--cache/--no-cache", help="Keep what was found, and show it again while nothing it rests on changed."
     ),
 ]
-RETRIEVER = DEFAULT_RETRIEVER
+RETRIEVER = None  # the default retriever of the index
 
 
 def library_of(folder: Path | None, index: Path | None, cache: bool = True) -> Library:
     """The library meant: of the folder, at the index named, or the nearest one upward from here."""
     return open_index(index_of(index), cache) if folder is None else open(folder, index, cache=cache)
+
+
+def say_default_advice(library: Library) -> None:
+    """Tells on stderr how an index that was made before gets what the default retriever needs."""
+    if library.default_advice:
+        say(visible(library.default_advice))
 
 
 def index_of(index: Path | None) -> Path:

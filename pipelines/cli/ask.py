@@ -22,6 +22,7 @@ from .arguments import (
     JsonOption,
     RetrieverOption,
     library_of,
+    say_default_advice,
 )
 from .conversation import converse
 from .filters import (
@@ -86,6 +87,8 @@ def ask(
         library.exact = exact
         if folder is not None:
             _bring_up_to_date(library)
+        if retriever is None:
+            say_default_advice(library)
 
         def tell(question: str) -> None:
             given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..default_retriever import DEFAULT_RETRIEVER
 from .arguments import RETRIEVER, JsonOption, RetrieverOption
 from .terminal import print_json, progress, say
 
@@ -22,16 +23,17 @@ def calibrate(
     seed: Annotated[int, typer.Option(help="Which questions, and which paragraphs are left out.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Fit a reader's confidence and its threshold for declining, on held-back questions."""
-    from ...corpora.squad import read_squad
-    from ...reader.builtin import CALIBRATION
-    from ..calibration import fit_calibration
+    """Fit a reader's confidence and its threshold for declining, on held-back questions.
 
+    Behind the default retriever it is fitted for all of them, behind another one for that alone.
+    """
+    from ...corpora.squad import read_squad
+    from ..calibration import fit_calibration, keep_calibration
+
+    name = retriever or DEFAULT_RETRIEVER
     with progress() as report:
-        calibration, threshold = fit_calibration(
-            read_squad(data), str(out), retriever, k, questions, seed, report
-        )
-    calibration.save(out / CALIBRATION)
+        calibration, threshold = fit_calibration(read_squad(data), str(out), name, k, questions, seed, report)
+    keep_calibration(calibration, out, name)
     figures = {
         "threshold": threshold.value,
         "utility": threshold.utility,

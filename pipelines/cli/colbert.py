@@ -16,7 +16,8 @@ ColbertOption = Annotated[
         "--colbert",
         metavar="NAME",
         help="Keep token vectors, too, for --retriever colbert: builtin, a folder, or name@revision of a "
-        "ColBERT model. They stay up to date from then on; none drops them.",
+        "ColBERT model. They stay up to date from then on; none drops them, or keeps a new index from "
+        "having those that the default retriever needs.",
         show_default=False,
     ),
 ]
@@ -51,9 +52,11 @@ def set_colbert(library: Library, name: str | None, bits: int | None, pool: int 
             "this index keeps no token vectors: name their model, too, with --colbert builtin",
             param_hint="--colbert-bits" if pool is None else "--colbert-pool",
         )
+    with library.reading() as snapshot:
+        has_tokens = bool(snapshot.token_models())
     library.use_colbert(name if held is None else name or held.name, bits, pool)
     now = library.colbert
-    if held is not None and now != held:
+    if held is not None and now != held and has_tokens:
         anew = f"; all passages are encoded anew by {_named(now)}" if now is not None else ""
         say(f"the token vectors of {_named(held)} were dropped{anew}")
 

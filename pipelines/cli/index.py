@@ -14,6 +14,7 @@ from spanwise.errors import DocumentRejected, WindowExceeded
 from spanwise.types import Rejection, SyncReport
 
 from ...corpora.options import AS_GIVEN, ReadOptions
+from ..colbert_setting import NONE
 from ..library import Library
 from ..locations import FOLDER_NAME
 from ..opening import open
@@ -74,7 +75,7 @@ def index(
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
     check_colbert(colbert, colbert_bits, colbert_pool)
-    with _library(folders, index, model) as library:
+    with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)
         set_colbert(library, colbert, colbert_bits, colbert_pool)
@@ -95,9 +96,11 @@ def index(
             _stay(library, sync, watch_delay, report, json)
 
 
-def _library(folders: list[Path] | None, index: Path | None, model: str | None) -> Library:
+def _library(
+    folders: list[Path] | None, index: Path | None, model: str | None, colbert: str | None
+) -> Library:
     if folders:
-        return open(folders, index, model)
+        return open(folders, index, model, colbert=NONE if colbert == NONE else None)
     library = library_of(None, index)
     library.require_model(model)
     return library

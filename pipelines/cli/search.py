@@ -21,6 +21,7 @@ from .arguments import (
     JsonOption,
     RetrieverOption,
     library_of,
+    say_default_advice,
 )
 from .filters import (
     AfterOption,
@@ -74,15 +75,16 @@ def search(
     model = rerank_model(rerank, rerank_by)
     with library_of(None, index, cache) as library:
         library.exact = exact
+        if retriever is None:
+            say_default_advice(library)
+        name = retriever or library.default_retriever
         with progress(after_s=2) as report:
-            hits = library.search(
-                asked, k, retriever, group, where, explain, model, rerank_depth, report=report
-            )
+            hits = library.search(asked, k, name, group, where, explain, model, rerank_depth, report=report)
         scope = library.scope(where) if where else None
     if nothing := left_nothing(scope):
         say(nothing)
     if json:
-        [name] = reranked_names([retriever], rerank, rerank_by)
+        [name] = reranked_names([name], rerank, rerank_by)
         print_json(search_record(asked, name, hits, scope))
     elif not hits:
         print("nothing found")

@@ -28,7 +28,7 @@ def status(
 
     with library_of(None, index) as library:
         record = library.status()
-        told = advice(record, library.sync_command)
+        told = [*advice(record, library.sync_command), *filter(None, [library.default_advice])]
         listed = [
             each
             for each in (file_records(library) if files or rejected else [])

@@ -10,7 +10,8 @@ from pathlib import Path
 from ...corpora.collections import Collection
 from ...eval.question_set import FolderQuestion
 from ...eval.ranking.measures import parse_measure
-from ..library import DEFAULT_RETRIEVER, Library
+from ..default_retriever import DEFAULT_RETRIEVER
+from ..library import Library
 from ..progress import Report, silent
 from ..question_files import read_questions
 from .folder import evaluate_folder, unindexed_documents
@@ -25,7 +26,7 @@ GateQuestions = tuple[FolderQuestion, ...] | Collection
 class Present:
     """The system as it is now; the options are those of `eval folder`. Rankings take the retriever alone."""
 
-    retriever: str = DEFAULT_RETRIEVER
+    retriever: str | None = None
     reader: str = "builtin"
     k: int = 20
     threshold: float | None = None
@@ -73,11 +74,12 @@ def rank_documents_of(
     The collection's index is made at `index`, or in `out`, and used again when it is there.
     """
     test = RetrievalTest(collection, [parse_measure(name) for name in measures or RUN_MEASURES])
+    names = [present.retriever or DEFAULT_RETRIEVER]
     with (
         ResultFolder.start(out, "retrieval", test.settings) as results,
-        test.library(index or out / "index", [present.retriever], report) as library,
+        test.library(index or out / "index", names, report) as library,
     ):
-        test.run(library, [present.retriever], results, report)
+        test.run(library, names, results, report)
 
 
 def missing_baseline(baseline: Path, questions: Path | None, folder: Path | None) -> str:

@@ -71,15 +71,13 @@ def evaluate_open(
     question that `results` holds a record of is not asked again.
     """
     texts = lru_cache(TEXTS_KEPT)(lambda document: match_text(library.document(document).text))
-    asker: Asker | None = None
     for name in retrievers:
         done = results.done(name)
         left = [question for question in questions if question.id not in done]
-        if left and read and asker is None:
-            asker = library.asker("bm25", reader)
         if left:
-            retriever = library.retriever(name, **system_reranking(name, reranking))
-            system = _System(name, retriever, asker, texts, k)
+            rerank = system_reranking(name, reranking)
+            asker = library.asker(name, reader, **rerank) if read else None
+            system = _System(name, library.retriever(name, **rerank), asker, texts, k)
             for n_done in system.ask(left, read, results):
                 report(name, len(questions) - len(left) + n_done, len(questions))
     figures = _figures_of_finished(results, len(questions))

@@ -118,8 +118,15 @@ def _digest(parts: Iterable[str]) -> str:
 
 def _reader_settings(reader: str) -> dict[str, Any]:
     from ...reader.builtin import load_calibration, load_reader
+    from ...reader.folder import calibration_sha256
 
     digest = load_reader(reader).digest
     calibration = load_calibration(reader, digest)
     threshold = None if calibration is None else calibration.threshold
-    return {"reader": reader, "reader_digest": digest, "threshold": threshold}
+    calibration_digest = calibration_sha256(reader)
+    return {
+        "reader": reader,
+        "reader_digest": digest,
+        "threshold": threshold,
+        "calibration": calibration_digest,
+    }

@@ -18,7 +18,14 @@ import spanwise.eval
 from spanwise.eval.question_set import FolderQuestion, read_question_set
 
 QUESTIONS = Path(spanwise.eval.__file__).parent / "questions"
-FOLDERS = {"rust-book": "rust-book/src", "rust-rfcs": "rust-rfcs/text"}
+FOLDERS = {
+    "rust-book": "rust-book/src",
+    "rust-rfcs": "rust-rfcs/text",
+    "progit2": "progit2",
+    "eips": "eips/EIPS",
+}
+SIZES = {"rust-book": (20, 17), "rust-rfcs": (20, 17), "progit2": (48, 36), "eips": (48, 36)}
+OWN_WORDS = {"rust-book": 10, "rust-rfcs": 10, "progit2": 22, "eips": 15}
 ARCHIVES = Path(os.environ.get("SPANWISE_DATA", "/nonexistent")) / "docs"
 STOP_WORDS = """
 a about after against all am an and any are as at be because been before being between both but by can could
@@ -42,26 +49,26 @@ def content_stems(text: str) -> set[str]:
 
 
 @per_set
-def test_twenty_questions_of_which_three_are_absent(name: str) -> None:
+def test_so_many_questions_of_which_so_many_have_an_answer(name: str) -> None:
     asked = questions(name)
-    assert (len(asked), sum(question.answerable for question in asked)) == (20, 17)
+    assert (len(asked), sum(question.answerable for question in asked)) == SIZES[name]
 
 
 @per_set
 def test_about_a_third_ask_how_why_or_for_a_list(name: str) -> None:
     types = Counter(question.type for question in questions(name))
-    assert types["how"] + types["why"] + types["list"] == 7
+    assert 0.33 < (types["how"] + types["why"] + types["list"]) / types.total() < 0.5
     assert min(types["how"], types["why"], types["list"]) >= 1
 
 
 @per_set
-def test_half_share_no_content_word_with_their_sentence_and_the_rest_do(name: str) -> None:
+def test_so_many_share_no_content_word_with_their_sentence_and_the_rest_do(name: str) -> None:
     answerable = [question for question in questions(name) if question.answerable]
     shared = {q.id: content_stems(q.question) & content_stems(q.sentence) for q in answerable}
     assert {q.id for q in answerable if q.no_shared_words} == {
         key for key, stems in shared.items() if not stems
     }
-    assert sum(q.no_shared_words for q in questions(name)) == 10
+    assert sum(q.no_shared_words for q in questions(name)) == OWN_WORDS[name]
 
 
 @per_set
@@ -75,7 +82,7 @@ def one_line(markdown: str) -> str:
 
 
 @per_set
-def test_answers_and_sentences_stand_in_every_document_named(name: str) -> None:
+def test_answers_and_sentences_stand_in_the_documents_named(name: str) -> None:
     archive = ARCHIVES / f"{name}.tar.xz"
     if not archive.is_file():
         pytest.skip(f"SPANWISE_DATA does not name a folder with docs/{archive.name}")
@@ -87,6 +94,7 @@ def test_answers_and_sentences_stand_in_every_document_named(name: str) -> None:
             if content is not None:
                 texts[member.name] = one_line(content.read().decode())
     for question in questions(name):
-        for path in question.documents:
-            text = texts[f"{FOLDERS[name]}/{path}"]
-            assert [part for part in (*question.answers, question.sentence) if part not in text] == []
+        held = [texts[f"{FOLDERS[name]}/{path}"] for path in question.documents]
+        assert [path for path in held if not any(answer in path for answer in question.answers)] == []
+        assert [answer for answer in question.answers if not any(answer in text for text in held)] == []
+        assert question.sentence in "".join(held[:1])

@@ -1,15 +1,15 @@
-"""`spanwise eval folder`: a folder of one's own is judged by its questions."""
+"""`spanwise eval folder`: a folder of one's own is judged by its questions, with one retriever or several."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ...opening import open
-from ..arguments import RETRIEVER, GroupOption, IndexOption, JsonOption, RetrieverOption
+from ..arguments import DEFAULT_HELP, GroupOption, IndexOption, JsonOption
 from ..reranking import (
     RERANK_DEPTH,
     RerankDepthOption,
@@ -19,6 +19,7 @@ from ..reranking import (
     reranking,
 )
 from ..terminal import print_json, progress, say, visible
+from .choice_table import print_choice
 from .kept import OutOption, kept
 from .options import ReaderOption, print_figures
 
@@ -31,10 +32,24 @@ def folder(
         Path, typer.Option(help="JSON lines, or a SQuAD-format file whose titles are documents.")
     ],
     index: IndexOption = None,
-    retriever: RetrieverOption = RETRIEVER,
+    retriever: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What finds the passages, such as bm25+colbert; bm25+rerank has the cross-encoder behind "
+            f"it. Given several times, each is compared with the first. {DEFAULT_HELP}",
+            show_default=False,
+        ),
+    ] = None,
     rerank: RerankOption = False,
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
+    colbert: Annotated[
+        str | None,
+        typer.Option(
+            help="The model of token vectors, as for `index`, in an index that keeps none.",
+            show_default=False,
+        ),
+    ] = None,
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
@@ -43,24 +58,29 @@ def folder(
     json: JsonOption = False,
 ) -> None:
     """Judge a folder by its questions: right, wrong, wrongly declined, false answers to absent questions."""
-    from ...evaluation.folder import evaluate_folder, printed_record, unindexed_documents
+    from ...evaluation.folder import evaluate_retrievers, unindexed_documents
+    from ...evaluation.folder_records import printed_record
     from ...evaluation.result_folder import ResultFolder
     from ...question_files import read_questions
 
     asked, how = read_questions(questions), reranking(rerank_by, rerank_depth)
-    [system] = reranked_names([retriever], rerank, rerank_by)
-    with kept(out) as place, open(folder, index) as library, progress() as report:
+    with kept(out) as place, open(folder, index, colbert=colbert) as library, progress() as report:
         library.sync(report=report)
+        names = reranked_names(retriever or [library.default_retriever], rerank, rerank_by)
         _warn(unindexed_documents(library, asked))
-        figures = evaluate_folder(library, asked, place, system, reader, k, threshold, report, group, how)
+        figures = evaluate_retrievers(library, asked, place, names, reader, k, threshold, report, group, how)
         records = [printed_record(record) for record in ResultFolder.open(place).records()]
+    if len(figures) > 1:
+        print_json({"systems": figures, "records": records}) if json else print_choice(figures)
+        return
+    [alone] = figures.values()
     if json:
-        print_json({**figures, "records": records})
+        print_json({**alone, "records": records})
     else:
-        _print(figures, records)
+        _print(alone, records)
 
 
-def _print(figures: Mapping[str, Any], records: list[dict[str, Any]]) -> None:
+def _print(figures: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> None:
     for record in records:
         given = visible(" ".join(record["answer"]["text"].split())) if record["answer"] else "(declined)"
         print(f"{record['verdict']:17} {visible(record['question'])} -> {given}")

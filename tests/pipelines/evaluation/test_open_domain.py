@@ -68,7 +68,7 @@ def scripted(monkeypatch):
         {n: float(n == "margin") for n in FEATURES}, 1.0, 0.0, 0.5, "scripted", "nothing"
     )
     monkeypatch.setattr(builtin, "load_reader", lambda name: Scripted())
-    monkeypatch.setattr(builtin, "load_calibration", lambda name, digest: calibration)
+    monkeypatch.setattr(builtin, "load_calibration", lambda *of: calibration)
 
 
 @pytest.fixture

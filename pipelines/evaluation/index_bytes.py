@@ -1,0 +1,22 @@
+"""What of an index a retriever needs."""
+
+from __future__ import annotations
+
+from ...index.code_cache import CACHE
+from ...retrieval.registry import stages_of
+from ..disk_usage import bytes_below
+from ..library import Library
+from ..reranking import below_reranking
+
+KINDS = {"dense": ("vectors", "codes"), "colbert": ("tokens", "codebook")}  # all others: postings
+
+
+def index_bytes(library: Library, retriever: str) -> int:
+    """How many bytes of the last commit it reads beside the catalog, which holds the text for all of them.
+
+    A cross-encoder needs none.
+    """
+    sizes = {**library.snapshot.sizes(), "codes": bytes_below(library.store.path / CACHE)}
+    stages = stages_of(below_reranking(retriever))
+    kinds = {kind for stage in stages for kind in KINDS.get(stage, ("postings",))}
+    return sum(sizes.get(kind, 0) for kind in kinds)
