@@ -7,7 +7,7 @@ an interruption costs the passages since the last commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..index.maxsim.codebook import Codebook
 from ..index.maxsim.pooling import pool
 from ..index.rows import indexed_text
 from ..index.store import Store
+from ..index.writer import Writer
 from .colbert_setting import ColbertSetting
 from .progress import Report, silent
 
@@ -44,29 +45,66 @@ def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, re
     Token vectors of other models are dropped.
     """
     with store.writer() as writer:
-        with store.snapshot() as snapshot:
-            missing = snapshot.without_tokens(encoder.digest)
-            begins = snapshot.codebook(encoder.digest) is None
-            stale = snapshot.token_models().keys() - {encoder.digest}
-        for model in sorted(stale):
-            writer.drop_tokens(model)
+        _drop_others(store, writer, encoder.digest)
         done = 0
-        for batch in _batches(missing, SAMPLED if begins else 0):
-            with store.snapshot() as snapshot:
-                texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors, lengths = encoder.encode_passages(texts, _counted_on(report, done, len(missing)))
-            vectors, lengths = pool(vectors, lengths, setting.pool)
-            if begins:
-                report("codebook", 0, 1)
-                n_tokens = len(vectors) * len(missing) // len(batch)
-                writer.put_codebook(encoder.digest, Codebook.train(vectors, n_tokens, setting.bits))
-                report("codebook", 1, 1)
-                begins = False
-            writer.put_tokens(encoder.digest, batch, vectors, lengths, encoder.covered(texts))
+        for n_encoded in _encode_missing(store, writer, encoder, setting, report):
             writer.commit()
-            done += len(batch)
+            done += n_encoded
         writer.commit()  # where passages of other models were all there was
-    return len(missing)
+    return done
+
+
+def switch_tokens(
+    store: Store,
+    encoder: TokenEncoder | None,
+    setting: ColbertSetting | None,
+    settings: Mapping[str, str],
+    report: Report = silent,
+) -> int:
+    """Sets the settings and encodes all passages by this model, in one commit; how many were encoded.
+
+    Until then searches use what there was, and an interruption leaves it so. None drops all token vectors.
+    """
+    with store.writer() as writer:
+        done = 0
+        if encoder is not None and setting is not None:
+            done = sum(_encode_missing(store, writer, encoder, setting, report))
+        for key, value in settings.items():
+            writer.set(key, value)
+        _drop_others(store, writer, encoder.digest if encoder else None)
+        writer.commit()
+    return done
+
+
+def _drop_others(store: Store, writer: Writer, digest: str | None) -> None:
+    with store.snapshot() as snapshot:
+        others = snapshot.token_models().keys() - {digest}
+    for model in sorted(others):
+        writer.drop_tokens(model)
+
+
+def _encode_missing(
+    store: Store, writer: Writer, encoder: TokenEncoder, setting: ColbertSetting, report: Report
+) -> Iterator[int]:
+    """Stages the tokens of the passages that have none; how many passages each part had."""
+    with store.snapshot() as snapshot:
+        missing = snapshot.without_tokens(encoder.digest)
+        begins = snapshot.codebook(encoder.digest) is None
+    done = 0
+    for batch in _batches(missing, SAMPLED if begins else 0):
+        with store.snapshot() as snapshot:
+            texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
+        vectors, lengths = encoder.encode_passages(texts, _counted_on(report, done, len(missing)))
+        vectors, lengths = pool(vectors, lengths, setting.pool)
+        if begins:
+            report("codebook", 0, 1)
+            n_tokens = len(vectors) * len(missing) // len(batch)
+            writer.put_codebook(encoder.digest, Codebook.train(vectors, n_tokens, setting.bits))
+            report("codebook", 1, 1)
+            begins = False
+        writer.put_tokens(encoder.digest, batch, vectors, lengths, encoder.covered(texts))
+        yield len(batch)
+        done += len(batch)
 
 
 def _batches(missing: NDArray[np.int64], n_sampled: int) -> Iterator[list[int]]:

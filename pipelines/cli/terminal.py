@@ -22,6 +22,10 @@ LABELS = {
     "questions": "asking",
     "records": "reading records",
     "steps": "training",
+    "made": "making questions",
+    "mined": "finding negatives",
+    "scores": "asking the teacher",
+    "measured": "measuring",
 }
 
 
