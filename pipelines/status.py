@@ -88,13 +88,13 @@ def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
         for name, file in zip(names, (CATALOG_NAME, CACHE_NAME), strict=True)
     }
     codes = bytes_below(index / CODES)
-    models = bytes_below(index / MODELS)
+    own = {"models": models} if (models := bytes_below(index / MODELS)) else {}
     return {
         "catalog": found["catalog"],
         **snapshot.sizes(),
         "codes": codes,
         "answers": found["answers"],
-        "models": models,
+        **own,
     }
 
 
