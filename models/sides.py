@@ -1,8 +1,9 @@
 """A model by name: its two towers and its digest, known from its files before anything is loaded.
 
 base                     the built-in model: questions and passages are encoded alike
-FOLDER, NAME@REVISION    a transformer, a sentence-transformers model, or a folder with the two folders
-                         `question` and `passage`
+dpr                      the dense heads of the built-in student, one for each side
+FOLDER, NAME@REVISION    a transformer, a student, a sentence-transformers model, or a folder with the two
+                         folders `question` and `passage`
 QUESTION::PASSAGE        two of these: of the first the side of questions, of the second that of passages
 """
 
@@ -15,8 +16,18 @@ from pathlib import Path
 from spanwise.errors import ModelRejected
 
 from .dpr_checkpoint import dpr_tower, is_dpr
-from .locate import BASE_NAMES, BASE_SHA256, find_base, find_model, is_pair
+from .locate import (
+    BASE_NAMES,
+    BASE_SHA256,
+    DPR,
+    builtin_colbert_folder,
+    find_base,
+    find_model,
+    is_pair,
+    is_student,
+)
 from .sentence_config import sentence_tower
+from .student_config import student_towers
 from .tower import Digests, Side, Tower, weights_of
 
 BETWEEN = "::"
@@ -47,12 +58,17 @@ def towers_of(name: str) -> tuple[Tower, Tower]:
     if name in BASE_NAMES:
         tower = Tower((BASE_SHA256,), find_base())
         return tower, tower
-    folders = [find_model(part) for part in parts_of(name)]
+    folders = folders_of(name)
     digests = cache(weights_of)  # for this call: a folder that serves both sides is read once
     question, passage = _tower(folders[0], "question", digests), _tower(folders[-1], "passage", digests)
     if question.inner_product != passage.inner_product:
         raise ModelRejected(f"{name}: one side is compared by cosines and the other by inner products")
     return question, passage
+
+
+def folders_of(name: str) -> list[Path]:
+    """The folders of the one or two models that a name is made of; errors as those of `find_model`."""
+    return [builtin_colbert_folder() if part == DPR else find_model(part) for part in parts_of(name)]
 
 
 def digest_of(question: Tower, passage: Tower) -> str:
@@ -67,10 +83,15 @@ def model_digest(name: str) -> str:
     if name in BASE_NAMES:  # whatever is found under this name has these weights
         name_only = Tower((BASE_SHA256,), Path())
         return digest_of(name_only, name_only)
+    if name == DPR:
+        return digest_of(*student_towers(builtin_colbert_folder(), Path()))
     return digest_of(*towers_of(name))
 
 
 def _tower(folder: Path, side: Side, digests: Digests) -> Tower:
+    if is_student(folder):
+        question, passage = student_towers(folder)
+        return question if side == "question" else passage
     if is_pair(folder):
         folder = folder / side
     read = dpr_tower if is_dpr(folder) else sentence_tower
@@ -79,4 +100,4 @@ def _tower(folder: Path, side: Side, digests: Digests) -> Tower:
 
 def _absolute(name: str) -> str:
     folder = Path(name).expanduser()
-    return str(folder.resolve()) if name not in BASE_NAMES and folder.is_dir() else name
+    return str(folder.resolve()) if name not in (*BASE_NAMES, DPR) and folder.is_dir() else name

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import string
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 PUNCTUATION = tuple(string.punctuation)  # what ColBERT skips in passages
+
+
+def marks_of(vocabulary: Iterable[str]) -> tuple[str, ...]:
+    """[CLS], [SEP], and punctuation: that of ASCII, then what else of the vocabulary is, in any script.
+
+    >>> marks_of(["[CLS]", "mill", "»", "."])[-2:]
+    ('~', '»')
+    """
+    marks = {word for word in vocabulary if len(word) == 1 and unicodedata.category(word).startswith("P")}
+    return "[CLS]", "[SEP]", *PUNCTUATION, *sorted(marks - set(PUNCTUATION))
 
 
 def skipped_ids(words: Iterable[str], vocabulary: Mapping[str, int]) -> frozenset[int]:

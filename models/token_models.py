@@ -1,8 +1,8 @@
 """A late-interaction model by name: its description and its digest, known from its files before it is loaded.
 
-builtin                  a linear layer behind the built-in base model
-FOLDER, NAME@REVISION    a MultiVectorEncoder of sentence-transformers 6, a model of PyLate, or a checkpoint
-                         of ColBERT's authors, with safetensors weights
+builtin                  the built-in student, over the base model
+FOLDER, NAME@REVISION    a student, a MultiVectorEncoder of sentence-transformers 6, a model of PyLate, or a
+                         checkpoint of ColBERT's authors, with safetensors weights
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from spanwise.errors import ModelRejected
 
-from .builtin_colbert import base_with_layer
-from .locate import BUILTIN, MODULES, builtin_colbert_folder, find_base, find_model
+from .locate import BUILTIN, MODULES, builtin_colbert_folder, find_model, is_student
 from .multi_vector_config import multi_vector_tower
 from .stanford_colbert import is_stanford, stanford_tower
+from .student_config import student_token_tower
 from .token_tower import TokenTower
 
 
@@ -27,20 +27,22 @@ def absolute_token_name(name: str) -> str:
 def token_tower_of(name: str) -> TokenTower:
     """The description of a model; ModelNotFound, or ModelRejected for what is unsafe or not known here."""
     if name == BUILTIN:
-        return base_with_layer(builtin_colbert_folder(), find_base())
+        return student_token_tower(builtin_colbert_folder())
     folder = find_model(name)
+    if is_student(folder):
+        return student_token_tower(folder)
     if (folder / MODULES).is_file():
         return multi_vector_tower(folder)
     if is_stanford(folder):
         return stanford_tower(folder)
     raise ModelRejected(
-        f"{name} is no late-interaction model: known are folders of sentence-transformers' "
-        "MultiVectorEncoder, of PyLate, and of ColBERT's authors"
+        f"{name} is no late-interaction model: known are students, folders of "
+        "sentence-transformers' MultiVectorEncoder, of PyLate, and of ColBERT's authors"
     )
 
 
 def token_model_digest(name: str) -> str:
     """The digest that the encoder of that name has: with which its vectors are stored. Nothing is loaded."""
     if name == BUILTIN:  # whatever is found as its base has the weights that it names
-        return base_with_layer(builtin_colbert_folder(), Path()).digest
+        return student_token_tower(builtin_colbert_folder(), Path()).digest
     return token_tower_of(name).digest

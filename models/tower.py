@@ -27,7 +27,8 @@ class Tower:
     `inner_product` says that they are compared by their inner product instead, and `dpr` that the
     transformer is stored as that side of the DPR paper's model, with its projection. `max_length` is the
     limit in tokens that the folder states below that of the transformer, None without one. `pools_prompt`
-    is False when the prompt's tokens are seen by the others but not pooled.
+    is False when the prompt's tokens are seen by the others but not pooled. `delta` is a file of differences
+    that make the transformer out of the base in `folder`.
     """
 
     weights: tuple[str, ...]
@@ -40,6 +41,7 @@ class Tower:
     max_length: int | None = None
     lowercase: bool = False
     dpr: Side | None = None
+    delta: Path | None = field(default=None, compare=False)
 
     @property
     def digest(self) -> str:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from .precision import autocast
 
 Batch = TypeVar("Batch")
+M = TypeVar("M", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +200,11 @@ def set_dropout(model: nn.Module, p: float) -> None:
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = p
+
+
+def own_memory(model: M) -> M:
+    """The model with weights of its own: those of a loaded one lie in a mapped file."""
+    for parameter in model.parameters():
+        parameter.data = parameter.data.clone()
+    model.requires_grad_(True)
+    return model

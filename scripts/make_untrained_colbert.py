@@ -11,21 +11,19 @@ high; a random projection keeps the cosines that are left (Johnson and Lindenstr
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import unicodedata
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import save_file
 
 from spanwise.corpora.squad import read_squad
-from spanwise.models.builtin_colbert import SETTINGS
-from spanwise.models.linear_layer import TOKENS
 from spanwise.models.locate import BASE_SHA256, builtin_colbert_folder, find_base
-from spanwise.models.skiplist import PUNCTUATION
+from spanwise.models.skiplist import marks_of
+from spanwise.models.stored_model import tuned_trunk
+from spanwise.models.student_config import StudentSettings
+from spanwise.models.student_folder import save_student
 from spanwise.models.token_encoder import TokenEncoder
 from spanwise.models.token_tower import TokenSide, TokenTower
 from spanwise.models.tower import Tower
@@ -35,37 +33,20 @@ N_PARAGRAPHS, WIDTH, SEED = 4096, 128, 0
 
 
 def main() -> None:
-    """Makes the layer and writes it with its settings."""
+    """Makes the layer and writes the student that has it."""
     parser = argparse.ArgumentParser(description="Writes the built-in late-interaction model.")
     parser.add_argument("folder", nargs="?", type=Path, default=builtin_colbert_folder())
     folder: Path = parser.parse_args().folder
     data = Path(os.environ["SPANWISE_DATA"]) / "squad" / "train-v1.1.json.gz"
-    skiplist = skipped_words()
+    skiplist = marks_of((find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines())
     mean = mean_state(paragraphs(data), skiplist)
     rng = np.random.default_rng(SEED)
     q, r = np.linalg.qr(rng.standard_normal((len(mean), WIDTH)))
     weight = (q * np.sign(np.diag(r))).T  # (WIDTH, H); the signs make the decomposition unique
-    tensors = {"linear.weight": weight, "linear.bias": -weight @ mean}
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(
-        {
-            name: torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
-            for name, values in tensors.items()
-        },
-        folder / "model.safetensors",
-    )
-    layer: dict[str, object] = {"in_features": len(mean), "out_features": WIDTH, "bias": True}
-    layer |= {"activation_function": "torch.nn.modules.linear.Identity"}
-    layer |= {"module_input_name": TOKENS, "module_output_name": TOKENS}
-    write(folder / "config.json", layer)
-    write(folder / SETTINGS, {"base_sha256": BASE_SHA256, "max_length": None, "skiplist": skiplist})
-
-
-def skipped_words() -> list[str]:
-    """[CLS], [SEP], and the punctuation of the base's vocabulary, in any script."""
-    words = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    marks = [word for word in words if len(word) == 1 and unicodedata.category(word).startswith("P")]
-    return ["[CLS]", "[SEP]", *PUNCTUATION, *sorted(set(marks) - set(PUNCTUATION))]
+    projection = torch.nn.Linear(len(mean), WIDTH)
+    stored = {"weight": weight, "bias": -weight @ mean}
+    projection.load_state_dict({name: torch.from_numpy(values).float() for name, values in stored.items()})
+    save_student(folder, tuned_trunk()[0], projection, settings=StudentSettings(None, skiplist))
 
 
 def paragraphs(data: Path) -> list[str]:
@@ -75,9 +56,9 @@ def paragraphs(data: Path) -> list[str]:
     return [found[i] for i in drawn]
 
 
-def mean_state(texts: list[str], skiplist: list[str]) -> NDArray[np.float64]:
+def mean_state(texts: list[str], skiplist: tuple[str, ...]) -> NDArray[np.float64]:
     """(H,): the mean of the states of all tokens that give vectors."""
-    side = TokenSide(skiplist=tuple(skiplist))
+    side = TokenSide(skiplist=skiplist)
     tower = TokenTower(Tower((BASE_SHA256,), find_base()), (), side, side)
     encoder = TokenEncoder.of_tower(tower)
     encoder.head = States(encoder.head.width)
@@ -96,11 +77,6 @@ class States(VectorHead):
     def forward(self, pooled: torch.Tensor) -> torch.Tensor:
         """What is given."""
         return pooled
-
-
-def write(path: Path, value: object) -> None:
-    """The value as JSON, readable by people."""
-    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ from spanwise.errors import IndexNotFound, SpanwiseError
 
 from ...index.store import Store
 from ...models import token_models
-from ...models.locate import find_model
-from ...models.sides import model_digest, parts_of
+from ...models.sides import folders_of, model_digest
 from ..library import Library
 from ..locations import is_writable, nearest_index, resolve_index
 from .finding import Finding, fail, ok, warn
@@ -53,8 +52,7 @@ def check_roots(path: Path) -> Finding:
 def check_model(path: Path | None) -> Finding:
     """Whether the encoder is there and, for the base, has the digest that it should have."""
     name = _model_of(path)
-    folders = [str(find_model(part)) for part in parts_of(name)]
-    return ok("model", f"{name} in {' and '.join(folders)}")
+    return ok("model", f"{name} in {' and '.join(map(str, folders_of(name)))}")
 
 
 def check_vectors(path: Path) -> Finding:

@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean
-from typing import TypeVar
 
 import torch
 from torch import nn
@@ -20,16 +18,15 @@ from ...models.locate import file_sha256, find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
 from ...models.stored_model import save_tuned, tuned_trunk
-from ...models.training import Progress
+from ...models.training import Progress, own_memory
 from ...reader.folder import DELTA as READER_DELTA
 from ...reader.folder import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
+from .ranking_quality import first_ranks
 
 DELTA = "cross-encoder.safetensors"
 RECORD = "training.json"
 STARTS = ("base", "reader")
-
-M = TypeVar("M", bound=nn.Module)
 
 
 def train_cross_encoder(
@@ -61,7 +58,7 @@ def train_cross_encoder(
     tokenizer = load_tokenizer(find_base())
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
-        return first_ranks(CrossEncoder(model, tokenizer, "in training"), held_out)
+        return first_ranks(CrossEncoder(model, tokenizer, "in training").score, held_out)
 
     evaluations = fine_tune_cross_encoder(
         model, tokenizer, examples, recipe, out / "run", evaluate, "mrr", report
@@ -78,24 +75,3 @@ def train_cross_encoder(
     }
     (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return evaluations
-
-
-def first_ranks(scorer: CrossEncoder, held_out: Sequence[RankingExample]) -> dict[str, float]:
-    """How well lists are ranked: `mrr` of the best positive passage, and how often it is `first`.
-
-    Equal scores count against the positive one.
-    """
-    scores = scorer.score([one.question for one in held_out], [one.passages for one in held_out])
-    ranks = [
-        1 + int((found[one.n_positive :] >= found[: one.n_positive].max()).sum())
-        for one, found in zip(held_out, scores, strict=True)
-    ]
-    return {"mrr": fmean(1 / rank for rank in ranks), "first": fmean(rank == 1 for rank in ranks)}
-
-
-def own_memory(model: M) -> M:
-    """The model with weights of its own: those of a loaded one lie in a mapped file."""
-    for parameter in model.parameters():
-        parameter.data = parameter.data.clone()
-    model.requires_grad_(True)
-    return model

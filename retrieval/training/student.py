@@ -163,10 +163,8 @@ def student_loss(model: Any, groups: Sequence[Group], texts: _Texts, recipe: Stu
 
 def freeze_layers(model: Student, n_layers: int) -> None:
     """Leaves the embeddings and the first layers of the transformer as they are; nothing for 0."""
-    if not n_layers:
-        return
-    layers: Any = model.trunk.encoder["layer"]
-    for part in (model.trunk.embeddings, *layers[:n_layers]):
+    trunk: Any = model.trunk
+    for part in (trunk.embeddings, *trunk.encoder["layer"][:n_layers]) if n_layers else ():
         part.requires_grad_(False)
 
 

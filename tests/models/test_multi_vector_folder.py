@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from made_students import student
 from made_token_models import multi_vector_model, pylate_model, stanford_model
 
 from spanwise.models.multi_vector_folder import save_token_model
@@ -24,6 +25,7 @@ MODELS = {
     ),
     "stanford": lambda folder: stanford_model(folder, {"query_maxlen": 16, "doc_maxlen": 24}),
     "builtin": lambda folder: "builtin",
+    "student": student,
 }
 
 

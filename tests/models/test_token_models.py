@@ -25,9 +25,8 @@ from safetensors.torch import load_file, save_file
 
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models import fingerprint as fingerprints
-from spanwise.models.builtin_colbert import base_with_layer
 from spanwise.models.fingerprint import token_model_fingerprint
-from spanwise.models.locate import BASE_SHA256, builtin_colbert_folder
+from spanwise.models.locate import builtin_colbert_folder
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.token_models import absolute_token_name, token_model_digest, token_tower_of
 
@@ -160,14 +159,6 @@ def test_models_of_one_vector_are_refused(tmp_path, make):
 def test_what_is_not_there_is_not_found(tmp_path):
     with pytest.raises(ModelNotFound):
         token_tower_of(str(tmp_path / "gone"))
-    with pytest.raises(ModelNotFound, match=r"settings\.json"):
-        base_with_layer(tmp_path, tmp_path)
-
-
-def test_a_layer_for_another_base_is_refused(tmp_path):
-    write(tmp_path / "settings.json", {"base_sha256": "0" * 64})
-    with pytest.raises(ModelRejected, match=BASE_SHA256):
-        base_with_layer(tmp_path, tmp_path)
 
 
 def test_pylate_marks_by_its_prefixes_before_its_prompts(tmp_path):

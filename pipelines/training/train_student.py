@@ -1,0 +1,111 @@
+"""`train colbert`: a student learns from scored lists, and its folder is written."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from spanwise.types import RankingExample
+
+from ...models.loaded_tower import LoadedTower, n_positions
+from ...models.locate import BUILTIN, STUDENT, builtin_colbert_folder, file_sha256, find_base
+from ...models.precision import pick_device
+from ...models.pretrained import load_tokenizer
+from ...models.skiplist import marks_of
+from ...models.stored_model import tuned_trunk
+from ...models.student_config import StudentSettings
+from ...models.student_folder import StoredStudent, load_student, save_student
+from ...models.token_rows import TokenRows
+from ...models.token_tower import TokenSide
+from ...models.training import Progress, own_memory
+from ...retrieval.training.student import Student, StudentRecipe, fine_tune_student
+from ...retrieval.training.student_scores import StudentScores
+from ...retrieval.training.untrained import identity_head, untrained_projection
+from .ranking_quality import first_ranks
+from .train_cross_encoder import RECORD
+
+BASE = "base"
+WIDTH = 128  # of a token vector
+AVERAGED = 4096  # passages whose states the untrained layer is centred on
+
+
+def train_student(
+    examples: Sequence[RankingExample],
+    held_out: Sequence[RankingExample],
+    out: Path,
+    recipe: StudentRecipe,
+    start: str = BASE,
+    limit: int | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> list[dict[str, float]]:
+    """Trains a student, writes its folder `out` with `training.json`, and returns the evaluations.
+
+    It begins with the base and untrained layers behind it, with the built-in student, or a folder's. The
+    weights kept are those with the best mean reciprocal rank, by token vectors, on the held-out lists;
+    `dense_mrr` and `dense_first` tell that of the dense heads. `out/run` holds the checkpoint: the same call
+    again goes on from there. ValueError when a teacher is to be followed and lists have no scores.
+    """
+    if limit is not None and limit < len(examples):
+        examples = random.Random(recipe.loop.seed).sample(list(examples), limit)
+    folder = {BASE: None, BUILTIN: builtin_colbert_folder()}.get(start, Path(start))
+    stored = load_student(folder) if folder else untrained_student(examples, recipe)
+    sides = token_rows(stored, recipe.max_length)
+    model = own_memory(_student(stored)).to(pick_device())
+
+    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
+        return ranks_of(StudentScores(model, sides), held_out)
+
+    evaluations = fine_tune_student(model, sides, examples, recipe, out / "run", evaluate, "mrr", report)
+    model.cpu()
+    save_student(out, model.trunk, model.projection, model.question_head, model.passage_head, stored.settings)
+    record = {
+        "recipe": asdict(recipe),
+        "start": start,
+        "start_sha256": file_sha256(folder / STUDENT) if folder else None,
+        "lists": len(examples),
+        "evaluations": evaluations,
+    }
+    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return evaluations
+
+
+def ranks_of(scores: StudentScores, held_out: Sequence[RankingExample]) -> dict[str, float]:
+    """`mrr` and `first` by token vectors, `dense_mrr` and `dense_first` by the dense heads."""
+    both = scores.both([one.question for one in held_out], [one.passages for one in held_out])
+    tokens, dense = (first_ranks(lambda *_, found=found: found, held_out) for found in both)
+    return {**tokens, **{f"dense_{name}": value for name, value in dense.items()}}
+
+
+def untrained_student(examples: Sequence[RankingExample], recipe: StudentRecipe) -> StoredStudent:
+    """The base with untrained layers, centred on the states of positive passages of the examples."""
+    torch.manual_seed(recipe.loop.seed)
+    trunk, _ = tuned_trunk()
+    vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    begun = StoredStudent(trunk, nn.Linear(1, 1), None, None, StudentSettings(None, marks_of(vocabulary)))
+    texts = list(dict.fromkeys(one.passages[0] for one in examples))[:AVERAGED]
+    _, passages = token_rows(begun, recipe.max_length)
+    projection = untrained_projection(trunk, passages.of(texts), WIDTH, recipe.loop.seed)
+    n_in = trunk.config.hidden_size
+    return StoredStudent(trunk, projection, identity_head(n_in), identity_head(n_in), begun.settings)
+
+
+def token_rows(stored: StoredStudent, max_length: int) -> tuple[TokenRows, TokenRows]:
+    """What makes rows of questions and of passages, of at most `max_length` tokens."""
+    base = find_base()
+    limit = min(max_length, stored.settings.max_length or max_length, n_positions(stored.trunk) or max_length)
+    network = LoadedTower(stored.trunk, load_tokenizer(base), None, limit, 0)
+    side = TokenSide(skiplist=stored.settings.skiplist)
+    return TokenRows(side, network, base), TokenRows(side, network, base)
+
+
+def _student(stored: StoredStudent) -> Student:
+    """The parts as one module; a student without dense heads gets those that change nothing."""
+    n_in = stored.projection.in_features
+    heads = (stored.question_head or identity_head(n_in), stored.passage_head or identity_head(n_in))
+    return Student(stored.trunk, stored.projection, *heads)
