@@ -29,7 +29,7 @@ from ...corpora.collections.ranking_folder import (
     write_ranking_folder,
 )
 from ...index.snapshot import Snapshot
-from ...models.locate import BUILTIN
+from ...models.locate import BUILTIN, is_student
 from ..progress import Report, silent
 from .adaptation import Adaptation, adaptation_record, is_better
 from .install import install
@@ -89,7 +89,7 @@ def adapt(
 def starting_model(library: Library) -> str:
     """The name of the model that is trained further."""
     name = library.colbert.name if library.colbert else BUILTIN
-    if name != BUILTIN and not (Path(name) / "student.safetensors").is_file():
+    if name != BUILTIN and not is_student(Path(name)):
         raise ModelMismatch(
             f"{name} is none of our own students and cannot be adapted; take ours with: "
             f"{library.sync_command} --colbert builtin"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,18 @@ from spanwise.models import fingerprint, token_encoder, token_models
 SEES = {"worse": 4, "builtin": 12, "same": 12, "better": 100}
 
 
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory) -> Path:
+    """The documents with the words of an index."""
+    root = write_corpus(tmp_path_factory.mktemp("indexed") / "notes")
+    with spanwise.open(root, cache=False) as library:
+        library.sync(vectors=False)
+    return root
+
+
 @pytest.fixture
-def corpus(tmp_path) -> Path:
-    return write_corpus(tmp_path / "notes")
+def corpus(indexed, tmp_path) -> Path:
+    return shutil.copytree(indexed, tmp_path / "notes")
 
 
 @pytest.fixture
@@ -54,6 +64,5 @@ def _settings(name: str) -> dict[str, str]:
 @pytest.fixture
 def library(corpus, loaded):
     with spanwise.open(corpus, colbert="builtin", cache=False) as library:
-        library.sync(vectors=False)
         library.sync_tokens()
         yield library
