@@ -67,7 +67,8 @@ def test_undo_brings_the_model_before_back(library):
 def test_two_adaptations_are_undone_one_after_the_other(library, loaded):
     first = adapt(library, RECIPE, teaching=teaching("better"))
     started: list = []
-    loaded[library.colbert.name].window = 12  # so that the next one can be better again
+    loaded.pop(str(library.store.path / "adapt" / "work" / "student"))
+    loaded[library.colbert.name].window = 4  # so that the next one can be better again
     second = adapt(library, RECIPE, teaching=teaching("better", trained=started))
     assert started[0][2].endswith(first.installed)
     assert models(library) == sorted([first.installed, second.installed])
