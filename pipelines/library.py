@@ -21,6 +21,7 @@ from spanwise.types import Answer, Document, Filter, Hit, Passage, Scope, Span, 
 from ..corpora.options import AS_GIVEN, ReadOptions
 from ..index.snapshot import Snapshot
 from ..index.store import Store
+from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
 from .cache_file import CACHE_NAME, CacheFile
 from .colbert_setting import is_undecided
@@ -29,6 +30,7 @@ from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generation, Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
+from .own_models import check_own_model
 from .progress import Report, silent
 from .questions import checked_k, checked_question
 from .reranking import DEPTH, Reranking, reranking_of
@@ -51,6 +53,8 @@ class Library(IndexSettings):
 
     exact: bool = False
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
+    adapt = adapted
+    undo_adapt = undone
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store)
@@ -76,7 +80,9 @@ class Library(IndexSettings):
                 f"no passage of {self.store.path} has token vectors yet; "
                 f"make them with: {self.sync_command} --colbert builtin"
             )
-        return self._models.token_encoder(self.colbert.name)
+        encoder = self._models.token_encoder(self.colbert.name)
+        check_own_model(self.colbert.name, self.store.path, encoder.digest)
+        return encoder
 
     def sync(
         self,

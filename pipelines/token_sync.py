@@ -8,7 +8,7 @@ an interruption costs the passages since the last commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,7 @@ def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, re
         for batch, texts in work.batches(work.missing):
             vectors, lengths = encoder.encode_passages(texts, work.tell)
             work.put(batch, vectors, lengths, encoder.covered(texts))
+            writer.commit()
         writer.commit()  # where passages of other models were all there was
     return len(work.missing)
 
@@ -72,7 +73,43 @@ def sync_both(store: Store, encoder: JointEncoder, setting: ColbertSetting, repo
             found, covered = encoder.encode_passages(texts, work.tell), encoder.covered(texts)
             writer.put_vectors(dense, batch, found.dense, covered)
             work.put(batch, found.tokens, found.lengths, covered)
+            writer.commit()
     return len(both)
+
+
+def switch_tokens(
+    store: Store,
+    encoder: TokenEncoder | None,
+    setting: ColbertSetting | None,
+    settings: Mapping[str, str],
+    report: Report = silent,
+) -> int:
+    """Sets the settings and encodes all passages by this model, in one commit; how many were encoded.
+
+    Until then searches use what there was, and an interruption leaves it so. None drops all token vectors.
+    """
+    n_encoded = 0
+    with store.writer() as writer:
+        for key, value in settings.items():
+            writer.set(key, value)
+        if encoder is None or setting is None:
+            drop_other_tokens(store, writer, None)
+        else:
+            work = TokenWork.begin(store, writer, encoder.digest, setting, report)
+            n_encoded = len(work.missing)
+            for batch, texts in work.batches(work.missing):
+                vectors, lengths = encoder.encode_passages(texts, work.tell)
+                work.put(batch, vectors, lengths, encoder.covered(texts))
+        writer.commit()
+    return n_encoded
+
+
+def drop_other_tokens(store: Store, writer: Writer, digest: str | None) -> None:
+    """Drop the tokens of all models but one with the next commit."""
+    with store.snapshot() as snapshot:
+        others = snapshot.token_models().keys() - {digest}
+    for model in sorted(others):
+        writer.drop_tokens(model)
 
 
 @dataclass(slots=True)
@@ -99,9 +136,7 @@ class TokenWork:
         """What is to be done; the tokens of other models are dropped with the next commit."""
         with store.snapshot() as snapshot:
             missing, begins = snapshot.without_tokens(digest), snapshot.codebook(digest) is None
-            stale = snapshot.token_models().keys() - {digest}
-        for model in sorted(stale):
-            writer.drop_tokens(model)
+        drop_other_tokens(store, writer, digest)
         return cls(store, writer, digest, setting, report, missing, begins)
 
     def batches(self, passage_ids: NDArray[np.int64]) -> Iterator[tuple[list[int], list[str]]]:
@@ -122,7 +157,7 @@ class TokenWork:
         lengths: NDArray[np.int64],
         covered: NDArray[np.int32],
     ) -> None:
-        """Store the token vectors of a batch, with a codebook trained on those of the first, and commit."""
+        """Store the token vectors of a batch with the next commit, by a codebook trained on the first."""
         vectors, lengths = pool(vectors, lengths, self.setting.pool)
         if self.begins:
             self.report("codebook", 0, 1)
@@ -131,7 +166,6 @@ class TokenWork:
             self.report("codebook", 1, 1)
             self.begins = False
         self.writer.put_tokens(self.digest, batch, vectors, lengths, covered)
-        self.writer.commit()
         self.done += len(batch)
 
 

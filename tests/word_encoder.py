@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 WIDTH = 16
 
 
+@lru_cache(maxsize=50_000)
 def vector_of_word(word: str, digest: str) -> NDArray[np.float32]:
     """A unit vector that depends on the digest and the word in small letters."""
     draw = np.random.default_rng(list(hashlib.sha256(f"{digest} {word.lower()}".encode()).digest()))

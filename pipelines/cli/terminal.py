@@ -26,6 +26,10 @@ LABELS = {
     "steps": "training",
     "train": "mining negatives",
     "validation": "mining for validation",
+    "made": "making questions",
+    "mined": "finding negatives",
+    "scores": "asking the teacher",
+    "measured": "measuring",
 }
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import typer
 
 from ...index.store import Store
+from ..adapt.history import used_models
 from ..disk_usage import bytes_below
+from ..own_models import own_problems
 from .arguments import IndexOption, JsonOption, index_of
 from .terminal import print_json, visible
 
@@ -33,7 +35,10 @@ def verify(index: IndexOption = None, json: JsonOption = False) -> None:
 def _checked(path: Path) -> tuple[list[str], dict[str, int]]:
     """The problems of an index, and how much was looked at when there is none."""
     with Store.open(path) as store:
-        if problems := store.verify():
+        problems = store.verify()
+        if not problems:
+            problems = own_problems(path, used_models(store.settings, path))
+        if problems:
             return problems, {}
         with store.snapshot() as snapshot:
             counts = {"documents": snapshot.n_documents, "passages": snapshot.n_passages}

@@ -1,0 +1,1 @@
+"""Distils the model of token vectors to the documents of one index, without labels."""
