@@ -32,7 +32,8 @@ class Leaks:
     @classmethod
     def of(cls, files: Iterable[Path]) -> Leaks:
         """What may not be trained on: see `evaluation_texts`."""
-        questions, paragraphs = [], set()
+        questions: list[str] = []
+        paragraphs: set[str] = set()
         for path in files:
             asked, read = evaluation_texts(path)
             questions += asked

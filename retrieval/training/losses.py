@@ -50,7 +50,7 @@ def label_loss(scores: Tensor, positive: Tensor, temperature: float = 1.0) -> Te
 
     With the passages of all questions of a batch as columns these are in-batch negatives.
 
-    >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 6)
-    0.180925
+    >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 5)
+    0.18092
     """
     return F.cross_entropy(scores.float() / temperature, positive)

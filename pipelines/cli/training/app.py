@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
 from . import colbert, convert, cross_encoder, negatives, reader, scores
@@ -20,7 +22,7 @@ EXAMPLES = {
     "colbert": "--lists runs/scored --validation runs/mined/validation --out runs/student",
     "convert": "--data runs/scored --to colbert --out runs/exchange",
 }
-VERBS = (
+VERBS: tuple[Callable[..., None], ...] = (
     reader.reader,
     negatives.negatives,
     cross_encoder.cross_encoder,
