@@ -89,6 +89,16 @@ def without_false_negatives(example: RankingExample, margin: float) -> RankingEx
     return replace(example, passages=passages, scores=scores)
 
 
+def shortened(example: RankingExample, n: int | None) -> RankingExample:
+    """The example with its first `n` passages, of which all positives are kept; None for all.
+
+    >>> shortened(RankingExample("q", ("a", "b", "c"), 1), 2).passages
+    ('a', 'b')
+    """
+    n = len(example.passages) if n is None else max(n, example.n_positive)
+    return replace(example, passages=example.passages[:n], scores=example.scores[:n])
+
+
 def positive_is_first(example: RankingExample) -> bool:
     """Whether a positive scores above all others; equal scores count against it."""
     best = max(example.scores[: example.n_positive])

@@ -26,6 +26,12 @@ def scores(
             help="Leave out negatives that score above the positive minus so much: they may be answers."
         ),
     ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Score the first so many lists; those mined are shuffled.")
+    ] = None,
+    passages: Annotated[
+        int | None, typer.Option(min=2, help="Keep the first so many passages of each list.")
+    ] = None,
     split: SplitOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -33,9 +39,9 @@ def scores(
     from dataclasses import asdict
 
     from ....models.cross_encoder import load_cross_encoder
-    from ...training.score import score_lists
+    from ...training.score import score_lists, shortened
 
-    examples = read_lists(lists, split)
+    examples = [shortened(one, passages) for one in read_lists(lists, split)[:limit]]
     with progress() as report:
         scored = score_lists(examples, load_cross_encoder(teacher), out, report, drop_within)
     if json:

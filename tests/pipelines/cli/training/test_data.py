@@ -75,6 +75,14 @@ def test_lists_are_scored_by_the_teacher_named(run, tmp_path, teacher):
     assert "100.0%" in run("train", "scores", "--lists", "lists", "--out", "s")[2]
 
 
+def test_lists_can_be_cut_before_they_are_scored(run, tmp_path, teacher):
+    write_ranking_folder(tmp_path / "lists", PLAIN)
+    code, out, _ = run(
+        "train", "scores", "--lists", "lists", "--out", "s", "--limit", 2, "--passages", 2, "--json"
+    )
+    assert (code, json.loads(out)["lists"], json.loads(out)["pairs"]) == (0, 2, 4)
+
+
 def test_false_negatives_are_left_out_when_asked(run, tmp_path, teacher):
     write_ranking_folder(tmp_path / "lists", PLAIN)
     code, _, err = run("train", "scores", "--lists", "lists", "--out", "s", "--drop-within", "1.5")
