@@ -24,7 +24,7 @@ from spanwise.types import RankingExample
 from ...models.cross_encoder import PairScorer
 from ...models.pair_rows import PairRow, PairRows
 from ...models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
-from .groups import PAD_MULTIPLE, Group, drawn_groups, plan_groups
+from .groups import PAD_MULTIPLE, Group, drawn_groups, length_buckets, mean_length, plan_groups
 from .losses import label_loss
 
 
@@ -56,8 +56,7 @@ def fine_tune_cross_encoder(
     rows = PairRows(tokenizer, recipe.max_length)
     texts = rows.tokens_of(text for one in examples for text in (one.question, *one.passages))
     groups = drawn_groups(examples, recipe.epochs, recipe.negatives, recipe.loop.seed)
-    longest = [max(len(texts[p]) for p in g.passages) + len(texts[g.question]) for g in groups]
-    lengths = [min(length + rows.special.count, recipe.max_length) for length in longest]
+    lengths = [mean_length([len(pair) for pair in pairs_of(group, texts, rows)]) for group in groups]
     budget = recipe.batch_tokens // (1 + recipe.negatives)
     batches = plan_groups(groups, lengths, recipe.epochs, budget, recipe.loop.seed)
 
@@ -71,12 +70,19 @@ def group_loss(
     model: nn.Module, groups: Sequence[Group], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
 ) -> Tensor:
     """The mean over groups of -ln p(positive); groups may differ in size."""
-    pairs = [rows.row(texts[g.question], texts[passage]) for g in groups for passage in g.passages]
+    pairs = [pair for group in groups for pair in pairs_of(group, texts, rows)]
     device = next(model.parameters()).device
-    scores = model(**padded_inputs(pairs, rows, device))
+    buckets = length_buckets([len(pair) for pair in pairs])
+    found = [model(**padded_inputs([pairs[i] for i in bucket], rows, device)) for bucket in buckets]
+    scores = torch.cat(found)[np.argsort(np.concatenate(buckets))]
     split = scores.split([len(g.passages) for g in groups])
     lists = nn.utils.rnn.pad_sequence(list(split), batch_first=True, padding_value=-torch.inf)
     return label_loss(lists, torch.zeros(len(groups), dtype=torch.long, device=device))
+
+
+def pairs_of(group: Group, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
+    """A row for each passage of the group."""
+    return [rows.row(texts[group.question], texts[passage]) for passage in group.passages]
 
 
 def padded_inputs(pairs: Sequence[PairRow], rows: PairRows, device: torch.device) -> dict[str, Tensor]:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from spanwise.types import RankingExample
 
-from ...models.batching import token_budget_batches
+from ...models.batching import padded, token_budget_batches
 
 PAD_MULTIPLE = 32
+_BUCKET = 64  # smaller ones pad less and compute slower
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def plan_groups(
 ) -> list[NDArray[np.int64]]:
     """All batches of the run in order: epochs one after another, each shuffled, of like length in a batch.
 
-    `lengths` are those of the longest sequence of each group, `budget` the padded tokens of all of these.
+    `lengths` are the mean ones of the sequences of each group, `budget` is that of the tokens of one a group.
     """
     rng = np.random.default_rng(seed)
     per_epoch = len(groups) // epochs
@@ -63,3 +64,18 @@ def plan_groups(
         planned = token_budget_batches(noisy, budget, PAD_MULTIPLE)
         batches += [order[planned[i]] for i in rng.permutation(len(planned))]
     return batches
+
+
+def length_buckets(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+    """The items in parts of like length, short ones first: each is padded for itself, to far less.
+
+    >>> [part.tolist() for part in length_buckets([70, 10, 100, 30])]
+    [[1, 3], [0, 2]]
+    """
+    buckets = -(-np.asarray(lengths) // _BUCKET)
+    return [np.flatnonzero(buckets == bucket) for bucket in np.unique(buckets)]
+
+
+def mean_length(lengths: Sequence[int]) -> int:
+    """The mean of the padded lengths of a group's sequences, rounded up."""
+    return -(-sum(padded(length, PAD_MULTIPLE) for length in lengths) // len(lengths))

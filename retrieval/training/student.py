@@ -30,7 +30,7 @@ from spanwise.types import RankingExample
 
 from ...models.token_rows import TokenRow, TokenRows
 from ...models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
-from .groups import PAD_MULTIPLE, Group, drawn_groups, plan_groups
+from .groups import PAD_MULTIPLE, Group, drawn_groups, length_buckets, mean_length, plan_groups
 from .losses import label_loss, margin_mse, softened_kl
 
 Distil = Literal["kl", "margin-mse", "none"]
@@ -92,6 +92,20 @@ class Encoded:
     kept: Tensor
     dense: Tensor
 
+    @classmethod
+    def joined(cls, parts: Sequence[Encoded], order: NDArray[np.int64]) -> Encoded:
+        """The texts of all parts, taken in that order, padded to the longest."""
+        longest = max(part.kept.shape[1] for part in parts)
+        columns: list[tuple[Tensor, ...]] = []
+        for part in parts:
+            wide = longest - part.kept.shape[1]
+            tokens, kept = (
+                nn.functional.pad(part.tokens, (0, 0, 0, wide)),
+                nn.functional.pad(part.kept, (0, wide)),
+            )
+            columns.append((tokens, kept, part.dense))
+        return cls(*(torch.cat(column)[order] for column in zip(*columns, strict=True)))
+
 
 def max_sim(questions: Encoded, passages: Encoded) -> Tensor:
     """(Q, P): for each question and passage the sum over the question's kept tokens of their best match.
@@ -129,7 +143,7 @@ def fine_tune_student(
     groups = drawn_groups(examples, recipe.epochs, recipe.negatives, recipe.loop.seed)
     batches = plan_groups(
         groups,
-        texts.passage_lengths(groups),
+        [mean_length([len(texts.passages[text]) for text in group.passages]) for group in groups],
         recipe.epochs,
         recipe.batch_tokens // (1 + recipe.negatives),
         recipe.loop.seed,
@@ -148,7 +162,7 @@ def student_loss(model: Any, groups: Sequence[Group], texts: _Texts, recipe: Stu
     """
     column = {text: i for i, text in enumerate(dict.fromkeys(p for group in groups for p in group.passages))}
     questions = model([texts.questions[group.question] for group in groups], "question")
-    passages = model([texts.passages[text] for text in column], "passage")
+    passages = _in_buckets(model, [texts.passages[text] for text in column])
     own = [[column[passage] for passage in group.passages] for group in groups]
     positive = torch.tensor([columns[0] for columns in own], device=questions.dense.device)
     teacher = _lists([torch.tensor(group.scores) for group in groups]).to(questions.dense.device)
@@ -162,6 +176,12 @@ def student_loss(model: Any, groups: Sequence[Group], texts: _Texts, recipe: Stu
     if recipe.dense:
         total = total + recipe.dense * of(questions.dense @ passages.dense.T, recipe.dense_tau)
     return total
+
+
+def _in_buckets(model: Any, passages: Sequence[TokenRow]) -> Encoded:
+    buckets = length_buckets([len(row) for row in passages])
+    parts = [model([passages[i] for i in bucket], "passage") for bucket in buckets]
+    return Encoded.joined(parts, np.argsort(np.concatenate(buckets)))
 
 
 def freeze_layers(model: Student, n_layers: int) -> None:
@@ -209,7 +229,3 @@ class _Texts:
         passages = list(dict.fromkeys(text for one in examples for text in one.passages))
         asked, read = (rows.of(texts) for rows, texts in zip(sides, (questions, passages), strict=True))
         return cls(dict(zip(questions, asked, strict=True)), dict(zip(passages, read, strict=True)))
-
-    def passage_lengths(self, groups: Sequence[Group]) -> list[int]:
-        """The longest passage of each group, in tokens."""
-        return [max(len(self.passages[text]) for text in group.passages) for group in groups]
