@@ -13,7 +13,7 @@ from .made_question import MadeQuestion
 ENOUGH = 3  # terms with which a heading says by itself what it is about
 MOST_PASSAGES = 4  # below a heading that is a question for all of them
 LONGEST = 200  # characters of a question
-_NUMBER = re.compile(r"^(?:[A-Z]?[\d.]+|[ivxIVX]+\.|[A-Za-z]\))\s+")
+_NUMBERING = re.compile(r"^(?:[A-Z]?[\d.]+|[ivxIVX]+\.|[A-Za-z]\))\s+")
 
 
 def heading_questions(
@@ -34,7 +34,7 @@ def heading_questions(
 
 
 def _question(heading: Heading, parent: str, analyzer: Analyzer) -> str | None:
-    own, above = (_NUMBER.sub("", " ".join(text.split())) for text in (heading.text, parent))
+    own, above = (_NUMBERING.sub("", " ".join(text.split())) for text in (heading.text, parent))
     n_terms = len(set(analyzer.question_terms(own)))
     if 0 < n_terms < ENOUGH and above and above != own:
         own, n_terms = f"{above}: {own}", n_terms + len(set(analyzer.question_terms(above)))
