@@ -34,7 +34,8 @@ def open(
     keeps the one that it has, if any, and a new one those that the default retriever needs. With "none" a new
     index keeps none; what is there stays, see `Library.use_colbert`. `cache` is as for `Library`, and off
     where SPANWISE_NO_CACHE is set.
-    Nothing is read before `sync`. Raises FolderNotFound, and ModelMismatch for an index of another model.
+    Nothing is read before `sync`. Raises FolderNotFound, ModelMismatch for an index of another model, and
+    ModelNotFound or ModelRejected, with nothing made, for one that cannot be had.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
@@ -47,8 +48,18 @@ def open(
         library.add(folders)
         return library
     roots = roots_setting(with_folders((), folders), path)
-    settings = {**roots, MODEL: model_setting(model or "base"), **Analyzer().settings()}
+    settings = {**roots, MODEL: _model(model), **Analyzer().settings()}
     return Library(Store.create(path, settings | _tokens(colbert)), _wanted(cache))
+
+
+def _model(name: str | None) -> str:
+    """The setting of a new index; one that is named has to be there, so that no index of it is made in vain."""
+    from ..models.sides import model_digest
+
+    setting = model_setting(name or "base")
+    if name is not None:
+        model_digest(setting)
+    return setting
 
 
 def _tokens(colbert: str | None) -> dict[str, str]:

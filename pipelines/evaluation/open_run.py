@@ -73,6 +73,7 @@ def run_open(
         "seed": seed,
     }
     with ResultFolder.start(out, "open", settings) as results, planned.open() as library:
+        library.retriever("bm25")  # an index of another analyzer is refused before anything is encoded
         if "colbert" in stages:
             library.require_colbert(colbert, colbert_bits)
         if {"colbert", "dense"} <= stages:

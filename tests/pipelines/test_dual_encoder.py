@@ -10,7 +10,7 @@ from made_collections import WRITERS
 from made_encoders import dpr_pair, sentence_model, write
 
 import spanwise
-from spanwise.errors import ModelMismatch
+from spanwise.errors import ModelMismatch, ModelNotFound
 from spanwise.index.rows import indexed_text
 from spanwise.models.dual_encoder import load_encoder
 
@@ -90,3 +90,12 @@ def test_a_model_whose_settings_changed_is_refused_and_the_command_mends_it(fold
         library.sync()
         assert library.search(QUESTION, retriever="dense")
         assert library.missing_vectors() == 0
+
+
+@pytest.mark.parametrize("name", ["nowhere", "dpr::nowhere"])
+def test_a_model_that_is_not_there_leaves_no_index(tmp_path, name):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    with pytest.raises(ModelNotFound):
+        spanwise.open(notes, model=name)
+    assert list(notes.iterdir()) == []
