@@ -53,7 +53,7 @@ def open(
 
 
 def _model(name: str | None) -> str:
-    """The setting of a new index; one that is named has to be there, so that no index of it is made in vain."""
+    """The setting of a new index; a model that is named has to be there, or nothing is made."""
     from ..models.sides import model_digest
 
     setting = model_setting(name or "base")
