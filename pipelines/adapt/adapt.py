@@ -38,12 +38,12 @@ from .made_question import MadeQuestion
 from .make_questions import Questions, make_questions
 from .measure import compared, measure, measured_passages
 from .recipe import AdaptRecipe
-from .teaching import Teacher, Teaching, consistent
+from .teaching import Teaching, consistent
 from .work import work_folder
 
 if TYPE_CHECKING:
     from ...eval.significance.comparison import Comparison
-    from ...retrieval.protocol import Retriever
+    from ...retrieval.protocol import Retriever, Scorer
     from ..library import Library
 
 TRAINING, VALIDATION = "training", "validation"
@@ -127,7 +127,7 @@ def _tell(report: Report, total: int, done: int) -> None:
 
 
 def _scored(
-    teacher: Teacher, teaching: Teaching, recipe: AdaptRecipe, work: Path, report: Report
+    teacher: Scorer, teaching: Teaching, recipe: AdaptRecipe, work: Path, report: Report
 ) -> tuple[list[RankingExample], list[RankingExample]]:
     """The lists with scores: those to learn from, which the teacher agrees with, and all to choose by."""
     scored = []

@@ -5,44 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from spanwise.types import RankingExample
 
+from ...retrieval.protocol import Scorer
 from ..progress import Report
 from .recipe import LEARNED, AdaptRecipe
 
-
-class Teacher(Protocol):
-    """A cross-encoder; `digest` names all that its scores depend on."""
-
-    digest: str
-
-    def score(
-        self,
-        questions: Sequence[str],
-        passages: Sequence[Sequence[str]],
-        report: Callable[[int], None] = ...,
-    ) -> list[NDArray[np.float32]]:
-        """For each question a score for each of its passages."""
-
-
-Score = Callable[[Sequence[RankingExample], Teacher, Path, Report], object]
+Score = Callable[[Sequence[RankingExample], Scorer, Path, Report], object]
 Train = Callable[[Sequence[RankingExample], Sequence[RankingExample], Path, AdaptRecipe, str, Report], object]
 
 
-def load_teacher(name: str) -> Teacher:
+def load_teacher(name: str) -> Scorer:
     """The cross-encoder of that name; ModelNotFound or ModelRejected when it cannot be had."""
     from ...models.cross_encoder import load_cross_encoder
 
-    teacher: Teacher = load_cross_encoder(name)
+    teacher: Scorer = load_cross_encoder(name)
     return teacher
 
 
-def score(examples: Sequence[RankingExample], teacher: Teacher, out: Path, report: Report) -> object:
+def score(examples: Sequence[RankingExample], teacher: Scorer, out: Path, report: Report) -> object:
     """Writes the lists with the teacher's scores to a folder; goes on where it was interrupted."""
     from ..training.score import score_lists
 
@@ -77,7 +60,7 @@ def train(
 class Teaching:
     """The three as one; others may stand in for them."""
 
-    load: Callable[[str], Teacher] = load_teacher
+    load: Callable[[str], Scorer] = load_teacher
     score: Score = score
     train: Train = train
 

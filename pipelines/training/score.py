@@ -7,31 +7,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.types import RankingExample
 
 from ...corpora.collections.ranking_folder import write_ranking_folder
+from ...retrieval.protocol import Scorer
 from ..progress import Report, silent
 from .kept_scores import KeptScores
 
 LISTS_AT_ONCE = 256
 DIGITS = 4
 SCORES = "scores.jsonl"
-
-
-class Scorer(Protocol):
-    """A teacher; `digest` names all that its scores depend on."""
-
-    digest: str
-
-    def score(
-        self, questions: Sequence[str], passages: Sequence[Sequence[str]]
-    ) -> Sequence[NDArray[np.float32]]:
-        """For each question a score for each of its passages."""
 
 
 @dataclass(frozen=True, slots=True)

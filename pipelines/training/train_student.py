@@ -55,7 +55,11 @@ def train_student(
     if limit is not None and limit < len(examples):
         examples = random.Random(recipe.loop.seed).sample(list(examples), limit)
     folder = {BASE: None, BUILTIN: builtin_colbert_folder()}.get(start, Path(start))
-    stored = load_student(folder) if folder else untrained_student(examples, recipe)
+    if folder:
+        stored = load_student(folder)
+    else:
+        positives = list(dict.fromkeys(one.passages[0] for one in examples))
+        stored = untrained_student(positives[:AVERAGED], recipe.max_length, recipe.loop.seed)
     sides = token_rows(stored, recipe.max_length)
     model = own_memory(_student(stored)).to(pick_device())
 
@@ -84,15 +88,14 @@ def ranks_of(scores: StudentScores, held_out: Sequence[RankingExample]) -> dict[
     return {**tokens, **{f"dense_{name}": value for name, value in dense.items()}}
 
 
-def untrained_student(examples: Sequence[RankingExample], recipe: StudentRecipe) -> StoredStudent:
-    """The base with untrained layers, centred on the states of positive passages of the examples."""
-    torch.manual_seed(recipe.loop.seed)
+def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> StoredStudent:
+    """The base with untrained layers, centred on the states of these passages."""
+    torch.manual_seed(seed)
     trunk, _ = tuned_trunk()
     vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     begun = StoredStudent(trunk, nn.Linear(1, 1), None, None, StudentSettings(None, marks_of(vocabulary)))
-    texts = list(dict.fromkeys(one.passages[0] for one in examples))[:AVERAGED]
-    _, passages = token_rows(begun, recipe.max_length)
-    projection = untrained_projection(trunk, passages.of(texts), WIDTH, recipe.loop.seed)
+    _, rows = token_rows(begun, max_length)
+    projection = untrained_projection(trunk, rows.of(passages), WIDTH, seed)
     n_in = trunk.config.hidden_size
     return StoredStudent(trunk, projection, identity_head(n_in), identity_head(n_in), begun.settings)
 
