@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -23,7 +21,8 @@ from ..reader.examples import ReaderExample, unanswerable
 from ..reader.span_reader import SpanReader
 from ..reader.training import ReaderRecipe, fine_tune
 from .evaluation.squad import GoldQuestion, predict
-from .training.loss_curve import RUN, write_loss_curve
+from .training.loss_curve import RUN
+from .training.record import write_record
 from .validation_split import split_articles
 
 ABSENT_SHARE = 0.33
@@ -67,14 +66,8 @@ def train_reader(
         report,
     )
     save_delta(out / DELTA, model.cpu().state_dict(), load_span_model_state(base), BASE_SHA256, precision)
-    record = {
-        "recipe": asdict(recipe),
-        "questions": len(examples),
-        "absent_share": ABSENT_SHARE,
-        "evaluations": evaluations,
-    }
-    (out / "training.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    write_loss_curve(out)
+    data = {"questions": len(examples), "absent_share": ABSENT_SHARE}
+    write_record(out, recipe, data, precision, evaluations)
     return evaluations
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -15,7 +13,8 @@ from spanwise.types import RankingExample
 
 from ...models.cross_encoder import CrossEncoder, PairScorer
 from ...models.cross_encoder_models import DELTA
-from ...models.locate import file_sha256, find_base
+from ...models.delta import Precision
+from ...models.locate import find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
 from ...models.stored_model import save_tuned, tuned_trunk
@@ -23,10 +22,10 @@ from ...models.training import Progress, own_memory
 from ...reader.folder import DELTA as READER_DELTA
 from ...reader.folder import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
-from .loss_curve import RUN, write_loss_curve
+from .loss_curve import RUN
 from .ranking_quality import first_ranks
+from .record import started, write_record
 
-RECORD = "training.json"
 STARTS = ("base", "reader")
 
 
@@ -37,13 +36,15 @@ def train_cross_encoder(
     recipe: CrossEncoderRecipe,
     start: str = "reader",
     limit: int | None = None,
+    precision: Precision = "int8",
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains, writes `out/cross-encoder.safetensors` and `out/training.json`, returns the evaluations.
 
     It begins with the base or with the built-in reader, which has learned to compare questions and passages
-    already. The weights kept are those with the best mean reciprocal rank on the held-out lists. `out/run`
-    holds the checkpoint: the same call again goes on from there.
+    already. The weights kept are those with the best mean reciprocal rank on the held-out lists; they are
+    stored as differences from the base, in `precision`. `out/run` holds the checkpoint: the same call again
+    goes on from there.
     """
     if start not in STARTS:
         raise ValueError(f"start must be one of {', '.join(STARTS)}, not {start!r}")
@@ -66,14 +67,7 @@ def train_cross_encoder(
     )
     model.cpu()
     added = {f"head.{name}": tensor for name, tensor in head.state_dict().items()}
-    save_tuned(out / DELTA, model.trunk, added)
-    record = {
-        "recipe": asdict(recipe),
-        "start": start,
-        "start_sha256": file_sha256(delta) if delta else None,
-        "lists": len(examples),
-        "evaluations": evaluations,
-    }
-    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    write_loss_curve(out)
+    save_tuned(out / DELTA, model.trunk, added, precision)
+    data = {**started(start, delta), "lists": len(examples)}
+    write_record(out, recipe, data, precision, evaluations)
     return evaluations

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -13,8 +11,9 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
+from ...models.delta import Precision
 from ...models.loaded_tower import LoadedTower, n_positions
-from ...models.locate import BUILTIN, STUDENT, builtin_colbert_folder, file_sha256, find_base
+from ...models.locate import BUILTIN, STUDENT, builtin_colbert_folder, find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
 from ...models.skiplist import marks_of
@@ -27,9 +26,9 @@ from ...models.training import Progress, own_memory
 from ...retrieval.training.student import Student, StudentRecipe, fine_tune_student
 from ...retrieval.training.student_scores import StudentScores
 from ...retrieval.training.untrained import identity_head, untrained_projection
-from .loss_curve import RUN, write_loss_curve
+from .loss_curve import RUN
 from .ranking_quality import first_ranks
-from .train_cross_encoder import RECORD
+from .record import started, write_record
 
 BASE = "base"
 WIDTH = 128  # of a token vector
@@ -43,6 +42,7 @@ def train_student(
     recipe: StudentRecipe,
     start: str = BASE,
     limit: int | None = None,
+    precision: Precision = "int8",
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains a student, writes its folder `out` with `training.json`, and returns the evaluations.
@@ -68,16 +68,10 @@ def train_student(
 
     evaluations = fine_tune_student(model, sides, examples, recipe, out / RUN, evaluate, "mrr", report)
     model.cpu()
-    save_student(out, model.trunk, model.projection, model.question_head, model.passage_head, stored.settings)
-    record = {
-        "recipe": asdict(recipe),
-        "start": start,
-        "start_sha256": file_sha256(folder / STUDENT) if folder else None,
-        "lists": len(examples),
-        "evaluations": evaluations,
-    }
-    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    write_loss_curve(out)
+    heads = model.question_head, model.passage_head
+    save_student(out, model.trunk, model.projection, *heads, stored.settings, precision)
+    data = {**started(start, folder / STUDENT if folder else None), "lists": len(examples)}
+    write_record(out, recipe, data, precision, evaluations)
     return evaluations
 
 

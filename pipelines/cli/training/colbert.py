@@ -18,7 +18,9 @@ from .options import (
     ListsOption,
     NegativesOption,
     OutOption,
+    PrecisionOption,
     RateOption,
+    StoredPrecision,
     TrainingSeedOption,
 )
 from .run import read_lists, show_evaluations, told_run
@@ -66,6 +68,7 @@ def colbert(
     frozen_layers: Annotated[
         int, typer.Option(min=0, help="So many first layers, with the embeddings, stay as they are.")
     ] = 0,
+    precision: PrecisionOption = StoredPrecision.int8,
     seed: TrainingSeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -95,7 +98,7 @@ def colbert(
             f"spanwise train scores --lists {lists} --out …"
         )
     with told_run(out) as report:
-        evaluations = train_student(examples, held_out, out, recipe, start, limit, report)
+        evaluations = train_student(examples, held_out, out, recipe, start, limit, precision.value, report)
     show_evaluations(out, evaluations, json, f"spanwise index … --colbert {out}")
 
 

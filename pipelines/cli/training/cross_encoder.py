@@ -17,7 +17,9 @@ from .options import (
     ListsOption,
     NegativesOption,
     OutOption,
+    PrecisionOption,
     RateOption,
+    StoredPrecision,
     TrainingSeedOption,
 )
 from .run import read_lists, show_evaluations, told_run
@@ -37,6 +39,7 @@ def cross_encoder(
     batch_tokens: BatchOption = 6144,
     accumulate: AccumulateOption = 1,
     max_length: LengthOption = 320,
+    precision: PrecisionOption = StoredPrecision.int8,
     seed: TrainingSeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -49,5 +52,7 @@ def cross_encoder(
     recipe = CrossEncoderRecipe(loop, epochs, negatives, batch_tokens, max_length)
     examples, held_out = read_lists(lists), read_lists(validation)
     with told_run(out) as report:
-        evaluations = train_cross_encoder(examples, held_out, out, recipe, start, limit, report)
+        evaluations = train_cross_encoder(
+            examples, held_out, out, recipe, start, limit, precision.value, report
+        )
     show_evaluations(out, evaluations, json, f"spanwise train scores … --teacher {out}")

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class StoredPrecision(str, Enum):  # noqa: UP042 (typer shows the values of this kind)
+    """How the differences from the base are stored."""
+
+    bf16 = "bf16"
+    int8 = "int8"
+    int6 = "int6"
+    int4 = "int4"
+    int3 = "int3"
+    int2 = "int2"
+
 
 OutOption = Annotated[
     Path, typer.Option(help="Folder for the weights and the checkpoint; the same one resumes.")
@@ -35,3 +48,6 @@ NegativesOption = Annotated[
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
 TrainingSeedOption = Annotated[int, typer.Option(help="Seed of the order and of all that is drawn.")]
+PrecisionOption = Annotated[
+    StoredPrecision, typer.Option(help="How the weights are stored: fewer bits make a smaller file.")
+]

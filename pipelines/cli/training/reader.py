@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from ..arguments import JsonOption
-from .options import AccumulateOption, EpochsOption, LimitOption, OutOption, RateOption
+from .options import (
+    AccumulateOption,
+    EpochsOption,
+    LimitOption,
+    OutOption,
+    PrecisionOption,
+    RateOption,
+    StoredPrecision,
+)
 from .run import show_evaluations, told_run
 
 
@@ -21,6 +29,7 @@ def reader(
     epochs: EpochsOption = 1,
     learning_rate: RateOption = 2e-4,
     accumulate: AccumulateOption = 1,
+    precision: PrecisionOption = StoredPrecision.int8,
     seed: Annotated[int, typer.Option(help="Seed of order, windows and the made-up absent questions.")] = 0,
     json: JsonOption = False,
 ) -> None:
@@ -34,6 +43,6 @@ def reader(
     datasets = [read_squad(path) for path in data]
     with told_run(out) as report:
         evaluations = train_reader(
-            datasets, out, ReaderRecipe(loop=loop, epochs=epochs), limit, report=report
+            datasets, out, ReaderRecipe(loop=loop, epochs=epochs), limit, precision.value, report
         )
     show_evaluations(out, evaluations, json, f"spanwise ask … --reader {out}", digits=2)

@@ -11,7 +11,8 @@ from tiny_students import HELD_OUT, THINGS, lists_of
 
 from spanwise.models.stored_model import tuned_trunk
 from spanwise.models.training import Recipe
-from spanwise.pipelines.training.train_cross_encoder import DELTA, RECORD, train_cross_encoder
+from spanwise.pipelines.training.record import RECORD
+from spanwise.pipelines.training.train_cross_encoder import DELTA, train_cross_encoder
 from spanwise.retrieval.training.cross_encoder import CrossEncoderRecipe
 from spanwise.types import RankingExample
 
@@ -55,6 +56,14 @@ def test_a_folder_is_written_and_says_how_it_was_made(tmp_path):
         "head.weight": (1, 384),
         "head.bias": (1,),
     }
+
+
+def test_fewer_bits_make_a_smaller_file_of_the_same_run(tmp_path):
+    evaluations = train_cross_encoder(EXAMPLES, KEPT, tmp_path, RECIPE, start="base")
+    whole = (tmp_path / DELTA).stat().st_size
+    assert train_cross_encoder(EXAMPLES, KEPT, tmp_path, RECIPE, "base", None, "int4") == evaluations
+    assert (tmp_path / DELTA).stat().st_size < 0.6 * whole
+    assert json.loads((tmp_path / RECORD).read_text(encoding="utf-8"))["precision"] == "int4"
 
 
 def test_what_nothing_can_be_learned_from_is_refused(tmp_path):

@@ -12,7 +12,7 @@ from tiny_students import HELD_OUT, THINGS, lists_of
 from spanwise.models.student_folder import load_student
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import Recipe
-from spanwise.pipelines.training.train_cross_encoder import RECORD
+from spanwise.pipelines.training.record import RECORD
 from spanwise.pipelines.training.train_student import train_student
 from spanwise.retrieval.training.student import StudentRecipe
 from spanwise.types import RankingExample

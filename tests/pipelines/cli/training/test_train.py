@@ -22,8 +22,8 @@ def trainer(monkeypatch, tmp_path):
     """Puts a small run in the place of both trainers; the list holds what each was called with."""
     called = []
 
-    def small(examples, held_out, out, recipe, start, limit, report):
-        called.append((list(examples), list(held_out), recipe, start, limit))
+    def small(examples, held_out, out, recipe, start, limit, precision, report):
+        called.append((list(examples), list(held_out), recipe, start, limit, precision))
         return train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", report)
 
     monkeypatch.setattr(train_cross_encoder, "train_cross_encoder", small)
@@ -41,7 +41,7 @@ def test_without_options_the_recipe_is_the_default_one(run, trainer, verb, start
     code, out, err = run("train", verb, *ARGUMENTS, "--json")
     assert code == 0, err
     assert [figures["step"] for figures in json.loads(out)["evaluations"]] == [6, 12]
-    assert trainer == [(SCORED, PLAIN, recipe, start, None)]
+    assert trainer == [(SCORED, PLAIN, recipe, start, None, "int8")]
 
 
 def test_the_settings_of_a_student_are_handed_on(run, trainer):
@@ -50,12 +50,13 @@ def test_the_settings_of_a_student_are_handed_on(run, trainer):
         *("--student-temperature", 0.5, "--dense-temperature", 0.1, "--labels", 0.2, "--dense", 0),
         *("--epochs", 2, "--negatives", 7, "--learning-rate", 3e-4, "--batch-tokens", 1024),
         *("--accumulate", 4, "--max-length", 128, "--frozen-layers", 2, "--seed", 5, "--start", "builtin"),
+        *("--precision", "int4"),
     )
     assert code == 0, err
     assert (out.splitlines()[1].split()[:2], "12 steps, loss" in err) == (["step", "12"], True)
     loop = Recipe(learning_rate=3e-4, seed=5, accumulate=4, evaluate_at=(0.5, 1.0))
     recipe = StudentRecipe(loop, 2, 7, 1024, 128, "margin-mse", 0.5, 0.1, 4.0, 0.2, 0.0, 2)
-    assert trainer[0][2:] == (recipe, "builtin", 2)
+    assert trainer[0][2:] == (recipe, "builtin", 2, "int4")
 
 
 def test_lists_without_scores_need_no_teacher_for_labels_alone(run, trainer, tmp_path):
@@ -67,7 +68,7 @@ def test_lists_without_scores_need_no_teacher_for_labels_alone(run, trainer, tmp
 
 
 def test_interrupted_it_says_how_far_it_is_and_draws_it(run, monkeypatch, trainer, tmp_path):
-    def stopped(examples, held_out, out, recipe, start, limit, report):
+    def stopped(examples, held_out, out, recipe, start, limit, precision, report):
         def stop(progress):
             if progress.step == 3:
                 raise KeyboardInterrupt

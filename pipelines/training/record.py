@@ -1,0 +1,36 @@
+"""What a training leaves beside the weights: how they were made, and how the loss fell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...models.delta import Precision
+from ...models.locate import file_sha256
+from .loss_curve import write_loss_curve
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RECORD = "training.json"
+
+
+def write_record(
+    out: Path,
+    recipe: DataclassInstance,
+    data: Mapping[str, Any],
+    precision: Precision,
+    evaluations: Sequence[Mapping[str, float]],
+) -> None:
+    """Writes `out/training.json` and draws `out/loss.svg`; `data` is what was learned from, and how much."""
+    record = {"recipe": asdict(recipe), **data, "precision": precision, "evaluations": list(evaluations)}
+    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_loss_curve(out)
+
+
+def started(start: str, weights: Path | None) -> dict[str, str | None]:
+    """What a training began with: the name, and the sha256 of the weights where they are not the base's."""
+    return {"start": start, "start_sha256": file_sha256(weights) if weights else None}
