@@ -27,7 +27,8 @@ from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.postings_index import PostingsIndex
 from ..index.statistics import CorpusStatistics
-from .lexical import LexicalRetriever
+from .lexical import Terms, lexical_stage
+from .stage import Stage
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -91,7 +92,7 @@ class BM25:
         return scores
 
 
-def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> LexicalRetriever:
+def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:
     """The retriever `bm25` over a snapshot."""
     index = PostingsIndex(snapshot.postings(), weighting or BM25(), snapshot.places)
-    return LexicalRetriever("bm25", index, snapshot, analyzer)
+    return lexical_stage("bm25", index, snapshot, analyzer)

@@ -8,30 +8,23 @@ from numpy.typing import NDArray
 from spanwise.errors import IndexEmpty, ModelMismatch
 
 from ..index import Snapshot
-from .encoded import EncodedRetriever
 from .protocol import Encoder
+from .stage import Stage
 
 
-class DenseRetriever(EncodedRetriever[NDArray[np.float32]]):
-    """Ranks the passages that have a vector by their cosine with the question; others are not found."""
+def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[NDArray[np.float32]]:
+    """The retriever `dense`: the vectors of the encoder's model, passages by their cosine with the question.
 
-    name = "dense"
-
-    @classmethod
-    def build(cls, snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> DenseRetriever:
-        """Load the vectors of the encoder's model: `IndexEmpty` when none are stored, `ModelMismatch` when
-        only those of other models are.
-
-        The search runs where the encoder does; on a CPU a large collection is searched approximately, unless
-        `exact`.
-        """
-        models = snapshot.vector_models()
-        if not models:
-            raise IndexEmpty("no passage has a vector yet: run `spanwise index FOLDER` to encode them")
-        if encoder.digest not in models:
-            raise ModelMismatch(
-                f"the passages were encoded by {', '.join(sorted(models))}, not by {encoder.digest}: "
-                "run `spanwise index FOLDER --model NAME` to encode them with this one"
-            )
-        device = str(getattr(encoder, "device", "cpu"))
-        return cls(snapshot.vectors(encoder.digest, exact, device), encoder, snapshot)
+    `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. The search
+    runs where the encoder does; on a CPU a large collection is searched approximately, unless `exact`.
+    """
+    models = snapshot.vector_models()
+    if not models:
+        raise IndexEmpty("no passage has a vector yet: run `spanwise index FOLDER` to encode them")
+    if encoder.digest not in models:
+        raise ModelMismatch(
+            f"the passages were encoded by {', '.join(sorted(models))}, not by {encoder.digest}: "
+            "run `spanwise index FOLDER --model NAME` to encode them with this one"
+        )
+    index = snapshot.vectors(encoder.digest, exact, str(getattr(encoder, "device", "cpu")))
+    return Stage("dense", encoder.encode_questions, index, snapshot)

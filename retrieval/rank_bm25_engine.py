@@ -21,7 +21,8 @@ from ..index.live_postings import LivePostings
 from ..index.protocol import Places, Ranking
 from ..index.ranking import best, check_k, rows_among
 from .bm25 import BM25, idf_lucene
-from .lexical import LexicalRetriever
+from .lexical import Terms, lexical_stage
+from .stage import Stage
 
 
 class RankBM25Index:
@@ -77,7 +78,7 @@ def _bags(postings: LivePostings) -> list[list[str]]:
 
 def rank_bm25_retriever(
     snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None
-) -> LexicalRetriever:
+) -> Stage[Terms]:
     """The retriever `rank_bm25` over a snapshot."""
     index = RankBM25Index.build(snapshot.postings(), weighting or BM25(), snapshot.places)
-    return LexicalRetriever("rank_bm25", index, snapshot, analyzer)
+    return lexical_stage("rank_bm25", index, snapshot, analyzer)

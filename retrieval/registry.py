@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from .bm25 import bm25_retriever
-from .colbert import ColbertRetriever
-from .dense import DenseRetriever
+from .colbert import colbert_retriever
+from .dense import dense_retriever
 from .encoders import Encoders
 from .fusion import FusionRetriever
-from .lexical import LexicalRetriever
+from .lexical import Terms
 from .protocol import Retriever
 from .rank_bm25_engine import rank_bm25_retriever
+from .stage import Stage
 from .tfidf import tfidf_retriever
 
-Stage = LexicalRetriever | DenseRetriever | ColbertRetriever
-
-LEXICAL: dict[str, Callable[[Snapshot, Analyzer], LexicalRetriever]] = {
+LEXICAL: dict[str, Callable[[Snapshot, Analyzer], Stage[Terms]]] = {
     "tfidf": tfidf_retriever,
     "bm25": bm25_retriever,
     "rank_bm25": rank_bm25_retriever,
 }
-ENCODED: dict[str, Callable[[Snapshot, Encoders, bool], Stage]] = {
-    "dense": lambda snapshot, encoders, exact: DenseRetriever.build(snapshot, encoders.passages(), exact),
-    "colbert": lambda snapshot, encoders, exact: ColbertRetriever.build(snapshot, encoders.tokens(), exact),
+ENCODED: dict[str, Callable[[Snapshot, Encoders, bool], Stage[Any]]] = {
+    "dense": lambda snapshot, encoders, exact: dense_retriever(snapshot, encoders.passages(), exact),
+    "colbert": lambda snapshot, encoders, exact: colbert_retriever(snapshot, encoders.tokens(), exact),
 }
 ALIASES = {"hybrid": "bm25+dense"}
 
@@ -63,7 +63,7 @@ def build_retriever(
         raise IndexEmpty(
             "the index holds no passages: run `spanwise index FOLDER` on a folder with documents"
         )
-    stages: list[Stage] = [
+    stages: list[Stage[Any]] = [
         LEXICAL[stage](snapshot, analyzer) if stage in LEXICAL else ENCODED[stage](snapshot, encoders, exact)
         for stage in names
     ]

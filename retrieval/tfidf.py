@@ -26,7 +26,8 @@ from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.postings_index import PostingsIndex
 from ..index.statistics import CorpusStatistics
-from .lexical import LexicalRetriever
+from .lexical import Terms, lexical_stage
+from .stage import Stage
 
 
 def idf_lg(df: int, n_docs: int) -> float:
@@ -116,8 +117,8 @@ class TfIdf:
         return scores / np.where(lengths > 0, lengths, 1)
 
 
-def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> LexicalRetriever:
+def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
     """The retriever `tfidf` over a snapshot; the norms of all passages are computed here."""
     postings = snapshot.postings()
     weighting = TfIdf(document_norms(postings, postings.all_statistics))
-    return LexicalRetriever("tfidf", PostingsIndex(postings, weighting, snapshot.places), snapshot, analyzer)
+    return lexical_stage("tfidf", PostingsIndex(postings, weighting, snapshot.places), snapshot, analyzer)

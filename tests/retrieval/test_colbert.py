@@ -9,7 +9,7 @@ from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build_retriever
 from spanwise.retrieval.alignment import aligned, check_alignable
-from spanwise.retrieval.colbert import ColbertRetriever
+from spanwise.retrieval.colbert import colbert_retriever
 
 MILL = {
     "mill.txt": ["the mill was founded in 1790", "an owl lives there"],
@@ -36,7 +36,7 @@ def mill(corpus_of):
 
 def found(corpus, question, k=10, encoder=None):
     with corpus.snapshot() as snapshot:
-        (hits,) = ColbertRetriever.build(snapshot, encoder or WordEncoder()).search([question], k)
+        (hits,) = colbert_retriever(snapshot, encoder or WordEncoder()).search([question], k)
     return hits
 
 
@@ -66,7 +66,7 @@ def test_an_index_without_token_vectors_is_named(corpus_of) -> None:
         corpus_of(MILL).snapshot() as snapshot,
         pytest.raises(IndexEmpty, match="spanwise index FOLDER --colbert builtin"),
     ):
-        ColbertRetriever.build(snapshot, WordEncoder())
+        colbert_retriever(snapshot, WordEncoder())
 
 
 def test_token_vectors_of_another_model_are_refused(mill) -> None:
@@ -74,7 +74,7 @@ def test_token_vectors_of_another_model_are_refused(mill) -> None:
         mill.snapshot() as snapshot,
         pytest.raises(ModelMismatch, match="words, not by newer: run `spanwise index FOLDER --colbert NAME`"),
     ):
-        ColbertRetriever.build(snapshot, WordEncoder("newer"))
+        colbert_retriever(snapshot, WordEncoder("newer"))
 
 
 def test_an_encoder_that_gives_nan_is_refused(mill) -> None:
@@ -87,12 +87,12 @@ def test_an_encoder_that_gives_nan_is_refused(mill) -> None:
 @pytest.mark.parametrize(("questions", "k"), [([" "], 3), (["cat"], 0)])
 def test_empty_questions_and_k_below_one_are_refused(mill, questions, k) -> None:
     with mill.snapshot() as snapshot, pytest.raises(ValueError, match=r"empty|at least 1"):
-        ColbertRetriever.build(snapshot, WordEncoder()).search(questions, k)
+        colbert_retriever(snapshot, WordEncoder()).search(questions, k)
 
 
 def test_no_question_no_ranking(mill) -> None:
     with mill.snapshot() as snapshot:
-        assert ColbertRetriever.build(snapshot, WordEncoder()).search([], 3) == []
+        assert colbert_retriever(snapshot, WordEncoder()).search([], 3) == []
 
 
 def test_fusions_are_spelled_with_a_plus(mill) -> None:
@@ -108,7 +108,7 @@ def test_fusions_are_spelled_with_a_plus(mill) -> None:
 def test_a_search_is_confined_to_what_is_allowed(mill) -> None:
     with mill.snapshot() as snapshot:
         among = snapshot.passage_ids_of(["inn.txt"])
-        (hits,) = ColbertRetriever.build(snapshot, WordEncoder()).search(["owl"], 5, among)
+        (hits,) = colbert_retriever(snapshot, WordEncoder()).search(["owl"], 5, among)
     assert [hit.passage.document_id for hit in hits] == ["inn.txt"]
 
 

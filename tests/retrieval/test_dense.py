@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
-from spanwise.retrieval.dense import DenseRetriever
+from spanwise.retrieval.dense import dense_retriever
 
 ANIMALS = {
     "cat": [0.3, 0.9, 0.6],
@@ -50,7 +50,7 @@ def encode(corpus, digest="toy", only=None):
 
 def found(corpus, question="cat", k=10, encoder=None):
     with corpus.snapshot() as snapshot:
-        (hits,) = DenseRetriever.build(snapshot, encoder or Lookup()).search([question], k)
+        (hits,) = dense_retriever(snapshot, encoder or Lookup()).search([question], k)
     return {hit.passage.text: hit.score for hit in hits}
 
 
@@ -68,14 +68,14 @@ def test_passages_without_a_vector_are_not_found(animals) -> None:
 def test_a_hit_names_its_stage(animals) -> None:
     encode(animals)
     with animals.snapshot() as snapshot:
-        (hits,) = DenseRetriever.build(snapshot, Lookup()).search(["dog"], 1)
+        (hits,) = dense_retriever(snapshot, Lookup()).search(["dog"], 1)
     assert hits[0].scores == {"dense": hits[0].score}
     assert hits[0].rank == 1
 
 
 def test_an_index_without_vectors_is_named(animals) -> None:
     with animals.snapshot() as snapshot, pytest.raises(IndexEmpty, match="spanwise index FOLDER"):
-        DenseRetriever.build(snapshot, Lookup())
+        dense_retriever(snapshot, Lookup())
 
 
 def test_vectors_of_another_model_are_refused(animals) -> None:
@@ -84,7 +84,7 @@ def test_vectors_of_another_model_are_refused(animals) -> None:
         animals.snapshot() as snapshot,
         pytest.raises(ModelMismatch, match="older, not by toy: run `spanwise index FOLDER --model NAME`"),
     ):
-        DenseRetriever.build(snapshot, Lookup())
+        dense_retriever(snapshot, Lookup())
 
 
 def test_an_encoder_that_gives_nan_is_refused(animals) -> None:
@@ -97,10 +97,10 @@ def test_an_encoder_that_gives_nan_is_refused(animals) -> None:
 def test_empty_questions_and_k_below_one_are_refused(animals, questions, k) -> None:
     encode(animals)
     with animals.snapshot() as snapshot, pytest.raises(ValueError, match=r"empty|at least 1"):
-        DenseRetriever.build(snapshot, Lookup()).search(questions, k)
+        dense_retriever(snapshot, Lookup()).search(questions, k)
 
 
 def test_no_question_no_ranking(animals) -> None:
     encode(animals)
     with animals.snapshot() as snapshot:
-        assert DenseRetriever.build(snapshot, Lookup()).search([], 3) == []
+        assert dense_retriever(snapshot, Lookup()).search([], 3) == []

@@ -1,9 +1,9 @@
-"""Retrieval by what a model makes of questions and passages: an encoder in front of an index."""
+"""A single way to rank: an index, and what makes of questions that which it ranks by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +15,21 @@ from ..index.protocol import Index, Ranking
 from .hits import check_questions, hits_of
 
 Queries = TypeVar("Queries")
-Encoded = TypeVar("Encoded", covariant=True)
 
 
-class QuestionEncoder(Protocol[Encoded]):
-    """Makes of questions what an index ranks by."""
+class Stage(Generic[Queries]):
+    """Ranks the passages that its index holds; others are not found. Its scores in a hit have its name."""
 
-    def encode_questions(self, texts: Sequence[str]) -> Encoded:
-        """One vector, or the vectors of its tokens, for each question."""
-
-
-class EncodedRetriever(Generic[Queries]):
-    """Ranks the passages that the model has encoded; others are not found."""
-
-    name: str
-
-    def __init__(self, index: Index[Queries], encoder: QuestionEncoder[Queries], snapshot: Snapshot) -> None:
+    def __init__(
+        self,
+        name: str,
+        queries_of: Callable[[Sequence[str]], Queries],
+        index: Index[Queries],
+        snapshot: Snapshot,
+    ) -> None:
+        self.name = name
+        self._queries_of = queries_of
         self._index = index
-        self._encoder = encoder
         self._snapshot = snapshot
 
     def search(
@@ -44,4 +41,4 @@ class EncodedRetriever(Generic[Queries]):
     def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
-        return self._index.search(self._encoder.encode_questions(questions), k, among) if questions else []
+        return self._index.search(self._queries_of(questions), k, among) if questions else []
