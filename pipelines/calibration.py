@@ -30,8 +30,7 @@ from .default_retriever import DEFAULT_RETRIEVER
 from .evaluation.squad import GoldQuestion
 from .paragraph_index import contexts_of, paragraph_library
 from .progress import Report, silent
-from .reranking import below_reranking
-from .sync import sync_vectors
+from .reranking import below_reranking, stages_below
 from .validation_split import split_articles
 
 ABSENT_PARAGRAPHS = 0.3
@@ -71,6 +70,7 @@ def fit_calibration(
     rng = random.Random(seed)
     distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
     absent = _absent_contexts(validation, rng)
+    stages = stages_below([retriever])
     with TemporaryDirectory() as folder:
         kept = [
             (article.title.replace("_", " "), paragraph.context)
@@ -79,11 +79,7 @@ def fit_calibration(
             if paragraph.context not in absent
         ]
         with paragraph_library(kept, Path(folder) / "index") as library:
-            stages = stages_of(below_reranking(retriever))
-            sync_vectors(library.store, library.encoder, report)
-            if "colbert" in stages:
-                library.use_colbert(colbert)
-                library.sync_tokens(report)
+            library.encode_for({"dense"} | stages, colbert, report=report)
             questions = _questions(validation, n_questions, rng)
             asker = library.asker(retriever, reader, calibrated=False)
             observed = _observe(asker, questions, absent, k, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,17 @@ def below_reranking(system: str) -> str:
     'bm25'
     """
     return reranking_of(system, None)[0]
+
+
+def stages_below(systems: Iterable[str]) -> set[str]:
+    """What these systems search by together; `ValueError` for one that is not known.
+
+    >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
+    ['bm25', 'colbert', 'dense']
+    """
+    from ..retrieval.registry import stages_of
+
+    return {stage for system in systems for stage in stages_of(below_reranking(system))}
 
 
 def reranking_of(retriever: str, model: str | None, depth: int = DEPTH) -> tuple[str, Reranking | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -106,6 +106,25 @@ class SyncedIndex(IndexSettings):
         if self.colbert is None or not lacks_tokens(self.store, self.colbert):
             return 0
         return sync_tokens(self.store, self.token_encoder, self.colbert, report)
+
+    def encode_for(
+        self, stages: Container[str], colbert: str, bits: int | None = None, report: Report = silent
+    ) -> None:
+        """Encodes what passages lack of what these stages search by; words must be there.
+
+        ModelMismatch when token vectors are wanted and the index keeps those of another model.
+        """
+        from .sync import sync_vectors
+
+        both = "colbert" in stages and "dense" in stages
+        if "colbert" in stages:
+            self.require_colbert(colbert, bits)
+        if both:
+            self.sync_both(report)
+        if "dense" in stages:
+            sync_vectors(self.store, self.encoder, report)
+        if "colbert" in stages:
+            self.sync_tokens(report)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:

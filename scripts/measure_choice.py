@@ -27,8 +27,7 @@ import spanwise
 from spanwise.errors import SpanwiseError
 from spanwise.pipelines.evaluation.folder import evaluate_retrievers
 from spanwise.pipelines.question_files import read_questions
-from spanwise.pipelines.reranking import Reranking, below_reranking
-from spanwise.retrieval.registry import stages_of
+from spanwise.pipelines.reranking import Reranking, stages_below
 
 ROOT = Path(__file__).resolve().parent.parent
 ALONE = ("bm25", "hybrid", "colbert", "bm25+colbert", "bm25+dense+colbert")
@@ -123,7 +122,7 @@ def minutes_per_1000_files(indexing: Mapping[str, float], retriever: str) -> flo
     >>> minutes_per_1000_files({"files": 100, "words": 6.0, "vectors": 12.0, "tokens": 60.0}, "bm25+dense")
     3.0
     """
-    parts = {"words"} | {PARTS[stage] for stage in stages_of(below_reranking(retriever)) if stage in PARTS}
+    parts = {"words"} | {PARTS[stage] for stage in stages_below([retriever]) if stage in PARTS}
     return sum(indexing[part] for part in parts) / 60 / max(indexing["files"], 1) * 1000
 
 
@@ -133,7 +132,7 @@ def measure(name: str, out: Path, retrievers: Sequence[str], reranking: Rerankin
     folder, place = folder_of(task, out), out / name
     place.mkdir(parents=True, exist_ok=True)
     questions = read_questions(ROOT / task.questions)
-    stages = {stage for one in retrievers for stage in stages_of(below_reranking(one))}
+    stages = stages_below(retrievers)
     with spanwise.open(folder, place / "index", cache=False, colbert="none") as library:
         indexing = indexed(library, stages, place / INDEXING)
         figures = evaluate_retrievers(library, questions, place / "asked", retrievers, reranking=reranking)

@@ -13,11 +13,10 @@ from typing import Any
 
 from ...eval.question_set import FolderQuestion
 from ...models import cross_encoder_models
-from ...retrieval.registry import stages_of
 from ..ask import Asker
 from ..library import Library
 from ..progress import Report, silent
-from ..reranking import AS_USUAL, Reranking, below_reranking, system_reranking
+from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
 from .folder_comparison import compared_with_first
 from .folder_figures import folder_figures
 from .folder_records import TOP, folder_record
@@ -123,8 +122,7 @@ def _settings(
     for name in askers:
         if how := system_reranking(name, reranking):
             settings |= {**how, "rerank_digest": cross_encoder_models.cross_encoder_digest(reranking.model)}
-    stages = {stage for name in askers for stage in stages_of(below_reranking(name))}
-    if "colbert" in stages and library.colbert is not None:
+    if "colbert" in stages_below(askers) and library.colbert is not None:
         settings |= {**library.colbert.settings(), "token_encoders": sorted(library.snapshot.token_models())}
     return settings
 

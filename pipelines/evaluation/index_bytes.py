@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ...index.code_cache import CACHE
-from ...retrieval.registry import stages_of
 from ..disk_usage import bytes_below
 from ..library import Library
-from ..reranking import below_reranking
+from ..reranking import stages_below
 
 KINDS = {"dense": ("vectors", "codes"), "colbert": ("tokens", "codebook")}  # all others: postings
 
@@ -17,6 +16,5 @@ def index_bytes(library: Library, retriever: str) -> int:
     A cross-encoder needs none.
     """
     sizes = {**library.snapshot.sizes(), "codes": bytes_below(library.store.path / CACHE)}
-    stages = stages_of(below_reranking(retriever))
-    kinds = {kind for stage in stages for kind in KINDS.get(stage, ("postings",))}
+    kinds = {kind for stage in stages_below([retriever]) for kind in KINDS.get(stage, ("postings",))}
     return sum(sizes.get(kind, 0) for kind in kinds)

@@ -11,11 +11,9 @@ from typing import Any
 from spanwise.errors import DataMalformed
 
 from ...corpora.squad import SquadDataset, read_squad
-from ...retrieval.registry import stages_of
 from ..paragraph_index import contexts_of
 from ..progress import Report, silent
-from ..reranking import AS_USUAL, Reranking, below_reranking
-from ..sync import sync_vectors
+from ..reranking import AS_USUAL, Reranking, stages_below
 from .open_corpus import OpenCorpus
 from .open_domain import evaluate_open, questions_to_ask
 from .result_folder import ResultFolder
@@ -45,7 +43,7 @@ def run_open(
     where there is none. A folder of the same settings is gone on with, also for more retrievers.
     """
     names = list(dict.fromkeys(retrievers))
-    stages = {stage for name in names for stage in stages_of(below_reranking(name))}
+    stages = stages_below(names)
     dataset = read_together(data)
     contexts = contexts_of(dataset.articles)
     for path in corpus:
@@ -55,13 +53,7 @@ def run_open(
         raise DataMalformed(f"{', '.join(map(str, data))}: no question to ask; unanswerable ones need --read")
     planned = OpenCorpus.plan(index or out / "index", contexts, model)
     settings = {
-        "data": [path.name for path in data],
-        "corpus": [path.name for path in corpus],
-        "questions": len(questions),
-        "questions_sha256": _digest(_identity(question) for question in questions),
-        "documents": len(planned.document_ids),
-        "documents_sha256": _digest(planned.document_ids),
-        "model": planned.model,
+        **_searched(data, corpus, planned, questions),
         "colbert": colbert,
         "colbert_bits": colbert_bits,
         "rerank": reranking.model,
@@ -74,14 +66,7 @@ def run_open(
     }
     with ResultFolder.start(out, "open", settings) as results, planned.open() as library:
         library.retriever("bm25")  # an index of another analyzer is refused before anything is encoded
-        if "colbert" in stages:
-            library.require_colbert(colbert, colbert_bits)
-        if {"colbert", "dense"} <= stages:
-            library.sync_both(report)
-        if "dense" in stages:
-            sync_vectors(library.store, library.encoder, report)
-        if "colbert" in stages:
-            library.sync_tokens(report)
+        library.encode_for(stages, colbert, colbert_bits, report)
         return evaluate_open(library, questions, read, names, results, reader, k, report, reranking)
 
 
@@ -104,6 +89,21 @@ def read_together(paths: Sequence[Path]) -> SquadDataset:
         tuple(article for one in sets for article in one.articles),
         tuple(question for one in sets for question in one.relocated),
     )
+
+
+def _searched(
+    data: Sequence[Path], corpus: Sequence[Path], planned: OpenCorpus, questions: Sequence[GoldQuestion]
+) -> dict[str, Any]:
+    """Of the settings, what is asked and what is searched."""
+    return {
+        "data": [path.name for path in data],
+        "corpus": [path.name for path in corpus],
+        "questions": len(questions),
+        "questions_sha256": _digest(_identity(question) for question in questions),
+        "documents": len(planned.document_ids),
+        "documents_sha256": _digest(planned.document_ids),
+        "model": planned.model,
+    }
 
 
 def _identity(question: GoldQuestion) -> str:

@@ -22,12 +22,10 @@ from ...eval.ranking.evaluate import evaluate
 from ...eval.ranking.measures import Measure
 from ...eval.ranking.qrels import read_qrels, write_qrels
 from ...retrieval.protocol import Retriever
-from ...retrieval.registry import stages_of
 from ..document_library import digest_of, document_library, text_document
 from ..library import Library
 from ..progress import Report, silent
-from ..reranking import AS_USUAL, Reranking, below_reranking, system_reranking
-from ..sync import sync_vectors
+from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
 from .document_ranking import rank_documents
 from .result_folder import Ranking, ResultFolder
 
@@ -85,16 +83,9 @@ class RetrievalTest:
 
     def library(self, index: Path, retrievers: Sequence[str], report: Report = silent) -> Library:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
-        stages = {stage for name in retrievers for stage in stages_of(below_reranking(name))}
+        stages = stages_below(retrievers)
         library = document_library(self._documents(), index, self.passages, self.model, report)
-        if "colbert" in stages:
-            library.require_colbert(self.colbert, self.colbert_bits)
-        if {"colbert", "dense"} <= stages:
-            library.sync_both(report)
-        if "dense" in stages:
-            sync_vectors(library.store, library.encoder, report)
-        if "colbert" in stages:
-            library.sync_tokens(report)
+        library.encode_for(stages, self.colbert, self.colbert_bits, report)
         return library
 
     def run(
