@@ -24,7 +24,7 @@ def rank_documents(
     """The best `n_documents` for a question, fewer only where no more can be found.
 
     The first search is for `n_passages`, or `n_documents` where that is more. While these lie in too few
-    documents, twice as many are searched for. What was found before keeps its place, as does what a person
+    documents, a third more are searched for. What was found before keeps its place, as does what a person
     sees who asks for less: a fusion ranks otherwise when it looks deeper. Scores never rise along the
     ranking, so that a run sorted by score keeps its order.
     """
@@ -38,5 +38,5 @@ def rank_documents(
                 best[hit.passage.document_id] = lowest = min(lowest, hit.score)
         if len(best) >= n_documents or len(hits) < k:
             return DocumentRanking(first, list(best.items())[:n_documents])
-        k *= 2
+        k += -(-k // 3)
         hits = retriever.search([question], k)[0]

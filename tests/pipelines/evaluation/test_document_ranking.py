@@ -46,7 +46,7 @@ def test_a_document_stands_where_its_best_passage_stands() -> None:
 def test_it_looks_deeper_while_passages_share_documents() -> None:
     retriever = Listed(*"aaaabbbbcd")
     assert names(rank_documents(retriever, "q", 3)) == "abc"
-    assert retriever.depths == [3, 6, 12]
+    assert retriever.depths == [3, 4, 6, 8, 11]
 
 
 def test_it_stops_where_nothing_more_is_found() -> None:
