@@ -8,22 +8,17 @@ the step that it is in, with a checkpoint.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from .held_interrupt import held_interrupt
-from .precision import autocast
-from .training_history import CHECKPOINT, read_run
+from .training_run import Run
 
 Batch = TypeVar("Batch")
 M = TypeVar("M", bound=nn.Module)
@@ -34,7 +29,9 @@ class Recipe:
     """The settings of one run; `learning_rate` is the peak, reached after the warm-up.
 
     The gradients of `accumulate` batches make one step, each batch counting the same; the last step may have
-    fewer. `checkpoint_every` and the schedule count steps.
+    fewer. `checkpoint_every` and the schedule count steps. `layer_decay` below 1 changes lower layers less
+    (`layer_rates`); with `average` above 0 a moving average of the weights is evaluated and kept
+    (`weight_average`).
     """
 
     learning_rate: float = 2e-4
@@ -45,11 +42,17 @@ class Recipe:
     checkpoint_every: int = 500
     evaluate_at: tuple[float, ...] = (0.5, 0.75, 1.0)
     accumulate: int = 1
+    layer_decay: float = 1.0
+    average: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a step of no batch."""
+        """Refuse a step of no batch, and decays that are none."""
         if self.accumulate < 1:
             raise ValueError(f"accumulate must be 1 or more, not {self.accumulate}")
+        if not 0 < self.layer_decay <= 1:
+            raise ValueError(f"layer_decay must be above 0 and at most 1, not {self.layer_decay}")
+        if not 0 <= self.average < 1:
+            raise ValueError(f"average must be at least 0 and below 1, not {self.average}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def train(
     the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie.
     """
     groups = [batches[at : at + recipe.accumulate] for at in range(0, len(batches), recipe.accumulate)]
-    state = _Run(model, len(groups), recipe, folder)
+    state = Run(model, len(groups), recipe, folder)
     due = {max(1, math.ceil(part * len(groups))) for part in recipe.evaluate_at}
     started = time.monotonic()
     try:
@@ -114,125 +117,6 @@ def train(
     state.restore_best()
     model.eval()
     return state.evaluations
-
-
-class _Run:
-    """The state of a run that goes into a checkpoint."""
-
-    def __init__(self, model: nn.Module, steps: int, recipe: Recipe, folder: Path) -> None:
-        self.model, self.recipe, self.folder = model, recipe, folder
-        self.step, self.evaluations, self.losses = 0, [], []
-        self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
-        decayed = [p for p in self.trainable.values() if p.dim() >= 2]
-        plain = [p for p in self.trainable.values() if p.dim() < 2]
-        self.optimizer = torch.optim.AdamW(
-            [
-                {"params": decayed, "weight_decay": recipe.weight_decay},
-                {"params": plain, "weight_decay": 0.0},
-            ],
-            lr=recipe.learning_rate,
-            fused=True,
-        )
-        self.fingerprint = {
-            "recipe": json.loads(json.dumps(asdict(recipe))),
-            "steps": steps,
-            "start": self._digest(),
-        }
-        folder.mkdir(parents=True, exist_ok=True)
-        torch.manual_seed(recipe.seed)
-        if (folder / CHECKPOINT).is_file():
-            self._resume(folder / CHECKPOINT)
-        model.train()
-
-    evaluations: list[dict[str, float]]
-    losses: list[float]
-
-    @property
-    def evaluated_at(self) -> set[int]:
-        return {int(figures["step"]) for figures in self.evaluations}
-
-    def one_step(
-        self, loss: Callable[[nn.Module, Any], Tensor], batches: Sequence[Any], rate: float
-    ) -> float:
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        device = next(iter(self.trainable.values())).device
-        total = 0.0
-        for batch in batches:
-            with autocast(device):
-                value = loss(self.model, batch) / len(batches)
-            value.backward()
-            total += float(value.detach())
-        nn.utils.clip_grad_norm_(self.trainable.values(), self.recipe.clip_norm)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        self.step += 1
-        self.losses.append(total)
-        if not math.isfinite(self.losses[-1]):
-            raise FloatingPointError(
-                f"the loss of step {self.step} is {self.losses[-1]}: lower the learning rate"
-            )
-        return self.losses[-1]
-
-    def evaluate(self, measured: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
-        self.model.eval()
-        figures = dict(measured(self.model))
-        self.model.train()
-        with held_interrupt():
-            best = max((e[select_by] for e in self.evaluations), default=-math.inf)
-            if figures[select_by] >= best:
-                save_file(self._weights(), self.folder / "best.safetensors")
-            self.evaluations.append({"step": self.step, **figures})
-            self.save()
-
-    def save(self) -> None:
-        tensors = self._weights()
-        for name, parameter in self.trainable.items():
-            for key, value in self.optimizer.state[parameter].items():
-                tensors[f"{name}:{key}"] = value.detach().cpu().contiguous().clone()
-        tensors["generator:torch"] = torch.get_rng_state()
-        run = {**self.fingerprint, "step": self.step, "evaluations": self.evaluations, "losses": self.losses}
-        save_file(tensors, self.folder / "checkpoint.new", metadata={"run": json.dumps(run)})
-        (self.folder / "checkpoint.new").replace(self.folder / CHECKPOINT)
-
-    def restore_best(self) -> None:
-        if (self.folder / "best.safetensors").is_file():
-            self._load(load_file(self.folder / "best.safetensors"))
-
-    def _resume(self, path: Path) -> None:
-        run = read_run(path)
-        run["recipe"] = {"accumulate": 1, **run["recipe"]}  # which older checkpoints do not name
-        if {key: run.get(key, value) for key, value in self.fingerprint.items()} != self.fingerprint:
-            raise ValueError(
-                f"{self.folder} holds a run with other settings: name another folder or remove it"
-            )
-        tensors = load_file(path)
-        self._load(tensors)
-        for name, parameter in self.trainable.items():
-            prefix = f"{name}:"
-            self.optimizer.state[parameter] = {
-                key.removeprefix(prefix): value.to(parameter.device)
-                for key, value in tensors.items()
-                if key.startswith(prefix)
-            }
-        torch.set_rng_state(tensors["generator:torch"])
-        self.step, self.evaluations, self.losses = run["step"], run["evaluations"], run["losses"]
-
-    def _digest(self) -> str:
-        """Of the weights that the run starts from: with others it would be another run."""
-        found = hashlib.sha256()
-        for name, tensor in self._weights().items():
-            found.update(name.encode())
-            found.update(tensor.numpy().data)
-        return found.hexdigest()
-
-    def _weights(self) -> dict[str, Tensor]:
-        return {name: p.detach().cpu().contiguous().clone() for name, p in self.trainable.items()}
-
-    @torch.no_grad()
-    def _load(self, tensors: Mapping[str, Tensor]) -> None:
-        for name, parameter in self.trainable.items():
-            parameter.copy_(tensors[name])
 
 
 def freeze_word_embeddings(model: nn.Module) -> None:

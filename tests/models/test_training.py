@@ -26,18 +26,19 @@ def test_training_lowers_the_loss(tmp_path):
     assert evaluate(model)["score"] > before
 
 
-def test_an_interrupted_run_resumes_to_the_same_weights(tmp_path):
+@pytest.mark.parametrize("recipe", [RECIPE, replace(RECIPE, average=0.9, layer_decay=0.5)])
+def test_an_interrupted_run_resumes_to_the_same_weights(tmp_path, recipe):
     whole, stopped = a_model(), a_model()
-    expected = train(whole, BATCHES, loss, RECIPE, tmp_path / "whole", evaluate, "score")
+    expected = train(whole, BATCHES, loss, recipe, tmp_path / "whole", evaluate, "score")
 
     def stop(progress):
         if progress.step == 9:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(stopped, BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score", stop)
+        train(stopped, BATCHES, loss, recipe, tmp_path / "stopped", evaluate, "score", stop)
     resumed = a_model()
-    assert train(resumed, BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
+    assert train(resumed, BATCHES, loss, recipe, tmp_path / "stopped", evaluate, "score") == expected
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name])
 
@@ -53,6 +54,21 @@ def test_the_best_evaluated_weights_are_kept(tmp_path):
     model = a_model()
     train(model, BATCHES, loss, RECIPE, tmp_path, falling, "score")
     assert torch.equal(model[0].weight, seen[0])
+
+
+def test_what_is_evaluated_and_kept_is_the_average(tmp_path):
+    seen = []
+
+    def seeing(model):
+        seen.append(model[0].weight.detach().clone())
+        return {"score": 1.0}
+
+    recipe = replace(RECIPE, average=0.9, evaluate_at=(1.0,))
+    plain, averaged = a_model(), a_model()
+    train(plain, BATCHES, loss, replace(recipe, average=0.0), tmp_path / "plain", evaluate, "score")
+    train(averaged, BATCHES, loss, recipe, tmp_path / "averaged", seeing, "score")
+    assert torch.equal(averaged[0].weight, seen[0])
+    assert not torch.allclose(averaged[0].weight, plain[0].weight)
 
 
 def test_a_folder_of_other_settings_is_refused(tmp_path):
