@@ -38,8 +38,8 @@ from spanwise.models.skiplist import marks_of
 from spanwise.models.stored_model import tuned_trunk
 from spanwise.models.student_config import StudentSettings
 from spanwise.models.student_folder import StoredStudent
-from spanwise.pipelines.train_reader import evaluate_reader, examples_of
 from spanwise.pipelines.training.ranking_quality import first_ranks
+from spanwise.pipelines.training.train_reader import evaluate_reader, examples_of
 from spanwise.pipelines.training.train_student import ranks_of, token_rows
 from spanwise.pipelines.validation_split import split_articles
 from spanwise.reader.builtin import DELTA, load_reader

@@ -42,6 +42,15 @@ RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 AccumulateOption = Annotated[
     int, typer.Option(min=1, help="How many batches make one step: more in less memory.")
 ]
+LayerDecayOption = Annotated[
+    float, typer.Option(min=0.01, max=1.0, help="Each layer learns so much slower than the one above it.")
+]
+AverageOption = Annotated[
+    float,
+    typer.Option(
+        min=0.0, max=0.9999, help="Decay of a moving average of the weights, which is kept; 0: none."
+    ),
+]
 NegativesOption = Annotated[
     int, typer.Option(min=1, help="Negatives of a list in a step, drawn anew for each epoch.")
 ]

@@ -10,14 +10,18 @@ import typer
 from ..arguments import JsonOption
 from .options import (
     AccumulateOption,
+    AverageOption,
+    BatchOption,
     EpochsOption,
+    LayerDecayOption,
+    LengthOption,
     LimitOption,
     OutOption,
     PrecisionOption,
     RateOption,
     StoredPrecision,
 )
-from .run import show_evaluations, told_run
+from .run import read_lists, show_evaluations, told_run
 
 
 def reader(
@@ -25,10 +29,30 @@ def reader(
         list[Path], typer.Option("--data", help="SQuAD-format files; may be given several times.")
     ],
     out: OutOption,
+    start: Annotated[
+        str, typer.Option(help="What it begins with: base, builtin, or the folder of a reader.")
+    ] = "base",
+    absent: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Unanswerable questions made for each answerable one, as KIND=SHARE; may be given several "
+            "times. Kinds: article, retrieved, figures, names, opposites, negation. Default: article=0.33."
+        ),
+    ] = None,
+    lists: Annotated[
+        Path | None,
+        typer.Option(
+            help="Made by `train negatives`: passages for unanswerable questions of the kind retrieved."
+        ),
+    ] = None,
     limit: LimitOption = None,
     epochs: EpochsOption = 1,
     learning_rate: RateOption = 2e-4,
+    layer_decay: LayerDecayOption = 1.0,
+    average: AverageOption = 0.0,
+    batch_tokens: BatchOption = 6144,
     accumulate: AccumulateOption = 1,
+    max_length: LengthOption = 320,
     precision: PrecisionOption = StoredPrecision.int8,
     seed: Annotated[int, typer.Option(help="Seed of order, windows and the made-up absent questions.")] = 0,
     json: JsonOption = False,
@@ -37,12 +61,29 @@ def reader(
     from ....corpora.squad import read_squad
     from ....models.training import Recipe
     from ....reader.training import ReaderRecipe
-    from ...train_reader import train_reader
+    from ...training.train_reader import ABSENT, train_reader
 
-    loop = Recipe(learning_rate=learning_rate, seed=seed, accumulate=accumulate)
+    shares = dict(map(_share, absent)) if absent else ABSENT
+    loop = Recipe(
+        learning_rate=learning_rate,
+        seed=seed,
+        accumulate=accumulate,
+        layer_decay=layer_decay,
+        average=average,
+    )
+    recipe = ReaderRecipe(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
     datasets = [read_squad(path) for path in data]
+    found = read_lists(lists) if lists else []
     with told_run(out) as report:
         evaluations = train_reader(
-            datasets, out, ReaderRecipe(loop=loop, epochs=epochs), limit, precision.value, report
+            datasets, out, recipe, limit, precision.value, start, shares, found, report
         )
     show_evaluations(out, evaluations, json, f"spanwise ask … --reader {out}", digits=2)
+
+
+def _share(given: str) -> tuple[str, float]:
+    kind, _, share = given.partition("=")
+    try:
+        return kind, float(share)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r}: expected KIND=SHARE", param_hint="--absent") from None

@@ -6,7 +6,7 @@ import json
 
 from spanwise.corpora.squad import read_squad
 from spanwise.models.training import Recipe
-from spanwise.pipelines.train_reader import train_reader
+from spanwise.pipelines.training.train_reader import train_reader
 from spanwise.pipelines.validation_split import is_validation
 from spanwise.reader.builtin import load_reader
 from spanwise.reader.training import ReaderRecipe

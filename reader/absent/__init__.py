@@ -1,0 +1,1 @@
+"""Unanswerable questions made from answerable ones: another passage, or another question."""
