@@ -1,0 +1,64 @@
+"""`train reader` hands on what it is told."""
+
+from __future__ import annotations
+
+import pytest
+from made_ranking import PLAIN
+from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+from small_squad import small_squad, written
+
+from spanwise.corpora.collections.ranking_folder import write_ranking_folder
+from spanwise.models.training import Recipe, train
+from spanwise.pipelines.training import train_reader
+from spanwise.reader.training import ReaderRecipe
+
+
+@pytest.fixture
+def trainer(monkeypatch, tmp_path):
+    """Puts a small run in the place of the trainer; the list holds what it was called with."""
+    called = []
+
+    def small(datasets, out, recipe, limit, precision, start, absent, lists, report):
+        called.append((len(datasets), recipe, limit, precision, start, absent, list(lists)))
+        return train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", report)
+
+    monkeypatch.setattr(train_reader, "train_reader", small)
+    write_ranking_folder(tmp_path / "lists", PLAIN)
+    written(tmp_path / "train.json", small_squad("1.1"))
+    return called
+
+
+def test_without_options_the_recipe_is_the_default_one(run, trainer):
+    code, _, err = run("train", "reader", "--data", "train.json", "--out", "out")
+    assert code == 0, err
+    assert trainer == [(1, ReaderRecipe(), None, "int8", "base", train_reader.ABSENT, [])]
+
+
+def test_its_settings_are_handed_on(run, trainer):
+    code, _, err = run(
+        *(
+            "train",
+            "reader",
+            "--data",
+            "train.json",
+            "--out",
+            "out",
+            "--start",
+            "builtin",
+            "--lists",
+            "lists",
+        ),
+        *("--absent", "retrieved=0.2", "--absent", "negation=0.1", "--limit", 9, "--epochs", 2),
+        *("--learning-rate", 1e-4, "--layer-decay", 0.9, "--average", 0.999, "--batch-tokens", 1024),
+        *("--accumulate", 2, "--max-length", 384, "--precision", "int4", "--seed", 3),
+    )
+    assert code == 0, err
+    loop = Recipe(learning_rate=1e-4, seed=3, accumulate=2, layer_decay=0.9, average=0.999)
+    recipe = ReaderRecipe(loop, 2, batch_tokens=1024, max_length=384)
+    shares = {"retrieved": 0.2, "negation": 0.1}
+    assert trainer == [(1, recipe, 9, "int4", "builtin", shares, PLAIN)]
+
+
+def test_a_share_that_is_no_number_is_wrong_usage(run, trainer):
+    code, _, err = run("train", "reader", "--data", "train.json", "--out", "out", "--absent", "figures")
+    assert (code, "KIND=SHARE" in err, trainer) == (2, True, [])
