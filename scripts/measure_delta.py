@@ -39,7 +39,8 @@ from spanwise.models.stored_model import tuned_trunk
 from spanwise.models.student_config import StudentSettings
 from spanwise.models.student_folder import StoredStudent
 from spanwise.pipelines.training.ranking_quality import first_ranks
-from spanwise.pipelines.training.train_reader import evaluate_reader, examples_of
+from spanwise.pipelines.training.reader_quality import reader_figures
+from spanwise.pipelines.training.train_reader import examples_of
 from spanwise.pipelines.training.train_student import ranks_of, token_rows
 from spanwise.pipelines.validation_split import split_articles
 from spanwise.reader.builtin import DELTA, load_reader
@@ -113,7 +114,7 @@ def reader_figures(data: Path, n: int) -> Callable[[Path], Figures]:
     """What reads questions of the validation articles by the reader in a folder."""
     held_out = examples_of(split_articles(read_squad(data).articles)[1])
     chosen = random.Random(1).sample(held_out, min(n, len(held_out)))
-    return lambda folder: evaluate_reader(load_reader(str(folder)), chosen)
+    return lambda folder: reader_figures(load_reader(str(folder)), chosen)
 
 
 def ranking_figures(lists: Path, n: int) -> Callable[[Path], Figures]:

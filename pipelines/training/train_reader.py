@@ -12,7 +12,6 @@ from torch import nn
 from spanwise.types import RankingExample
 
 from ...corpora.squad import Article, SquadDataset
-from ...eval.squad import score_v1
 from ...models.delta import Precision, apply_delta, save_delta
 from ...models.locate import BASE_SHA256, find_base
 from ...models.precision import pick_device
@@ -23,13 +22,14 @@ from ...reader.builtin import BUILTIN, DELTA, builtin_folder
 from ...reader.examples import ReaderExample
 from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderRecipe, fine_tune
-from ..evaluation.squad import GoldQuestion, predict
 from ..validation_split import split_articles
 from .loss_curve import RUN
+from .reader_quality import held_back_absent, reader_figures
 from .record import started, write_record
 
 ABSENT: Mapping[str, float] = {"article": 0.33}  # unanswerable examples of each kind, for an answerable one
 VALIDATION_QUESTIONS = 1000
+VALIDATION_ABSENT = 100  # of each kind
 BASE = "base"
 
 
@@ -58,15 +58,12 @@ def train_reader(
     tokenizer = load_tokenizer(find_base())
     weights = {BASE: None, BUILTIN: builtin_folder() / DELTA}.get(start, Path(start) / DELTA)
     model = starting_reader(weights, recipe.loop.seed).to(pick_device())
-    evaluations = fine_tune(
-        model,
-        tokenizer,
-        [*examples, *made],
-        recipe,
-        out / RUN,
-        lambda tuned: evaluate_reader(SpanReader(tuned, tokenizer, "in training"), held_out),
-        report,
-    )
+    held_out_absent = held_back_absent(held_out, VALIDATION_ABSENT)
+
+    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
+        return reader_figures(SpanReader(tuned, tokenizer, "in training"), held_out, held_out_absent)
+
+    evaluations = fine_tune(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report)
     save_delta(out / DELTA, model.cpu().state_dict(), base_state(), BASE_SHA256, precision)
     data = {"questions": len(examples), "absent": dict(absent), "absent_questions": len(made)}
     write_record(out, recipe, {**started(start, weights), **data}, precision, evaluations)
@@ -108,13 +105,6 @@ def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
         for q in p.questions
         if q.answers
     ]
-
-
-def evaluate_reader(reader: SpanReader, held_out: Sequence[ReaderExample]) -> Mapping[str, float]:
-    """Exact match and F1, in percent, on answerable examples, none declined."""
-    questions = [GoldQuestion(e.id, e.question, e.passage, (e.answer,)) for e in held_out]
-    scores = score_v1({q.id: q.answers for q in questions}, predict(reader, questions, may_decline=False))
-    return {"exact": scores["exact_match"], "f1": scores["f1"]}
 
 
 def base_state() -> Mapping[str, torch.Tensor]:

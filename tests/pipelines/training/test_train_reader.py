@@ -45,10 +45,24 @@ def test_a_trained_folder_is_written_resumed_and_read(tmp_path):
     datasets = [read_squad(squad_file(tmp_path))]
     recipe = ReaderRecipe(loop=Recipe(evaluate_at=(1.0,)), batch_tokens=256)
     evaluations = train_reader(datasets, tmp_path / "out", recipe)
-    assert [set(figures) for figures in evaluations] == [{"step", "exact", "f1"}]
+    names = {"step", "exact", "f1", "answered", "declined_article", "declined_negation"}
+    assert [set(figures) for figures in evaluations] == [names]
     assert train_reader(datasets, tmp_path / "out", recipe) == evaluations
     assert json.loads((tmp_path / "out" / "training.json").read_text())["questions"] == 2
     assert (tmp_path / "out" / "loss.svg").read_text().startswith("<svg")
     reader = load_reader(str(tmp_path / "out"))
     [[spans]] = reader.read(["Who?"], [[Passage(1, "a", 0, 15, "Ada Rook did it")]])
     assert spans
+
+
+def test_another_reader_can_be_gone_on_with(tmp_path):
+    datasets = [read_squad(squad_file(tmp_path))]
+    recipe = ReaderRecipe(loop=Recipe(evaluate_at=(1.0,)), batch_tokens=256)
+    train_reader(datasets, tmp_path / "first", recipe)
+    train_reader(
+        datasets, tmp_path / "second", recipe, start=str(tmp_path / "first"), absent={"negation": 1.0}
+    )
+    record = json.loads((tmp_path / "second" / "training.json").read_text())
+    assert (record["start"], record["absent"]) == (str(tmp_path / "first"), {"negation": 1.0})
+    assert record["absent_questions"] == 2
+    assert len(record["start_sha256"]) == 64
