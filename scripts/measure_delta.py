@@ -110,14 +110,14 @@ def lost(stored: Weights, tuned: Weights, base: Weights) -> float:
     return error / sum(float((tuned[name] - base[name]).square().sum()) for name in changed)
 
 
-def reader_figures(data: Path, n: int) -> Callable[[Path], Figures]:
+def reading(data: Path, n: int) -> Callable[[Path], Figures]:
     """What reads questions of the validation articles by the reader in a folder."""
     held_out = examples_of(split_articles(read_squad(data).articles)[1])
     chosen = random.Random(1).sample(held_out, min(n, len(held_out)))
     return lambda folder: reader_figures(load_reader(str(folder)), chosen)
 
 
-def ranking_figures(lists: Path, n: int) -> Callable[[Path], Figures]:
+def ranking(lists: Path, n: int) -> Callable[[Path], Figures]:
     """What ranks the lists by the cross-encoder in a folder."""
     held_out = list(read_ranking_folder(lists))[:n]
 
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     source = options.data if is_reader else options.lists
     if source is None:
         parser.error("--data measures a reader, --lists what ranks: name what these weights need")
-    figures = (reader_figures if is_reader else ranking_figures)(source, options.n)
+    figures = (reading if is_reader else ranking)(source, options.n)
     columns = ["MRR", "first"] + ["dense MRR", "dense first"] * ("projection.weight" in tuned)
     columns = ["precision", "MB", "error", *(["exact", "F1"] if is_reader else columns)]
     print("|", " | ".join(columns), "|\n" + "|---" * len(columns) + "|")
