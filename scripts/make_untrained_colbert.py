@@ -1,6 +1,7 @@
-"""Writes the built-in late-interaction model: an untrained linear layer behind the base model.
+"""Writes the figure that a trained student has to beat: an untrained linear layer behind the base model.
 
-    SPANWISE_DATA=… python scripts/make_untrained_colbert.py [FOLDER]
+    SPANWISE_DATA=… python scripts/make_untrained_colbert.py FOLDER
+    spanwise index notes --colbert FOLDER
 
 What the layer is stands in `retrieval/training/untrained.py`; it is centred on paragraphs of SQuAD train.
 """
@@ -14,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from spanwise.corpora.squad import read_squad
-from spanwise.models.locate import builtin_colbert_folder
 from spanwise.models.student_folder import save_student
 from spanwise.pipelines.training.train_student import AVERAGED, untrained_student
 
@@ -23,8 +23,10 @@ MAX_LENGTH, SEED = 512, 0
 
 def main() -> None:
     """Makes the layer and writes the student that has it."""
-    parser = argparse.ArgumentParser(description="Writes the built-in late-interaction model.")
-    parser.add_argument("folder", nargs="?", type=Path, default=builtin_colbert_folder())
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     data = Path(os.environ["SPANWISE_DATA"]) / "squad" / "train-v1.1.json.gz"
     made = untrained_student(paragraphs(data), MAX_LENGTH, SEED)

@@ -22,6 +22,12 @@ def folder(tmp_path_factory):
     return str(student(tmp_path_factory.mktemp("student")))
 
 
+@pytest.fixture(scope="module")
+def untuned(tmp_path_factory):
+    """A layer behind the base as it is."""
+    return str(student(tmp_path_factory.mktemp("untuned"), dense=False, tuned=False))
+
+
 @cache
 def dense_of(name):
     return load_encoder(name, device="cpu")
@@ -46,8 +52,8 @@ def assert_equal(joint, dense, tokens, texts):
 
 
 @pytest.mark.parametrize("texts", [TEXTS, []])
-def test_the_base_and_a_layer_behind_it_share_a_go(texts):
-    dense, tokens = pair("base", "builtin")
+def test_the_base_and_a_layer_behind_it_share_a_go(texts, untuned):
+    dense, tokens = pair("base", untuned)
     joint = joined(dense, tokens)
     assert joint.dense_digest == dense.digest
     assert_equal(joint, dense, tokens, texts)
@@ -58,6 +64,11 @@ def test_the_heads_of_a_student_share_a_go(folder):
     joint = joined(dense, tokens)
     assert joint.dense_digest == dense.digest != dense.passage.digest
     assert_equal(joint, dense, tokens, TEXTS)
+
+
+def test_the_builtin_models_share_a_go():
+    dense, tokens = pair("dpr", "builtin")
+    assert_equal(joined(dense, tokens), dense, tokens, TEXTS)
 
 
 def test_windows_and_batches_keep_the_order_and_count(folder, monkeypatch):
@@ -81,15 +92,15 @@ def test_another_process_can_encode_the_rows(folder):
     assert np.allclose(joined(dense, tokens).encode_rows(rows), there.encode_rows(rows), atol=1e-3)
 
 
-def test_other_transformers_limits_and_prompts_share_nothing(folder, tmp_path):
+def test_other_transformers_limits_and_prompts_share_nothing(folder, untuned, tmp_path):
     short = str(student(tmp_path / "short", max_length=64))
     base = str(find_base())  # the same weights, cut at 256 tokens
-    for names in (("base", folder), (folder, "builtin"), (folder, short), (base, "builtin")):
+    for names in (("base", folder), (folder, "builtin"), (folder, short), (base, untuned)):
         assert joined(*pair(*names)) is None
 
 
-def test_other_encoders_share_nothing():
-    dense, tokens = pair("base", "builtin")
+def test_other_encoders_share_nothing(untuned):
+    dense, tokens = pair("base", untuned)
     assert joined(dense, object()) is joined(object(), tokens) is None
     made_by_hand = TextEncoder(dense.model, dense.tokenizer, "mean", "digest")
     assert joined(made_by_hand, tokens) is None

@@ -42,14 +42,14 @@ def ranked(library, retriever):
 
 
 def test_it_is_what_two_goes_make(folder, tmp_path, apart, encoded):
-    with spanwise.open(folder, tmp_path / "one", colbert="builtin") as library:
+    with spanwise.open(folder, tmp_path / "one", model="dpr", colbert="builtin") as library:
         report = library.sync()
         one = {name: ranked(library, name) for name in ("dense", "colbert")}
         assert (library.missing_vectors(), library.missing_tokens()) == (0, 0)
     assert report.encoded_tokens == report.passages == len(encoded["both"])
     assert not encoded["tokens"]
     apart()
-    with spanwise.open(folder, tmp_path / "two", colbert="builtin") as library:
+    with spanwise.open(folder, tmp_path / "two", model="dpr", colbert="builtin") as library:
         assert library.sync().encoded_tokens == report.passages
         for name, (places, scores) in one.items():
             assert ranked(library, name)[0] == places
@@ -57,7 +57,7 @@ def test_it_is_what_two_goes_make(folder, tmp_path, apart, encoded):
 
 
 def test_tokens_that_come_later_are_made_alone(folder, encoded, monkeypatch):
-    with spanwise.open(folder) as library:
+    with spanwise.open(folder, model="dpr") as library:
         n_passages = library.sync().passages
         library.use_colbert("builtin")
         (folder / "owl.md").write_text("# Owls\n\nThey sleep by day.\n")
@@ -76,7 +76,7 @@ def test_an_interruption_loses_nothing(folder, encoded, monkeypatch):
         if stage == "tokens" and n_done == total:
             raise KeyboardInterrupt
 
-    with spanwise.open(folder, colbert="builtin") as library:
+    with spanwise.open(folder, model="dpr", colbert="builtin") as library:
         with pytest.raises(KeyboardInterrupt):
             library.sync(report=stop)
         assert (library.missing_vectors(), library.missing_tokens()) == (1, 1)
