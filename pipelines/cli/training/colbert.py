@@ -23,7 +23,7 @@ from .options import (
     StoredPrecision,
     TrainingSeedOption,
 )
-from .run import read_lists, show_evaluations, told_run
+from .run import read_lists, show_trained, told_run
 
 if TYPE_CHECKING:
     from ....retrieval.training.student import Distil
@@ -99,7 +99,7 @@ def colbert(
         )
     with told_run(out) as report:
         evaluations = train_student(examples, held_out, out, recipe, start, limit, precision.value, report)
-    show_evaluations(out, evaluations, json, f"spanwise index … --colbert {out}")
+    show_trained(out, "student", [lists, validation], f"spanwise index … --colbert {out}", evaluations, json)
 
 
 def _distil(loss: Loss) -> Distil:

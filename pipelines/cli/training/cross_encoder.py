@@ -22,7 +22,7 @@ from .options import (
     StoredPrecision,
     TrainingSeedOption,
 )
-from .run import read_lists, show_evaluations, told_run
+from .run import read_lists, show_trained, told_run
 
 
 def cross_encoder(
@@ -55,4 +55,5 @@ def cross_encoder(
         evaluations = train_cross_encoder(
             examples, held_out, out, recipe, start, limit, precision.value, report
         )
-    show_evaluations(out, evaluations, json, f"spanwise train scores … --teacher {out}")
+    use = f"spanwise train scores … --teacher {out}"
+    show_trained(out, "cross-encoder", [lists, validation], use, evaluations, json)

@@ -21,7 +21,7 @@ from .options import (
     RateOption,
     StoredPrecision,
 )
-from .run import read_lists, show_evaluations, told_run
+from .run import read_lists, show_trained, told_run
 
 
 def reader(
@@ -78,7 +78,9 @@ def reader(
         evaluations = train_reader(
             datasets, out, recipe, limit, precision.value, start, shares, found, report
         )
-    show_evaluations(out, evaluations, json, f"spanwise ask … --reader {out}", digits=2)
+    data_used = [*data, *([lists] if lists else [])]
+    use = f"spanwise ask … --reader {out}"
+    show_trained(out, "reader", data_used, use, evaluations, json, digits=2)
 
 
 def _share(given: str) -> tuple[str, float]:

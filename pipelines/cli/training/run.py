@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from ..terminal import print_json, progress, say
 
 if TYPE_CHECKING:
     from ....models.training import Progress
+    from ...training.model_card import Trained
 
 
 def read_lists(path: Path, split: str | None = None) -> list[RankingExample]:
@@ -42,10 +45,21 @@ def told_run(out: Path) -> Iterator[Callable[[Progress], None]]:
     say(loss_line(out))
 
 
-def show_evaluations(
-    out: Path, evaluations: Sequence[Mapping[str, float]], json: bool, use: str, digits: int = 4
+def show_trained(
+    out: Path,
+    trained: Trained,
+    data: Sequence[Path],
+    use: str,
+    evaluations: Sequence[Mapping[str, float]],
+    json: bool,
+    digits: int = 4,
 ) -> None:
-    """Prints the figures of a run, a line each evaluation; `use` is a command for what was trained."""
+    """Writes the model card and prints the figures of each evaluation; `use` is a command for the model."""
+    from ...training.model_card import Training, write_card
+
+    command = shlex.join(["spanwise", *sys.argv[1:]])
+    if not write_card(out, Training(trained, command, data, use)):
+        say(f"{out / 'README.md'} is left as it is; to have a new model card, remove it first")
     if json:
         print_json({"out": str(out), "evaluations": list(evaluations)})
         return

@@ -10,6 +10,7 @@ from small_squad import small_squad, written
 from spanwise.corpora.collections.ranking_folder import write_ranking_folder
 from spanwise.models.training import Recipe, train
 from spanwise.pipelines.training import train_reader
+from spanwise.pipelines.training.record import write_record
 from spanwise.reader.training import ReaderRecipe
 
 
@@ -20,7 +21,9 @@ def trainer(monkeypatch, tmp_path):
 
     def small(datasets, out, recipe, limit, precision, start, absent, lists, report):
         called.append((len(datasets), recipe, limit, precision, start, absent, list(lists)))
-        return train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", report)
+        evaluations = train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", report)
+        write_record(out, recipe, {}, precision, evaluations)
+        return evaluations
 
     monkeypatch.setattr(train_reader, "train_reader", small)
     write_ranking_folder(tmp_path / "lists", PLAIN)

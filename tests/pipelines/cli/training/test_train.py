@@ -11,6 +11,7 @@ from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from spanwise.corpora.collections.ranking_folder import write_ranking_folder
 from spanwise.models.training import Recipe, train
 from spanwise.pipelines.training import train_cross_encoder, train_student
+from spanwise.pipelines.training.record import write_record
 from spanwise.retrieval.training.cross_encoder import CrossEncoderRecipe
 from spanwise.retrieval.training.student import StudentRecipe
 
@@ -24,7 +25,9 @@ def trainer(monkeypatch, tmp_path):
 
     def small(examples, held_out, out, recipe, start, limit, precision, report):
         called.append((list(examples), list(held_out), recipe, start, limit, precision))
-        return train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", report)
+        evaluations = train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", report)
+        write_record(out, recipe, {}, precision, evaluations)
+        return evaluations
 
     monkeypatch.setattr(train_cross_encoder, "train_cross_encoder", small)
     monkeypatch.setattr(train_student, "train_student", small)

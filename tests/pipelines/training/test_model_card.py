@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+
+from spanwise.models.training import Recipe, train
+from spanwise.pipelines.training.model_card import Training, write_card
+from spanwise.pipelines.training.record import write_record
+
+
+@dataclass(frozen=True)
+class Settings:
+    loop: Recipe = field(default_factory=lambda: RECIPE)
+    epochs: int = 2
+
+
+@pytest.fixture
+def out(tmp_path):
+    evaluations = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "owl" / "run", evaluate, "score")
+    write_record(tmp_path / "owl", Settings(), {"start": "base", "lists": 7}, "int4", evaluations)
+    return tmp_path / "owl"
+
+
+def test_it_says_what_was_trained_how_and_on_what(out, tmp_path):
+    data = tmp_path / "train.json"
+    data.write_text("{}")
+    made = Training(
+        "reader", "spanwise train reader --out owl", [data, tmp_path], "spanwise ask … --reader owl"
+    )
+    assert write_card(out, made)
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("---\nbase_model: ")
+    for said in (
+        "pipeline_tag: question-answering",
+        "# owl",
+        "    spanwise train reader --out owl",
+        "| learning rate | 0.05 |",
+        "| epochs | 2 |",
+        "- `train.json`, sha256 `44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a`",
+        "- lists: 7",
+        "- precision: int4",
+        "| step | score |",
+        "| 12 | ",
+        "    spanwise ask … --reader owl",
+    ):
+        assert said in card
+
+
+def test_a_card_that_is_there_is_left_as_it_is(out):
+    (out / "README.md").write_text("mine")
+    assert not write_card(out, Training("student", "c", [], "u"))
+    assert (out / "README.md").read_text() == "mine"
