@@ -116,10 +116,9 @@ class SyncedIndex(IndexSettings):
         """
         from .sync import sync_vectors
 
-        both = "colbert" in stages and "dense" in stages
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
-        if both:
+        if "colbert" in stages and "dense" in stages:
             self.sync_both(report)
         if "dense" in stages:
             sync_vectors(self.store, self.encoder, report)

@@ -74,12 +74,12 @@ def _lines(out: Path, training: Training, record: Mapping[str, Any]) -> Iterator
     yield f"    {training.use}"
 
 
-def _settings(recipe: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _settings(recipe: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in recipe.items():
         if isinstance(value, Mapping):
-            yield from _settings(value, prefix)
+            yield from _settings(value)
         else:
-            yield prefix + name.replace("_", " "), value
+            yield name.replace("_", " "), value
 
 
 def _data_line(path: Path) -> str:

@@ -179,6 +179,12 @@ def test_a_step_of_no_batch_is_refused():
         Recipe(accumulate=0)
 
 
+@pytest.mark.parametrize("settings", [{"layer_decay": 0.0}, {"layer_decay": 1.1}, {"average": 1.0}])
+def test_decays_that_are_none_are_refused(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        Recipe(**settings)
+
+
 def test_a_run_from_other_weights_is_refused(tmp_path):
     train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
     other = a_model()
