@@ -116,4 +116,8 @@ def _drawn_figure(old: str, passage: str, rng: random.Random) -> str | None:
 
 
 def _replaced(text: str, old: str, new: str) -> str:
-    return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text, count=1)
+    return _whole(old).sub(lambda _: new, text, count=1)
+
+
+def _whole(phrase: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(phrase)}\b")
