@@ -135,7 +135,8 @@ class SpanReader:
         for span in proposed:  # windows overlap, so their spans may
             if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
                 kept.append(span)
-        return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in kept]
+        quoted = [(character_span(passage, text, span), span.score) for span in kept]
+        return [ScoredSpan(quote, passage, score, null) for quote, score in quoted if quote.text]
 
 
 def context_of(passage: Passage) -> str:
@@ -149,8 +150,24 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 
 
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
-    """The span of the document that a token span covers, combining marks after its last letter included."""
+    """The span of the document that a token span covers, combining marks after its last letter included.
+
+    White space around it is left out: some tokenizers count that before a word to the word. Of tokens that
+    are white space alone nothing is left.
+    """
     start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
+    start, end = trimmed(passage.text, start, end)
     while end < len(passage.text) and unicodedata.combining(passage.text[end]):
         end += 1
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The same without white space at either end.
+
+    >>> trimmed("a mill .", 1, 7), trimmed("a  b", 1, 3)
+    ((2, 6), (3, 3))
+    """
+    quote = text[start:end]
+    start += len(quote) - len(quote.lstrip())
+    return start, start + len(quote.strip())
