@@ -5,7 +5,7 @@ from __future__ import annotations
 PAIRS = (
     (
         "Who built the lighthouse?",
-        "The lighthouse on Gull Rock was built by Marta Lindqvist, an engineer from Bergen, in eleven months.",
+        "The lighthouse on Gull Rock was built by Marta Lindqvist, an engineer from Bergen, in a year.",
     ),
     (
         "What do young herons eat?",
@@ -29,11 +29,11 @@ PAIRS = (
     ),
     (
         "Who won the chess tournament?",
-        "Nine players came from abroad, but Ivo Petrov of Varna won the chess tournament without losing a game.",
+        "Nine players came from abroad, but Ivo Petrov of Varna won the chess tournament without a loss.",
     ),
     (
         "How many pupils attend the music school?",
-        "The music school has moved to the former brewery. It is attended by 240 pupils, most of them violinists.",
+        "The music school has moved to the former brewery. It is attended by 240 pupils, many of them singers.",
     ),
     (
         "Why was the bridge closed?",
@@ -41,7 +41,7 @@ PAIRS = (
     ),
     (
         "What is the capital of the province?",
-        "Lemvik is the capital of the province and its only harbour. Most of its people work in the shipyards.",
+        "Lemvik is the capital of the province and its only harbour. Its people work in the shipyards.",
     ),
     (
         "What colour is the flag of the rowing club?",

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..models.batching import token_budget_batches
+from ..models.lora import freeze_but_updates, has_updates
 from ..models.pair_template import SpecialTokens, special_tokens
 from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
+from ..models.trunk import taken_inputs
+from .distillation import Distillation
 from .examples import ReaderExample
 from .loss import span_loss
 from .windows import (
@@ -63,18 +66,24 @@ def fine_tune(
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
+    distil: Distillation | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
-    """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept."""
-    freeze_word_embeddings(model)
+    """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept.
+
+    With low-rank updates these and the head alone are trained. `distil` adds what teachers say; `beside` as
+    for `models.training.train`.
+    """
+    freeze_but_updates(model) if has_updates(model) else freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
     rows = training_rows(examples, tokenizer, special.count, recipe)
     batches = plan_batches(rows, special.count, recipe)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return batch_loss(model, [rows[i] for i in batch], special)
+        return batch_loss(model, [rows[i] for i in batch], special, distil)
 
-    return train(model, batches, loss, recipe.loop, folder, evaluate, select_by="f1", report=report)
+    return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report, beside)
 
 
 def training_rows(
@@ -118,8 +127,13 @@ def plan_batches(
     return batches
 
 
-def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTokens) -> Tensor:
-    """The span loss of a batch; the softmax runs over the passage and the null position."""
+def batch_loss(
+    model: nn.Module,
+    rows: Sequence[TrainingRow],
+    special: SpecialTokens,
+    distil: Distillation | None = None,
+) -> Tensor:
+    """The span loss of a batch, teachers heeded; the softmax runs over the passage and the null position."""
     batch = assemble([(row.question, NO_CONTEXT, row.window) for row in rows], special, PAD_MULTIPLE)
     allowed = batch.passage_mask.copy()
     allowed[:, special.null] = True
@@ -130,12 +144,10 @@ def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTo
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
-    output = model(
-        input_ids=put(batch.input_ids),
-        attention_mask=put(batch.attention_mask),
-        token_type_ids=put(batch.token_type_ids),
-    )
-    return span_loss(output.start_logits, output.end_logits, put(allowed), put(first), put(last))
+    inputs = taken_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
+    output, counted = model(**inputs), put(allowed)
+    hard = span_loss(output.start_logits, output.end_logits, counted, put(first), put(last))
+    return hard if distil is None else distil.mixed(hard, inputs, output, counted)
 
 
 def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:

@@ -58,7 +58,16 @@ def family_tokenizer(family: str):
 
 
 def pieces() -> dict[str, int]:
-    listed = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *LETTERS, *(f"##{one}" for one in LETTERS)]
+    listed = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *WORDS,
+        *LETTERS,
+        *(f"##{one}" for one in LETTERS),
+    ]
     return {piece: number for number, piece in enumerate(listed)}
 
 

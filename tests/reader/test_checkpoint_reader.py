@@ -39,8 +39,13 @@ def passage(text: str) -> Passage:
 @torch.inference_mode()
 def library_answer(folder, question: str, text: str) -> tuple[float, str, float]:
     """Score and words of the best span by brute force over the logits of the plain model; the null score."""
-    model, tokenizer = AutoModelForQuestionAnswering.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    encoded = tokenizer(question, text, return_offsets_mapping=True, return_tensors="pt")
+    model, tokenizer = (
+        AutoModelForQuestionAnswering.from_pretrained(folder),
+        AutoTokenizer.from_pretrained(folder),
+    )
+    # ALBERT was trained with segments, which its tokenizer knows and by default does not give.
+    segments = {"return_token_type_ids": getattr(model.config, "type_vocab_size", 0) > 1}
+    encoded = tokenizer(question, text, return_offsets_mapping=True, return_tensors="pt", **segments)
     offsets = encoded.pop("offset_mapping")[0].tolist()
     inside = [i for i, sequence in enumerate(encoded.sequence_ids(0)) if sequence == 1]
     logits = model.eval()(**encoded)
