@@ -25,7 +25,7 @@ ATTENTION = ("query", "value", "query_proj", "value_proj", "q_lin", "v_lin")
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """The rank of the updates, and what their product is multiplied by r / r times: `alpha`."""
+    """The rank of the updates, and `alpha`, which over the rank is what they count."""
 
     rank: int
     alpha: float
@@ -48,8 +48,8 @@ class LowRankUpdate(nn.Module):
         super().__init__()
         n_out, n_in = weight.shape
         self.scale = lora.scale
-        self.lora_A = nn.Parameter(torch.randn(lora.rank, n_in) * n_in**-0.5)
-        self.lora_B = nn.Parameter(torch.zeros(n_out, lora.rank))
+        self.lora_A = nn.Parameter(torch.randn(lora.rank, n_in, device=weight.device) * n_in**-0.5)
+        self.lora_B = nn.Parameter(torch.zeros(n_out, lora.rank, device=weight.device))
 
     def forward(self, weight: Tensor) -> Tensor:
         """(out, in): the weight with its update."""
@@ -94,7 +94,7 @@ def has_updates(model: nn.Module) -> bool:
 
 
 def freeze_but_updates(model: nn.Module) -> None:
-    """Leaves all weights of the trunk as they are but the updates; what is outside of it, the head, learns."""
+    """Leaves all weights of the trunk as they are but the updates; what is outside of it learns: the head."""
     trunk = f"{getattr(model, 'base_model_prefix', '')}."
     for name, parameter in model.named_parameters():
         parameter.requires_grad = not name.startswith(trunk) or ".lora_" in name

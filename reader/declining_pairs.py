@@ -33,7 +33,7 @@ PAIRS = (
     ),
     (
         "How many pupils attend the music school?",
-        "The music school has moved to the former brewery. It is attended by 240 pupils, many of them singers.",
+        "The music school moved to the former brewery. It is attended by 240 pupils, many of them singers.",
     ),
     (
         "Why was the bridge closed?",

@@ -1,4 +1,4 @@
-"""Adapters in PEFT's files: written, merged into their base, refused by name where they mean something else."""
+"""Adapters in PEFT's files: written, merged into their base, refused where they mean something else."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_weights_of_another_kind_are_refused(base, adapter, name):
     path = adapter[0] / "adapter_model.safetensors"
     kept = {n: t for n, t in load_file(path).items() if n != f"{QUERY}.lora_A.weight"}
     save_file(kept | {name: torch.zeros(16, 2)}, path)
-    with pytest.raises(ModelRejected, match="is not known here|does not fit the model"):
+    with pytest.raises(ModelRejected, match=r"is not known here|does not fit the model"):
         merged(base, adapter[0])
 
 

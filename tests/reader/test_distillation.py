@@ -43,7 +43,7 @@ def test_a_student_that_says_what_its_teacher_says_has_nothing_to_learn():
     allowed = ALLOWED.expand(3, 4)
     loss = softened_loss(logits, softened([logits.detach()], allowed, 3.0), allowed, 3.0)
     loss.backward()
-    assert float(loss) == pytest.approx(0, abs=1e-6)
+    assert loss.item() == pytest.approx(0, abs=1e-6)
     assert logits.grad.abs().max() < 1e-6
 
 
@@ -53,9 +53,9 @@ def test_alpha_mixes_the_gold_answers_in(tmp_path):
     special = special_tokens(tokenizer)
     rows = training_rows(EXAMPLES, tokenizer, special.count, ReaderRecipe(max_length=64))
     losses = {
-        a: float(batch_loss(student, rows, special, Distillation([teacher], 2.0, a))) for a in (0, 0.25, 1)
+        a: batch_loss(student, rows, special, Distillation([teacher], 2.0, a)).item() for a in (0, 0.25, 1)
     }
-    assert losses[1] == pytest.approx(float(batch_loss(student, rows, special)), abs=1e-6)
+    assert losses[1] == pytest.approx(batch_loss(student, rows, special).item(), abs=1e-6)
     assert losses[0.25] == pytest.approx(0.25 * losses[1] + 0.75 * losses[0], abs=1e-5)
 
 
@@ -71,7 +71,7 @@ def test_a_student_learns_what_its_teacher_says(tmp_path):
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(float(loss))
+        losses.append(loss.item())
     assert losses[-1] < losses[0] / 10
 
 
