@@ -90,14 +90,15 @@ def train_reader(
         return reader_figures(as_reader(tuned), held_out, held_out_absent)
 
     made_of = {**begun.record, **({"lora": asdict(lora)} if lora else {}), **taught}
-    beside = {name: value for name, value in made_of.items() if name not in ("start", "start_sha256")}
+    beside = {name: made_of[name] for name in ("base_sha256", "lora", "teachers") if name in made_of}
     evaluations = fine_tune(
         *(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report),
         distil=distil,
-        beside={} if beside == {"base": BASE} else beside,
+        beside=beside,
     )
+    declines = {"answers_null": answers_null(as_reader(model))}
+    model.cpu()
     begun.save(out, precision)
-    declines = {"answers_null": answers_null(as_reader(model.eval()))}
     (out / SETTINGS).write_text(json.dumps(declines) + "\n", encoding="utf-8")
     data = {"questions": len(examples), "absent": dict(absent), "absent_questions": len(made)}
     write_record(out, recipe, {**made_of, "form": begun.form, **declines, **data}, precision, evaluations)
