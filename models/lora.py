@@ -19,8 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-# The projections of queries and values, as the encoders of transformers name them.
-ATTENTION = ("query", "value", "query_proj", "value_proj", "q_lin", "v_lin")
+# The projections of queries and values, as the encoders of transformers name them; DeBERTa has one for all.
+ATTENTION = ("query", "value", "query_proj", "value_proj", "q_lin", "v_lin", "in_proj")
 
 
 @dataclass(frozen=True, slots=True)

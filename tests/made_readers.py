@@ -15,7 +15,7 @@ SIZES = {
     "intermediate_size": 32,
     "max_position_embeddings": 256,
 }
-FAMILIES = ("Bert", "Roberta", "Albert", "Electra", "DebertaV2", "DistilBert")
+FAMILIES = ("Bert", "Roberta", "Albert", "Electra", "Deberta", "DebertaV2", "DistilBert")
 
 
 def question_answerer(folder: Path, family: str = "Bert", head: str = "QuestionAnswering", **changes) -> Path:
@@ -28,10 +28,11 @@ def question_answerer(folder: Path, family: str = "Bert", head: str = "QuestionA
         sizes = {"vocab_size": len(tokenizer), "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32}
     if family in ("Albert", "Electra"):
         sizes["embedding_size"] = 8
-    if family == "DebertaV2":  # as in DeBERTa-v3: no segments, positions only relative
+    if family.startswith("Deberta"):  # no segments, positions only relative
         sizes |= {"type_vocab_size": 0, "relative_attention": True, "position_biased_input": False}
-        sizes |= {"pos_att_type": ["p2c", "c2p"], "position_buckets": 16, "share_att_key": True}
-        sizes |= {"norm_rel_ebd": "layer_norm"}
+        sizes |= {"pos_att_type": ["p2c", "c2p"]}
+    if family == "DebertaV2":  # as in DeBERTa-v3
+        sizes |= {"position_buckets": 16, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
     config = getattr(transformers, f"{family}Config")(**sizes | changes)
     network = getattr(transformers, f"{family}For{head}" if head else f"{family}Model")(config)
     generator = torch.Generator().manual_seed(0)

@@ -76,6 +76,15 @@ def test_q9_q10_how_many_weights_are_trained(size, rank, n):
     assert sum(p.numel() for p in updates(net)["query"].parameters()) == n
 
 
+def test_q11_queries_and_values_of_bert_base():
+    from transformers import BertConfig, BertModel
+
+    with torch.device("meta"):
+        model = BertModel(BertConfig())
+    add_updates(model, Lora(8, 16.0))
+    assert sum(p.numel() for update in updates(model).values() for p in update.parameters()) == 294_912
+
+
 def test_merging_changes_no_logit(model):
     add_updates(model, Lora(2, 4.0))
     drawn(model)
@@ -97,7 +106,7 @@ def test_the_head_and_the_updates_alone_are_trained(model):
 def test_every_family_has_queries_and_values(tmp_path, family):
     model = load_span_model(question_answerer(tmp_path, family))
     add_updates(model, Lora(1, 1.0))
-    assert len(updates(model)) == (2 if family == "Albert" else 4)  # ALBERT's layers are one
+    assert len(updates(model)) == (2 if family in ("Albert", "Deberta") else 4)  # one layer, one matrix
 
 
 def test_a_model_without_such_layers_is_refused():
