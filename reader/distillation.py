@@ -78,7 +78,8 @@ def softened_loss(student: Tensor, p: Tensor, allowed: Tensor, temperature: floa
     """T^2 KL(p || q), the mean over the batch; `student` (B, L) logits, `p` (B, L) from `softened`."""
     log_q = (student.float() / temperature).masked_fill(~allowed, -torch.inf).log_softmax(dim=-1)
     terms = torch.special.xlogy(p, p) - p * log_q.masked_fill(~allowed, 0.0)  # (B, L)
-    return temperature**2 * terms.sum(dim=-1).mean()
+    loss: Tensor = temperature**2 * terms.sum(dim=-1).mean()
+    return loss
 
 
 def load_teachers(

@@ -87,8 +87,8 @@ def reader_start(
                 f"start {start!r} is no model of its own, which an adapter could name as its base"
             )
         folder, model = find_base(), starting_reader(delta, seed)
-        record = {"base": BASE, **started(start, delta)}
-        return ReaderStart(model, load_tokenizer(folder), folder, BASE, record, None)
+        told = {"base": BASE, **started(start, delta)}
+        return ReaderStart(model, load_tokenizer(folder), folder, BASE, told, None)
     named = base if start == FRESH else start
     folder = find_model(named)
     if start != FRESH:
@@ -97,7 +97,7 @@ def reader_start(
     model = own_memory(load_span_model(folder))
     if lora is not None:
         add_updates(model, lora)
-    record = {"base": named, **started(start, None)}
+    record: dict[str, Any] = {"base": named, **started(start, None)}
     if not is_base(named):
         record["base_sha256"] = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))]
     return ReaderStart(model, load_tokenizer(folder), folder, named, record, lora)

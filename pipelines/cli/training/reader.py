@@ -79,7 +79,7 @@ def reader(
         layer_decay=layer_decay,
         average=average,
         patience=patience,
-        **({"evaluate_at": evenly(evaluations)} if evaluations else {}),
+        evaluate_at=evenly(evaluations) if evaluations else Recipe().evaluate_at,
     )
     recipe = ReaderRecipe(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
     updates = Lora(lora, 2.0 * lora if lora_alpha is None else lora_alpha) if lora else None
@@ -87,7 +87,19 @@ def reader(
     datasets = [read_squad(path) for path in data]
     found = read_lists(lists) if lists else []
     with told_run(out) as report:
-        given = (datasets, out, recipe, limit, precision.value, start, shares, found, report)
-        figures = train_reader(*given, base=base, lora=updates, teachers=teachers)
+        figures = train_reader(
+            datasets,
+            out,
+            recipe,
+            limit,
+            precision.value,
+            start,
+            shares,
+            found,
+            report,
+            base=base,
+            lora=updates,
+            teachers=teachers,
+        )
     data_used = [*data, *([lists] if lists else [])]
     show_trained(out, "reader", data_used, f"spanwise ask … --reader {out}", figures, json, digits=2)
