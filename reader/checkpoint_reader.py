@@ -25,7 +25,6 @@ from ..models.pretrained import (
     load_span_reader,
     load_tokenizer,
 )
-from ..models.training import own_memory
 from .declining import declining
 from .span_reader import SpanReader
 from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
@@ -54,6 +53,8 @@ def checkpoint_reader(folder: Path, device: str | None = None) -> SpanReader:
 
 
 def _adapted(folder: Path, base: Path) -> nn.Module:
+    from ..models.training import own_memory
+
     model = own_memory(load_span_model(base))
     changed = merge_adapter(model, folder)
     if not any(name.startswith(SPAN_HEAD) for name in (*changed, *weight_names(base))):

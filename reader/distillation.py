@@ -45,14 +45,16 @@ class Distillation:
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must be from 0 to 1, not {self.alpha}")
 
-    def mixed(self, hard: Tensor, inputs: Mapping[str, Tensor], student: Any, allowed: Tensor) -> Tensor:
-        """The loss of a batch: `student` is its output for `inputs`, `allowed` (B, L) where logits count."""
+    def mixed(
+        self, hard: Tensor, inputs: Mapping[str, Tensor], start: Tensor, end: Tensor, allowed: Tensor
+    ) -> Tensor:
+        """The loss of a batch: `start`, `end` (B, L) are the student's logits, which count where `allowed`."""
         with torch.no_grad():
             said = [self._output(teacher, inputs) for teacher in self.teachers]
             starts = softened([one.start_logits for one in said], allowed, self.temperature)
             ends = softened([one.end_logits for one in said], allowed, self.temperature)
-        soft = softened_loss(student.start_logits, starts, allowed, self.temperature)
-        soft = soft + softened_loss(student.end_logits, ends, allowed, self.temperature)
+        soft = softened_loss(start, starts, allowed, self.temperature)
+        soft = soft + softened_loss(end, ends, allowed, self.temperature)
         return self.alpha * hard + (1 - self.alpha) * soft
 
     @staticmethod

@@ -146,8 +146,9 @@ def batch_loss(
 
     inputs = taken_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
     output, counted = model(**inputs), put(allowed)
-    hard = span_loss(output.start_logits, output.end_logits, counted, put(first), put(last))
-    return hard if distil is None else distil.mixed(hard, inputs, output, counted)
+    start, end = output.start_logits, output.end_logits
+    hard = span_loss(start, end, counted, put(first), put(last))
+    return hard if distil is None else distil.mixed(hard, inputs, start, end, counted)
 
 
 def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
