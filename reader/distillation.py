@@ -48,7 +48,7 @@ class Distillation:
     def mixed(
         self, hard: Tensor, inputs: Mapping[str, Tensor], start: Tensor, end: Tensor, allowed: Tensor
     ) -> Tensor:
-        """The loss of a batch: `start`, `end` (B, L) are the student's logits, which count where `allowed`."""
+        """The loss of a batch: `start`, `end` (B, L) are the student's logits; they count where `allowed`."""
         with torch.no_grad():
             said = [self._output(teacher, inputs) for teacher in self.teachers]
             starts = softened([one.start_logits for one in said], allowed, self.temperature)

@@ -90,7 +90,9 @@ def train_reader(
         return reader_figures(as_reader(tuned), held_out, held_out_absent)
 
     made_of = {**begun.record, **({"lora": asdict(lora)} if lora else {}), **taught}
-    beside = {name: made_of[name] for name in ("base_sha256", "lora", "teachers") if name in made_of}
+    beside: dict[str, Any] = {
+        name: made_of[name] for name in ("base_sha256", "lora", "teachers") if name in made_of
+    }
     evaluations = fine_tune(
         *(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report),
         distil=distil,
