@@ -15,6 +15,7 @@ from spanwise.types import RankingExample
 
 from ...corpora.squad import Article, SquadDataset
 from ...models.delta import Precision
+from ...models.loaded_tower import n_positions
 from ...models.lora import Lora
 from ...models.precision import pick_device
 from ...models.training import Progress
@@ -80,6 +81,10 @@ def train_reader(
     begun = reader_start(base, start, recipe.loop.seed, lora)
     model, tokenizer = begun.model.to(pick_device()), begun.tokenizer
     max_length, stride = input_length(model, begun.base)
+    if recipe.max_length > (n_positions(model) or recipe.max_length):
+        raise ValueError(
+            f"max_length is {recipe.max_length}, {begun.base} reads {n_positions(model)} tokens at once"
+        )
     distil, taught = teachers.of(tokenizer, recipe.max_length) if teachers else (None, {})
     held_out_absent = held_back_absent(held_out, VALIDATION_ABSENT)
 

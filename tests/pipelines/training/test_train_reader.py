@@ -140,3 +140,9 @@ def test_what_does_not_go_together_is_refused(chosen, says):
 def test_to_go_on_with_a_model_without_a_head_is_refused(tmp_path):
     with pytest.raises(ModelRejected, match="is no question-answering model"):
         reader_start(start=str(question_answerer(tmp_path, head="")))
+
+
+def test_inputs_longer_than_a_base_reads_are_refused(tmp_path):
+    base, datasets = question_answerer(tmp_path / "base"), [read_squad(squad_file(tmp_path))]
+    with pytest.raises(ValueError, match=r"max_length is 320, .*base reads 256 tokens at once"):
+        train_reader(datasets, tmp_path / "out", ReaderRecipe(), base=str(base))
