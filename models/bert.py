@@ -157,6 +157,10 @@ class BertSpanModel(nn.Module):
         if sentences:
             self.sentence_outputs = nn.Linear(config.hidden_size, 1, device=_META)
 
+    def get_input_embeddings(self) -> nn.Embedding:
+        """As that of `Bert`."""
+        return self.bert.get_input_embeddings()
+
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
     ) -> SpanLogits:

@@ -129,10 +129,11 @@ class SpanReader:
             if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
                 kept.append(span)
         sentences = SentenceScores(self.split(passage.text), text.offsets, of_passage)
-        return [
+        found = [
             ScoredSpan(character_span(passage, text, span), passage, span.score, null, sentences.of(span))
             for span in kept
         ]
+        return [one for one in found if one.span.text]
 
 
 def context_of(passage: Passage) -> str:
@@ -146,8 +147,24 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 
 
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
-    """The span of the document that a token span covers, combining marks after its last letter included."""
+    """The span of the document that a token span covers, combining marks after its last letter included.
+
+    White space around it is left out: some tokenizers count that before a word to the word. Of tokens that
+    are white space alone nothing is left.
+    """
     start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
+    start, end = trimmed(passage.text, start, end)
     while end < len(passage.text) and unicodedata.combining(passage.text[end]):
         end += 1
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The same without white space at either end.
+
+    >>> trimmed("a mill .", 1, 7), trimmed("a  b", 1, 3)
+    ((2, 6), (3, 3))
+    """
+    quote = text[start:end]
+    start += len(quote) - len(quote.lstrip())
+    return start, start + len(quote.strip())

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..models.batching import token_budget_batches
+from ..models.lora import freeze_but_updates, has_updates
 from ..models.pair_template import SpecialTokens, special_tokens
 from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
+from ..models.trunk import taken_inputs
+from .distillation import Distillation
 from .examples import ReaderExample
 from .loss import span_loss
 from .sentence_head import add_sentence_head, sentence_loss, token_logits, token_ranges
@@ -78,23 +81,27 @@ def fine_tune(
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
     split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+    distil: Distillation | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
     """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept.
 
-    `split` says where the sentences of a text are; it is needed for a sentence head.
+    `split` says where the sentences of a text are; it is needed for a sentence head. With low-rank updates
+    these and the head alone are trained. `distil` adds what teachers say; `beside` as for
+    `models.training.train`.
     """
     if recipe.sentence_weight:
         add_sentence_head(model)
-    freeze_word_embeddings(model)
+    freeze_but_updates(model) if has_updates(model) else freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
     rows = training_rows(examples, tokenizer, special.count, recipe, split)
     batches = plan_batches(rows, special.count, recipe)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return batch_loss(model, [rows[i] for i in batch], special, recipe.sentence_weight)
+        return batch_loss(model, [rows[i] for i in batch], special, recipe.sentence_weight, distil)
 
-    return train(model, batches, loss, recipe.loop, folder, evaluate, select_by="f1", report=report)
+    return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report, beside)
 
 
 def training_rows(
@@ -151,9 +158,13 @@ def plan_batches(
 
 
 def batch_loss(
-    model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTokens, sentence_weight: float = 0.0
+    model: nn.Module,
+    rows: Sequence[TrainingRow],
+    special: SpecialTokens,
+    sentence_weight: float = 0.0,
+    distil: Distillation | None = None,
 ) -> Tensor:
-    """The span loss of a batch, and that of its sentences times its weight.
+    """The span loss of a batch, teachers heeded, and that of its sentences times its weight.
 
     The softmax of a span's ends runs over the passage and the null position.
     """
@@ -167,13 +178,12 @@ def batch_loss(
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
-    inputs = {
-        "input_ids": put(batch.input_ids),
-        "attention_mask": put(batch.attention_mask),
-        "token_type_ids": put(batch.token_type_ids),
-    }
+    inputs = taken_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
     start, end, of_sentences = token_logits(model, inputs)
-    loss = span_loss(start, end, put(allowed), put(first), put(last))
+    counted = put(allowed)
+    loss = span_loss(start, end, counted, put(first), put(last))
+    if distil is not None:
+        loss = distil.mixed(loss, inputs, start, end, counted)
     if of_sentences is None or not sentence_weight:
         return loss
     ranges = [row.sentences + s for row, s in zip(rows, batch.shift, strict=True)]
