@@ -27,6 +27,7 @@ from .progress import Report, silent
 from .questions import checked_k, checked_question
 from .reranking import DEPTH, Reranking, reranking_of
 from .synced_index import SyncedIndex
+from .why_not.methods import lost
 
 if TYPE_CHECKING:
     from ..retrieval.encoders import Encoders
@@ -46,6 +47,7 @@ class Library(SyncedIndex):
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
     adapt = adapted
     undo_adapt = undone
+    why_not = lost
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)

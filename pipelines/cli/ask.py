@@ -25,6 +25,7 @@ from .arguments import (
     say_default_advice,
 )
 from .conversation import converse
+from .declined import answer_place, confidence, show_declined
 from .filters import (
     AfterOption,
     BeforeOption,
@@ -36,7 +37,7 @@ from .filters import (
 )
 from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
-from .search import place, repeated, where_in_file
+from .search import place, repeated
 from .terminal import print_json, progress, say, show, visible
 
 
@@ -127,14 +128,14 @@ def show_answer(answer: Answer) -> None:
         if nothing := left_nothing(answer.scope):
             show(f"  {nothing}")
         else:
-            _show_nearest(answer)
+            show_declined(answer)
     else:
         _show_one(answer.best)
         if answer.alternatives:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
             words = visible(" ".join(other.text.split()))
-            show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage)), "dim"))
+            show(f"  {words}{confidence(other)}  ", (visible(place(other.passage)), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     stages = f"answered before, {stages}" if answer.cached else stages
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
@@ -151,29 +152,7 @@ def _show_one(best: AnswerSpan) -> None:
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")
-    score = f"score {best.score:.2f}{_confidence(best)}"
+    score = f"score {best.score:.2f}{confidence(best)}"
     show((f"  {visible(answer_place(best))}  ({score})", "dim"))
     if best.duplicates:
         show((f"  {visible(repeated(best.duplicates))}", "dim"))
-
-
-def _show_nearest(answer: Answer) -> None:
-    if answer.best_rejected is not None:
-        rejected = answer.best_rejected
-        words = visible(" ".join(rejected.text.split()))
-        show(f"  nearest, but rejected{_confidence(rejected)}: {words}")
-        show((f"    {visible(answer_place(rejected))}", "dim"))
-    show("  passages to look at:" if answer.nearest else "  no passage was found to read")
-    for hit in answer.nearest:
-        show((f"    {visible(place(hit.passage))}", "dim"))
-
-
-def answer_place(answer: AnswerSpan) -> str:
-    """Where an answer stands: file, label, page or line of its first character, heading path."""
-    where = where_in_file(answer.page, answer.line, answer.label)
-    heading = " > ".join(answer.passage.heading)
-    return ", ".join([answer.span.document_id, where, *([heading] if heading else [])])
-
-
-def _confidence(answer: AnswerSpan) -> str:
-    return "" if answer.confidence is None else f", confidence {answer.confidence:.0%}"
