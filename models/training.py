@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from torch import Tensor, nn
 
+from .explicit_attention import explicit_attention
 from .held_interrupt import held_interrupt
 from .training_run import Run
 
@@ -100,17 +101,18 @@ def train(
     due = {max(1, math.ceil(part * len(groups))) for part in recipe.evaluate_at}
     started = time.monotonic()
     try:
-        if state.step in due - state.evaluated_at:  # interrupted between a step and its evaluation
-            state.evaluate(evaluate, select_by)
-        while state.step < len(groups):
-            rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
-            with held_interrupt():
-                value = state.one_step(loss, groups[state.step], rate)
-            report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
-            if state.step in due:
+        with explicit_attention(model):
+            if state.step in due - state.evaluated_at:  # interrupted between a step and its evaluation
                 state.evaluate(evaluate, select_by)
-            if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
-                state.save()
+            while state.step < len(groups):
+                rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
+                with held_interrupt():
+                    value = state.one_step(loss, groups[state.step], rate)
+                report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
+                if state.step in due:
+                    state.evaluate(evaluate, select_by)
+                if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
+                    state.save()
     except KeyboardInterrupt:
         state.save()
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
@@ -22,14 +23,19 @@ from .span_reader import SpanReader
 __all__ = ["BUILTIN", "CALIBRATION", "DELTA", "builtin_folder", "load_calibration", "load_reader"]
 
 
-def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
+def load_reader(
+    name: str = BUILTIN,
+    device: str | None = None,
+    split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+) -> SpanReader:
     """The reader called "builtin", or that of a local folder or a pinned Hugging Face name.
 
-    A folder made by `spanwise train reader` holds differences from the base and is read as such.
+    A folder made by `spanwise train reader` holds differences from the base and is read as such. `split`
+    says where the sentences of a text are, for a reader that scores them.
     """
     folder = reader_folder(name)
     if (folder / DELTA).is_file():
-        return _from_delta(folder, device)
+        return _from_delta(folder, device, split)
     if name == BUILTIN:
         raise ModelNotFound(
             f"{folder / DELTA} is missing: the installation is incomplete, reinstall spanwise"
@@ -71,7 +77,9 @@ def trained_for_null(folder: Path) -> bool:
     return any("squad2" in part.lower().replace("_v", "").replace("-", "") for part in (*names, text))
 
 
-def _from_delta(folder: Path, device: str | None) -> SpanReader:
+def _from_delta(
+    folder: Path, device: str | None, split: Callable[[str], Sequence[tuple[int, int]]]
+) -> SpanReader:
     base = find_base()
     checkpoint = read_checkpoint(base)
     trunk = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
@@ -81,4 +89,4 @@ def _from_delta(folder: Path, device: str | None) -> SpanReader:
     if model is None:
         raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(folder / DELTA)}".encode()).hexdigest()
-    return SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest)
+    return SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest, split=split)

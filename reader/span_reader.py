@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from spanwise.types import Passage, ScoredSpan, Span
@@ -17,6 +14,7 @@ from spanwise.types import Passage, ScoredSpan, Span
 from ..models.batching import Batcher
 from ..models.packed_tokens import PackedTokens
 from ..models.pair_template import special_tokens
+from .sentence_scores import SentenceScores
 from .span_scores import SpanScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .token_probabilities import TokenScores, token_scores
@@ -26,33 +24,19 @@ from .windows import (
     Input,
     Tokens,
     Window,
+    WindowLogits,
     assemble,
     tokenize,
     windows,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WindowLogits:
-    """What the model says of one window: start and end logits of its tokens (n,) and of the null answer."""
-
-    window: Window
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
-    null_start: float
-    null_end: float
-
-    @property
-    def null_score(self) -> float:
-        """The score of the null answer, comparable with that of a span."""
-        return self.null_start + self.null_end
-
-
 class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
     `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
-    scores are NaN. Results do not depend on how inputs are batched beyond 1e-5 in float32.
+    scores are NaN. `split` says where the sentences of a text are, for a model that scores them. Results do
+    not depend on how inputs are batched beyond 1e-5 in float32.
     """
 
     def __init__(
@@ -65,10 +49,11 @@ class SpanReader:
         stride: int = 128,
         batch_tokens: int = 4096,
         max_answer_tokens: int = MAX_ANSWER_TOKENS,
+        split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
     ) -> None:
         self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
         self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
-        self.max_answer_tokens = max_answer_tokens
+        self.max_answer_tokens, self.split = max_answer_tokens, split
         self.special, self.scores = special_tokens(tokenizer), SpanScores(model)
 
     def read(
@@ -130,12 +115,14 @@ class SpanReader:
         ]
         inputs = assemble(rows, self.special, multiple=1)
         tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
-        start, end = self.scores(tokens).T  # (T,) each
+        start, end, *sentence = self.scores(tokens).T  # (T,) each
         found = []
         for window, first, shift in zip(batch, tokens.starts(), inputs.shift, strict=True):
             null, at = first + self.special.null, first + shift
             here = slice(at, at + window.last - window.first)
-            found.append(WindowLogits(window, start[here], end[here], float(start[null]), float(end[null])))
+            of_sentences = sentence[0][here] - sentence[0][null] if sentence else None
+            null_start, null_end = float(start[null]), float(end[null])
+            found.append(WindowLogits(window, start[here], end[here], null_start, null_end, of_sentences))
         return found
 
     def _spans(
@@ -152,7 +139,11 @@ class SpanReader:
         for span in proposed:  # windows overlap, so their spans may
             if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
                 kept.append(span)
-        return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in kept]
+        sentences = SentenceScores(self.split(passage.text), text.offsets, of_passage)
+        return [
+            ScoredSpan(character_span(passage, text, span), passage, span.score, null, sentences.of(span))
+            for span in kept
+        ]
 
 
 def context_of(passage: Passage) -> str:

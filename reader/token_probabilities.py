@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from .span_reader import WindowLogits
+from .windows import WindowLogits
 
 
 @dataclass(frozen=True, slots=True, eq=False)

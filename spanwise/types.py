@@ -7,6 +7,7 @@ the standard library.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -121,12 +122,15 @@ class ScoredSpan:
 
     `score` is the raw start logit + end logit, comparable between the passages of one question;
     `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
+    `sentence_score` says how much more the sentences that the span touches speak for carrying the answer
+    than for there being none; NaN for a model that does not score sentences.
     """
 
     span: Span
     passage: Passage
     score: float
     null_score: float
+    sentence_score: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)

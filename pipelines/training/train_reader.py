@@ -11,8 +11,9 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
+from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
-from ...models.delta import Precision, apply_delta, save_delta
+from ...models.delta import Precision, apply_delta, read_delta, save_delta
 from ...models.locate import BASE_SHA256, find_base
 from ...models.precision import pick_device
 from ...models.pretrained import load_span_model, load_tokenizer
@@ -20,6 +21,8 @@ from ...models.training import Progress, own_memory
 from ...reader.absent.make import unanswerable
 from ...reader.builtin import BUILTIN, DELTA, builtin_folder
 from ...reader.examples import ReaderExample
+from ...reader.sentence_head import NAME as SENTENCE_HEAD
+from ...reader.sentence_head import add_sentence_head
 from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderRecipe, fine_tune
 from ..validation_split import split_articles
@@ -61,9 +64,12 @@ def train_reader(
     held_out_absent = held_back_absent(held_out, VALIDATION_ABSENT)
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
-        return reader_figures(SpanReader(tuned, tokenizer, "in training"), held_out, held_out_absent)
+        reader = SpanReader(tuned, tokenizer, "in training", split=sentence_spans)
+        return reader_figures(reader, held_out, held_out_absent)
 
-    evaluations = fine_tune(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report)
+    evaluations = fine_tune(
+        model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report, sentence_spans
+    )
     save_delta(out / DELTA, model.cpu().state_dict(), base_state(), BASE_SHA256, precision)
     data = {"questions": len(examples), "absent": dict(absent), "absent_questions": len(made)}
     write_record(out, recipe, {**started(start, weights), **data}, precision, evaluations)
@@ -90,6 +96,8 @@ def starting_reader(weights: Path | None, seed: int) -> nn.Module:
     torch.manual_seed(seed)
     model = load_span_model(find_base())
     if weights is not None:
+        if any(name.startswith(SENTENCE_HEAD) for name in read_delta(weights, BASE_SHA256)):
+            add_sentence_head(model)
         apply_delta(model, weights, BASE_SHA256)
     return own_memory(model)
 

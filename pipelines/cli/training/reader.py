@@ -53,6 +53,12 @@ def reader(
     batch_tokens: BatchOption = 6144,
     accumulate: AccumulateOption = 1,
     max_length: LengthOption = 320,
+    sentence_weight: Annotated[
+        float,
+        typer.Option(
+            min=0, help="Weight of a head that finds the sentence that carries the answer; 0: no such head."
+        ),
+    ] = 0.2,
     precision: PrecisionOption = StoredPrecision.int8,
     seed: Annotated[int, typer.Option(help="Seed of order, windows and the made-up absent questions.")] = 0,
     json: JsonOption = False,
@@ -71,7 +77,13 @@ def reader(
         layer_decay=layer_decay,
         average=average,
     )
-    recipe = ReaderRecipe(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
+    recipe = ReaderRecipe(
+        loop,
+        epochs,
+        batch_tokens=batch_tokens,
+        max_length=max_length,
+        sentence_weight=sentence_weight,
+    )
     datasets = [read_squad(path) for path in data]
     found = read_lists(lists) if lists else []
     with told_run(out) as report:

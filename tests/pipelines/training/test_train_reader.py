@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.corpora.squad import read_squad
 from spanwise.models.training import Recipe
 from spanwise.pipelines.training.train_reader import train_reader
@@ -66,3 +68,15 @@ def test_another_reader_can_be_gone_on_with(tmp_path):
     assert (record["start"], record["absent"]) == (str(tmp_path / "first"), {"negation": 1.0})
     assert record["absent_questions"] == 2
     assert len(record["start_sha256"]) == 64
+
+
+def test_a_head_for_sentences_is_stored_read_and_gone_on_with(tmp_path):
+    datasets = [read_squad(squad_file(tmp_path))]
+    recipe = ReaderRecipe(loop=Recipe(evaluate_at=(1.0,)), batch_tokens=256, sentence_weight=0.2)
+    [figures] = train_reader(datasets, tmp_path / "first", recipe)
+    assert {"sentence", "sentence_of_span"} < set(figures)
+    reader = load_reader(str(tmp_path / "first"), split=sentence_spans)
+    [[spans]] = reader.read(["Who?"], [[Passage(1, "a", 0, 15, "Ada Rook did it")]])
+    assert all(math.isfinite(span.sentence_score) for span in spans)
+    train_reader(datasets, tmp_path / "second", recipe, start=str(tmp_path / "first"))
+    assert load_reader(str(tmp_path / "second")).scores.sentence_head is not None
