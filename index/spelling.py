@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_WIDEST = 4  # bytes of a character in UTF-8, and of the two ASCII characters of a swap
+_WIDEST = 4  # bytes of a character in UTF-8
 
 
 def one_edit_apart(a: str, b: str) -> bool:
@@ -39,13 +39,14 @@ def spelled_alike(word: str, terms: NDArray[np.uint8], ends: NDArray[np.integer]
     a million terms; the rest are compared one by one.
     """
     wanted = np.frombuffer(word.encode("utf-8"), np.uint8)
-    starts, lengths = ends[:-1].astype(np.int64), np.diff(ends.astype(np.int64))
-    near = np.flatnonzero(np.abs(lengths - len(wanted)) < _WIDEST)
+    edges = ends.astype(np.int64)
+    starts, lengths = edges[:-1], edges[1:] - edges[:-1]
+    near = np.flatnonzero(np.abs(lengths - len(wanted)) <= _WIDEST)
     first, length = starts[near], lengths[near]
     longest = np.maximum(length, len(wanted))
     agree = _agreeing(terms, first, 1, length, wanted)
     agree += _agreeing(terms, first + length - 1, -1, length, wanted[::-1])
-    likely = agree >= longest - _WIDEST
+    likely = agree >= longest - (_WIDEST if word.isascii() else 2 * _WIDEST)  # a swap moves two characters
     places = zip(first[likely].tolist(), length[likely].tolist(), strict=True)
     found = (bytes(terms[at : at + size].data).decode("utf-8") for at, size in places)
     return [term for term in found if one_edit_apart(word, term)]

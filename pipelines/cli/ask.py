@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,6 +39,9 @@ from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, repeated
 from .terminal import print_json, progress, say, show, visible
+
+if TYPE_CHECKING:
+    from ..explaining.explanation import Explanation
 
 
 def ask(
@@ -78,12 +81,21 @@ def ask(
     before: BeforeOption = None,
     meta: MetaOption = None,
     exact: ExactOption = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show where the reader saw the answer, its evidence and ranks.")
+    ] = False,
+    explain_html: Annotated[
+        Path | None,
+        typer.Option("--explain-html", metavar="FILE", help="Write that as a page.", show_default=False),
+    ] = None,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
+    if explain_html is not None and asked is None:
+        raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
     with library_of(folder, index, cache) as library:
         library.exact = exact
         if folder is not None:
@@ -93,6 +105,9 @@ def ask(
 
         def tell(question: str) -> None:
             given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
+            if explain or explain_html is not None:
+                _explain(library.explain(question, *given), json, explain, explain_html)
+                return
             with progress(after_s=2) as report:
                 answer = library.ask(question, *given, report=report)
             print_json(answer_record(answer)) if json else show_answer(answer)
@@ -107,6 +122,26 @@ def ask(
             converse(library, tell_of_many)
         else:
             tell(asked)
+
+
+def _explain(explained: Explanation, json: bool, told: bool, page: Path | None) -> None:
+    """Shows the answer and, if it is to be told, what it rests on; puts that into a page, too."""
+    if page is not None:
+        from ..explaining.page import explanation_page
+
+        page.write_text(explanation_page(explained), encoding="utf-8")
+        say(f"wrote {page}")
+    if json:
+        from ..explaining.record import explanation_record
+
+        record = answer_record(explained.answer)
+        print_json(record | {"explanation": explanation_record(explained)})
+        return
+    show_answer(explained.answer)
+    if told:
+        from .explanation import show_explanation
+
+        show_explanation(explained)
 
 
 def _bring_up_to_date(library: Library) -> None:

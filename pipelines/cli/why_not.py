@@ -93,7 +93,7 @@ def _said_of_rank(rank: StageRank) -> str:
         return f"{rank.stage}: {rank.rank} of {rank.depth}, score {rank.score:.4f}, {place(rank.passage)}"
     if rank.score is not None:
         return f"{rank.stage}: below the first {rank.depth}, score {rank.score:.4f}"
-    return f"{rank.stage}: not found among the first {rank.depth}"
+    return f"{rank.stage}: not found: no common word, no vector yet, or below the first {rank.depth}"
 
 
 def _said_of_words(sought: Sought) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,12 @@ from spanwise.types import Hit, Passage
 
 from ...index.snapshot import Snapshot
 from ...retrieval.protocol import Ranker
+from ...retrieval.registry import stages_of
+from ...retrieval.stage import Stage
+from ..reranking import below_reranking
+
+if TYPE_CHECKING:
+    from ..library import Library
 
 DEEPEST = 100_000
 
@@ -33,6 +40,12 @@ class StageRank:
     rank: int | None = None
     score: float | None = None
     passage: Passage | None = None
+
+
+def single_stages(library: Library, retriever: str) -> list[Ranker]:
+    """The stages that a retriever is made of, each over the last commit; without re-ranking."""
+    found = [library.retriever(name) for name in stages_of(below_reranking(retriever))]
+    return [stage for stage in found if isinstance(stage, Stage)]
 
 
 def stage_ranks(

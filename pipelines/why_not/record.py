@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..explaining.stage_ranks import StageRank
-from ..explaining.weighed import Weighed
+from ..explaining.record import rank_record, weighed_record
 from ..records import answer_record, span_record
 from .loss import WhyNot
 from .sought import Sought
@@ -27,32 +26,6 @@ def why_not_record(lost: WhyNot) -> dict[str, Any]:
         "winner": weighed_record(lost.winner) if lost.winner else None,
         "sought": [_sought_record(place) for place in lost.sought],
         "asked": answer_record(lost.answer) if lost.answer else None,
-    }
-
-
-def rank_record(rank: StageRank) -> dict[str, Any]:
-    """Where the best passage stands in a stage; `passage` is its id."""
-    passage = rank.passage.id if rank.passage else None
-    return {
-        "stage": rank.stage,
-        "rank": rank.rank,
-        "depth": rank.depth,
-        "score": rank.score,
-        "passage": passage,
-    }
-
-
-def weighed_record(weighed: Weighed) -> dict[str, Any]:
-    """A candidate with its evidence taken apart: the contributions add up to it."""
-    return {
-        **span_record(weighed.span),
-        "passage": weighed.passage.id,
-        "evidence": weighed.evidence,
-        "confidence": weighed.confidence,
-        "features": {
-            one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
-            for one in weighed.contributions
-        },
     }
 
 

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 from spanwise.types import Filter, Passage
 
 from ...index.analysis import Analyzer
-from ...retrieval.registry import stages_of
-from ...retrieval.stage import Stage
 from ..ask import Asked, Asker
 from ..explaining.question_words import lacking, question_words
-from ..explaining.stage_ranks import StageRank, hit_rank, stage_ranks
+from ..explaining.stage_ranks import StageRank, hit_rank, single_stages, stage_ranks
 from ..explaining.weighed import Weighed, weighed
 from .file_fate import changes, file_fate
 from .filtered import left_out_by
@@ -111,8 +109,7 @@ def _ranks(
 ) -> list[StageRank]:
     """In each stage, among all passages; then in the whole retriever, among those that the filter leaves."""
     whole = library.retriever(settings.retriever, settings.rerank, settings.rerank_depth)
-    names = stages_of(settings.retriever.removesuffix("+rerank"))
-    stages = [one for name in names if isinstance(one := library.retriever(name), Stage)]
+    stages = single_stages(library, settings.retriever)
     ids = asker.snapshot.passage_ids_of([document_id])
     among = asker.selection.passage_ids if asker.selection else None
     [hits] = whole.search([question], max(DEPTH, settings.k), among)
