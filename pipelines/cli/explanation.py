@@ -52,7 +52,7 @@ def said_of(formula: Formula) -> str:
 
 
 def shaded(text: str, shift: int, tokens: tuple[TokenProbability, ...]) -> Iterator[Part]:
-    """The text in parts, tokens with marks and styles; the places of tokens are `shift` ahead of the text's."""
+    """The text in parts, tokens with marks and styles; their places are `shift` ahead of the text's."""
     at = 0
     for token in tokens:
         start, end = token.start - shift, token.end - shift

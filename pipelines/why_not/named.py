@@ -35,16 +35,17 @@ def named(given: str, ids: Collection[str], roots: Sequence[Root]) -> Named:
     """
     below = [_below(root, place, roots) for root, place in _places(given, roots)]
     found = [Named(given, *_home(given, roots))] if given in ids else []
-    below += [Named(given, *_home(given, roots))]
     found += [one for one in below if one.id in ids or _exists(one)]
     found = found or _by_end(given, ids, roots)
-    if not found and os.path.lexists(given):
-        found = [Named(str(_absolute(given)))]
+    outside = _absolute(given)
+    if not found and given and os.path.lexists(outside):
+        found = [Named(str(outside))]
     if not found:
         raise DocumentNotFound(f"no document and no file is called {given!r}{_nearest(given, ids)}")
-    if found[0].id not in ids and Path(given).is_dir():
+    one = found[0]
+    if one.id not in ids and (one.root.folder / one.place if one.root else outside).is_dir():
         raise ValueError(f"{given} is a folder: name a document in it")
-    return found[0]
+    return one
 
 
 def _places(given: str, roots: Sequence[Root]) -> Iterable[tuple[Root, str]]:
@@ -57,8 +58,11 @@ def _places(given: str, roots: Sequence[Root]) -> Iterable[tuple[Root, str]]:
             if place != root.folder and place.is_relative_to(root.folder)
         )
     inner = PurePosixPath(os.path.normpath(given)).as_posix()
-    if given and not inner.startswith(("/", "..")):
-        yield from ((root, inner) for root in roots)
+    if inner == "." or inner.startswith(("/", "..")):
+        return
+    label, _, rest = inner.partition("/")
+    yield from ((root, inner) for root in roots)
+    yield from ((root, rest) for root in roots[1:] and roots if rest and root.label == label)
 
 
 def _absolute(given: str) -> Path:
