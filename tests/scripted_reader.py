@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from spanwise.pipelines.ask import Asker
 from spanwise.pipelines.selection import select
+from spanwise.reader import builtin
 from spanwise.reader.evidence import FEATURES, Calibration
+from spanwise.reader.token_probabilities import token_scores
+from spanwise.reader.windows import Window, WindowLogits
 from spanwise.types import ScoredSpan, Span
 
 
@@ -22,6 +26,12 @@ class Scripted:
 
     def read(self, questions, passages, n_best=5):
         return [[self._spans(passage) for passage in group] for group in passages]
+
+    def token_scores(self, question, passage):
+        """Every word alike."""
+        words = [match.span() for match in re.finditer(r"\S+", passage.text)]
+        window = WindowLogits(Window(0, 0, len(words)), np.zeros(len(words)), np.zeros(len(words)), 0.0, 0.0)
+        return token_scores(np.array(words, np.int32), [window], answers_null=True)
 
     def _spans(self, passage):
         found = []
@@ -62,3 +72,10 @@ def by_margin(threshold: float) -> Calibration:
 
 def confined(library, where, *script) -> Asker:
     return replace(asker(library, *script), selection=select(library.snapshot, where))
+
+
+def read_by(library, monkeypatch, *script, calibration=None) -> None:
+    """Puts the script in the place of every reader of a library, and an encoder to which all is alike."""
+    library.encoder = Flat()
+    monkeypatch.setattr(builtin, "load_reader", lambda name: Scripted(*script))
+    monkeypatch.setattr(builtin, "load_calibration", lambda *given: calibration)

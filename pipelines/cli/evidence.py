@@ -12,7 +12,7 @@ def evidence_lines(weighed: Weighed) -> tuple[str, ...]:
     words = " ".join(weighed.span.text.split())
     width = max(len(one.feature) for one in weighed.contributions)
     sure = "" if weighed.confidence is None else f", confidence {weighed.confidence:.0%}"
-    lines = [f"  {words}", f"    {weighed.span.document_id}, in {place(weighed.passage)}"]
+    lines = [f"  {words}", f"    {place(weighed.passage)}"]
     lines += [
         f"    {one.feature:{width}}  {one.value:8.3f} x {one.weight:7.3f} = {one.contribution:8.3f}"
         for one in weighed.contributions

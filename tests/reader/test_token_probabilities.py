@@ -38,7 +38,7 @@ def test_a_reader_without_a_null_answer_gives_all_to_the_tokens():
 def test_a_token_in_two_windows_counts_where_it_has_most_context():
     first, second = window(0, [0, 1, 2, 3, 4.0]), window(2, [50, 60, 70, 80, 90.0])
     seen = token_scores(places(7), [first, second], answers_null=False)
-    expected = softmax(np.array([0, 1, 2, 60, 70, 80, 90.0]))[0]  # of equals the first window's
+    expected = softmax(np.array([0, 1, 2, 3, 70, 80, 90.0]))[0]  # of equals the first window's
     np.testing.assert_allclose(seen.start, expected)
 
 

@@ -36,7 +36,7 @@ def test_an_absolute_path_and_one_that_is_gone(root):
     assert named(str(root.folder / "town/mill.md"), IDS, [root]).id == "town/mill.md"
 
 
-def test_a_file_that_is_not_indexed(root, monkeypatch):
+def test_a_file_that_is_not_indexed(root):
     assert (
         named("new.md", IDS, [root]) == named("notes/new.md", IDS, [root]) == Named("new.md", root, "new.md")
     )
@@ -56,14 +56,14 @@ def test_with_several_roots_ids_begin_with_labels(root, tmp_path):
 
 
 def test_an_end_of_several_is_ambiguous(root):
-    with pytest.raises(ValueError, match="end of 2 documents: harbour/tram.txt, town/tram.txt"):
+    with pytest.raises(ValueError, match=r"end of 2 documents: harbour/tram\.txt, town/tram\.txt"):
         named("tram.txt", IDS, [root])
 
 
 def test_an_unknown_name_lists_the_nearest(root):
-    with pytest.raises(DocumentNotFound, match="'mil.md'; the nearest are town/mill.md"):
+    with pytest.raises(DocumentNotFound, match=r"'mil\.md'; the nearest are town/mill\.md"):
         named("mil.md", IDS, [root])
-    with pytest.raises(DocumentNotFound, match="'zzzzzzzz'$"):
+    with pytest.raises(DocumentNotFound, match=r"'zzzzzzzz'$"):
         named("zzzzzzzz", IDS, [root])
 
 
