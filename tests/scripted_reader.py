@@ -77,5 +77,5 @@ def confined(library, where, *script) -> Asker:
 def read_by(library, monkeypatch, *script, calibration=None) -> None:
     """Puts the script in the place of every reader of a library, and an encoder to which all is alike."""
     library.encoder = Flat()
-    monkeypatch.setattr(builtin, "load_reader", lambda name: Scripted(*script))
+    monkeypatch.setattr(builtin, "load_reader", lambda name, **_: Scripted(*script))
     monkeypatch.setattr(builtin, "load_calibration", lambda *given: calibration)

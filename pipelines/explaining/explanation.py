@@ -103,7 +103,7 @@ def explained_answer(
 
 def _tokens(passage: Passage, seen: TokenScores) -> tuple[TokenProbability, ...]:
     rows = zip((seen.places + passage.start).tolist(), seen.start.tolist(), seen.end.tolist(), strict=True)
-    return tuple(TokenProbability(*place, p_start, p_end) for place, p_start, p_end in rows)
+    return tuple(TokenProbability(start, end, p_start, p_end) for (start, end), p_start, p_end in rows)
 
 
 def _formula(calibration: Calibration | None, threshold: float | None) -> Formula | None:

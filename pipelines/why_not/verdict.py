@@ -61,7 +61,8 @@ def _not_retrieved(asked: Asked, document_id: str, whole: StageRank) -> Verdict:
     for hit in asked.hits:
         if any(passage.document_id == document_id for passage in hit.duplicates):
             at = f"{hit.passage.document_id} at rank {hit.rank}"
-            return Verdict("duplicate", f"what it says is nearly that of {at}, which was read", "--no-group")
+            reason = f"what it says is nearly that of {at}, which was read"
+            return Verdict("duplicate", reason, "read each with: --no-group")
     n_read = len(asked.hits)
     if whole.rank is not None:
         reason = f"its best passage has rank {whole.rank}, and the best {n_read} were read"

@@ -20,7 +20,7 @@ from .file_fate import changes, file_fate
 from .filtered import left_out_by
 from .loss import WhyNot
 from .named import Named, named
-from .sought import sought
+from .sought import Sought, sought
 from .verdict import verdict
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _followed(
     own = _best(asked, asker, one.id)
     winner = _best(asked, asker)
     found = verdict(asked, one.id, own, ranks)
-    places = ()
+    places: tuple[Sought, ...] = ()
     if settings.words is not None:
         document = asker.snapshot.document(one.id)
         places = sought(settings.words, document, passages, asked.hits, asked.readings)

@@ -95,7 +95,7 @@ def test_it_repeats_a_better_one(ask, library, folder):
         (folder / name).write_text(words)
     library.sync(vectors=False)
     lost = ask("copy.txt", "Who rings the brass bell?")
-    assert (lost.stage, lost.advice) == ("duplicate", "--no-group")
+    assert (lost.stage, lost.advice) == ("duplicate", "read each with: --no-group")
     assert "bell.txt at rank 1" in lost.reason
 
 
