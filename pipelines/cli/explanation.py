@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..explaining.explanation import Explanation, Formula, TokenProbability
+from ..explaining.explanation import Explanation, TokenProbability, said_of
 from .evidence import evidence_lines
 from .search import place
 from .terminal import show, visible
@@ -41,14 +41,6 @@ def show_explanation(explained: Explanation) -> None:
     for stage, score in explained.scores:
         if stage not in {rank.stage for rank in explained.ranks}:
             show(f"  {stage}: score {score:.4f}")
-
-
-def said_of(formula: Formula) -> str:
-    """How confidence follows from evidence, in words."""
-    return (
-        f"confidence = 1 / (1 + exp(-({formula.slope:.3f} x evidence {formula.offset:+.3f}))); "
-        f"a question is declined below {formula.threshold:.0%}"
-    )
 
 
 def shaded(text: str, shift: int, tokens: tuple[TokenProbability, ...]) -> Iterator[Part]:

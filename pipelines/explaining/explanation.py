@@ -101,6 +101,14 @@ def explained_answer(
     )
 
 
+def said_of(formula: Formula) -> str:
+    """How confidence follows from evidence, in words."""
+    return (
+        f"confidence = 1 / (1 + exp(-({formula.slope:.3f} x evidence {formula.offset:+.3f}))); "
+        f"a question is declined below {formula.threshold:.0%}"
+    )
+
+
 def _tokens(passage: Passage, seen: TokenScores) -> tuple[TokenProbability, ...]:
     rows = zip((seen.places + passage.start).tolist(), seen.start.tolist(), seen.end.tolist(), strict=True)
     return tuple(TokenProbability(start, end, p_start, p_end) for (start, end), p_start, p_end in rows)

@@ -7,12 +7,12 @@ the figures stand in the token's title.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from markupsafe import Markup
 
 from ...eval.report.markup import element
-from .explanation import Explanation, TokenProbability
+from .explanation import Explanation, TokenProbability, said_of
+from .weighed import Weighed
 
 LEVELS = (0.01, 0.05, 0.2, 0.5, 0.8)
 """From which probability on a shade is used, the faintest first."""
@@ -73,38 +73,32 @@ def _body(explained: Explanation) -> Iterator[Markup]:
     yield element("p", tokens, class_="passage")
     null = f'"No answer" in this passage: begins {explained.null_start:.1%}, ends {explained.null_end:.1%}.'
     yield element("p", [null], class_="note")
-    yield from _evidence(explained)
-    yield element("h2", ["The passage in each ranking"])
-    ranks = [
-        (one.stage, one.rank or "–", f"{one.score:.4f}" if one.score is not None else "–")
-        for one in explained.ranks
-    ]
-    known = {one.stage for one in explained.ranks}
-    others = [
-        (stage, explained.rank, f"{score:.4f}") for stage, score in explained.scores if stage not in known
-    ]
-    yield _table(("stage", "rank", "score"), chain(ranks, others))
-
-
-def _evidence(explained: Explanation) -> Iterator[Markup]:
-    if explained.weighed is None:
-        return
     yield element("h2", ["Evidence"])
+    yield _evidence(weighed)
+    if explained.formula is not None:
+        yield element("p", [said_of(explained.formula)], class_="note")
+    yield element("h2", [f"The passage was read as number {explained.rank}; its ranks"])
+    yield _ranks(explained)
+
+
+def _evidence(weighed: Weighed) -> Markup:
     rows = [
         (one.feature, f"{one.value:.3f}", f"{one.weight:.3f}", f"{one.contribution:.3f}")
-        for one in explained.weighed.contributions
+        for one in weighed.contributions
     ]
-    total = ("sum", "", "", f"{explained.weighed.evidence:.3f}")
-    yield _table(("feature", "value", "weight", "value × weight"), [*rows, total])
-    if formula := explained.formula:
-        yield element(
-            "p",
-            [
-                f"Confidence is 1 / (1 + exp(-({formula.slope:.3f} × evidence {formula.offset:+.3f}))); "
-                f"a question is declined below {formula.threshold:.1%}."
-            ],
-            class_="note",
-        )
+    total = ("sum", "", "", f"{weighed.evidence:.3f}")
+    return _table(("feature", "value", "weight", "value × weight"), [*rows, total])
+
+
+def _ranks(explained: Explanation) -> Markup:
+    """Each stage with its rank; stages that only gave a score, such as a fusion, without."""
+    ranks = {one.stage: one.rank for one in explained.ranks}
+    scores = {one.stage: one.score for one in explained.ranks} | dict(explained.scores)
+    rows = [
+        (stage, ranks.get(stage) or "–", "–" if score is None else f"{score:.4f}")
+        for stage, score in scores.items()
+    ]
+    return _table(("stage", "rank", "score"), rows)
 
 
 def shaded(text: str, shift: int, tokens: Iterable[TokenProbability]) -> Iterator[str]:

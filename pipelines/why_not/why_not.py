@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spanwise.types import Filter, Passage
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.types import Document, Filter, Passage
 
 from ...index.analysis import Analyzer
 from ..ask import Asked, Asker
@@ -78,15 +81,12 @@ def _followed(
     [asked] = asker.trace([question], settings.k, settings.alternatives, settings.threshold)
     ids = asker.snapshot.passage_ids_of([one.id])
     passages = asker.snapshot.passages(ids.tolist())
-    ranks = _ranks(library, asker, one.id, question, settings)
-    own = _best(asked, asker, one.id)
-    winner = _best(asked, asker)
+    ranks = _ranks(library, asker, one.id, ids, question, settings)
+    own, winner = _best(asked, asker, one.id), _best(asked, asker)
     found = verdict(asked, one.id, own, ranks)
-    places: tuple[Sought, ...] = ()
-    if settings.words is not None:
-        document = asker.snapshot.document(one.id)
-        places = sought(settings.words, document, passages, asked.hits, asked.readings)
-        remarks = [*remarks, *([] if places else [f"the words {settings.words!r} do not stand in it"])]
+    places = _places(settings.words, asker.snapshot.document(one.id), passages, asked)
+    if settings.words is not None and not places:
+        remarks = [*remarks, f"the words {settings.words!r} do not stand in it"]
     return WhyNot(
         question,
         one.id,
@@ -104,13 +104,23 @@ def _followed(
     )
 
 
+def _places(
+    words: str | None, document: Document, passages: Sequence[Passage], asked: Asked
+) -> tuple[Sought, ...]:
+    return () if words is None else sought(words, document, passages, asked.hits, asked.readings)
+
+
 def _ranks(
-    library: Library, asker: Asker, document_id: str, question: str, settings: Settings
+    library: Library,
+    asker: Asker,
+    document_id: str,
+    ids: NDArray[np.int64],
+    question: str,
+    settings: Settings,
 ) -> list[StageRank]:
     """In each stage, among all passages; then in the whole retriever, among those that the filter leaves."""
     whole = library.retriever(settings.retriever, settings.rerank, settings.rerank_depth)
     stages = single_stages(library, settings.retriever)
-    ids = asker.snapshot.passage_ids_of([document_id])
     among = asker.selection.passage_ids if asker.selection else None
     [hits] = whole.search([question], max(DEPTH, settings.k), among)
     return [*stage_ranks(question, ids, stages, asker.snapshot), hit_rank(whole.name, hits, document_id)]

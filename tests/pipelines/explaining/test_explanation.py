@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import pytest
 from scripted_reader import by_margin, read_by
 
-from spanwise.pipelines.cli.explanation import said_of, shaded
-from spanwise.pipelines.explaining.explanation import Formula, TokenProbability
+from spanwise.pipelines.cli.explanation import shaded
+from spanwise.pipelines.explaining.explanation import Formula, TokenProbability, said_of
 from spanwise.pipelines.explaining.page import explanation_page
 from spanwise.pipelines.explaining.record import explanation_record
 
