@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WIDEST = 4  # bytes of a character in UTF-8
+_NOT_ASCII = 0x80  # the least byte of a character of several
 
 
 def one_edit_apart(a: str, b: str) -> bool:
@@ -35,18 +36,20 @@ def _common(a: str, b: str) -> int:
 def spelled_alike(word: str, terms: NDArray[np.uint8], ends: NDArray[np.integer]) -> list[str]:
     """The terms one edit away, in their order; term i is `terms[ends[i]:ends[i + 1]]` in UTF-8.
 
-    Terms that differ in more bytes than an edit can make differ are left out by numpy, a few milliseconds for
-    a million terms; the rest are compared one by one.
+    Terms that differ in more bytes than an edit can make differ are left out by numpy, some ten milliseconds
+    for a million terms; the rest are compared one by one.
     """
     wanted = np.frombuffer(word.encode("utf-8"), np.uint8)
     edges = ends.astype(np.int64)
-    starts, lengths = edges[:-1], edges[1:] - edges[:-1]
-    near = np.flatnonzero(np.abs(lengths - len(wanted)) <= _WIDEST)
-    first, length = starts[near], lengths[near]
-    longest = np.maximum(length, len(wanted))
+    lengths = edges[1:] - edges[:-1]
+    widest = np.ones(len(lengths), np.int64)  # bytes that a character of the word or of the term may take
+    wide = np.searchsorted(edges, np.flatnonzero(terms >= _NOT_ASCII), side="right") - 1
+    widest[slice(None) if not word.isascii() else wide] = _WIDEST
+    near = np.flatnonzero(np.abs(lengths - len(wanted)) <= widest)
+    first, length = edges[near], lengths[near]
     agree = _agreeing(terms, first, 1, length, wanted)
     agree += _agreeing(terms, first + length - 1, -1, length, wanted[::-1])
-    likely = agree >= longest - (_WIDEST if word.isascii() else 2 * _WIDEST)  # a swap moves two characters
+    likely = agree >= np.maximum(length, len(wanted)) - 2 * widest[near]  # two characters change places
     places = zip(first[likely].tolist(), length[likely].tolist(), strict=True)
     found = (bytes(terms[at : at + size].data).decode("utf-8") for at, size in places)
     return [term for term in found if one_edit_apart(word, term)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spanwise.index.spelling import one_edit_apart, spelled_alike
 
-LETTERS = "abé語"
+LETTERS = "abé語𐐷"  # of one to four bytes
 words = st.text(LETTERS, min_size=1, max_size=6)
 
 

@@ -139,7 +139,7 @@ def test_sought_words_that_nothing_was_proposed_for(ask):
 
 
 def test_sought_words_that_chunking_cut(ask):
-    (place,) = ask("mill.md", words="Ada Rook. Rules Visitors").sought
+    (place,) = ask("mill.md", words="Ada Rook. ## Rules Visitors").sought
     assert (place.passages, len(place.cut) > 0) == ((), True)
 
 
