@@ -138,11 +138,6 @@ def test_sought_words_that_nothing_was_proposed_for(ask):
     assert (place.rank, place.proposed) == (1, None)
 
 
-def test_sought_words_that_chunking_cut(ask):
-    (place,) = ask("mill.md", words="Ada Rook. ## Rules Visitors").sought
-    assert (place.passages, len(place.cut) > 0) == ((), True)
-
-
 def test_sought_words_that_are_not_there(ask):
     lost = ask("mill.md", words="Ute Falk")
     assert (lost.sought, lost.remarks) == ((), ("the words 'Ute Falk' do not stand in it",))
