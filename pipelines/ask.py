@@ -25,10 +25,22 @@ from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
 from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span
+from .explaining.question_words import question_words, unknown_words
+from .explaining.rejected import rejected_spans
 from .selection import Selection
 
 N_BEST = 8
 NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer and what it came of: what was read, the spans of each hit, all candidates, best first."""
+
+    answer: Answer
+    hits: Sequence[Hit]
+    readings: Sequence[Sequence[ScoredSpan]]
+    ranked: Sequence[tuple[float, Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +73,20 @@ class Asker:
         self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
     ) -> tuple[list[Answer], list[list[Hit]]]:
         """The same, and the hits of each question, whose passages were read."""
+        asked = self.trace(questions, k, alternatives, threshold)
+        return [one.answer for one in asked], [list(one.hits) for one in asked]
+
+    def trace(
+        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+    ) -> list[Asked]:
+        """The same, and all that each answer came of."""
         began = time.perf_counter()
         among = self.selection.passage_ids if self.selection else None
         hits = self.retriever.search(questions, k, among)
         retrieved = time.perf_counter()
         readings = self.reader.read(questions, [[hit.passage for hit in found] for found in hits], N_BEST)
         read = time.perf_counter()
-        answers = []
+        asked = []
         for text, found, spans in zip(questions, hits, readings, strict=True):
             at = time.perf_counter()
             ranked = self._ranked(text, found, spans)
@@ -76,8 +95,9 @@ class Asker:
                 "read": (read - retrieved) * 1000 / len(questions),
                 "weigh": (time.perf_counter() - at) * 1000,
             }
-            answers.append(self._answer(text, found, ranked, alternatives, threshold, timings))
-        return answers, hits
+            answer = self._answer(text, found, ranked, alternatives, threshold, timings)
+            asked.append(Asked(answer, found, spans, ranked))
+        return asked
 
     def weigh(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
@@ -117,12 +137,18 @@ class Asker:
         ]
         scope = self.selection.scope if self.selection else None
         best = shown[0] if shown and self._accepted(shown[0], ranked[0][0], threshold) else None
+        words = {} if best else question_words(text, self.analyzer)
+        read = (candidate.scored for _, candidate in ranked)
+        least = self._least(threshold)
         return Answer(
             question=text,
             best=best,
             alternatives=tuple(shown[1 : 1 + alternatives]) if best else (),
+            documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
-            best_rejected=None if best or not shown else shown[0],
+            passages_read=len(hits),
+            rejected=() if best else rejected_spans(shown, read, least, words, self.analyzer),
+            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer),
             nearest=tuple(hits[:NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
@@ -130,9 +156,16 @@ class Asker:
         )
 
     def _accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
-        if self.calibration is None or best.confidence is None:
+        least = self._least(threshold)
+        if least is None or best.confidence is None:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
-        return best.confidence >= (self.calibration.threshold if threshold is None else threshold)
+        return best.confidence >= least
+
+    def _least(self, threshold: float | None) -> float | None:
+        """The least confidence that is shown; None without a calibration."""
+        if self.calibration is None:
+            return None
+        return self.calibration.threshold if threshold is None else threshold
 
     def _shown(self, kind: QuestionType, evidence: float, candidate: Candidate) -> AnswerSpan:
         scored, sentence = candidate.scored, candidate.sentence

@@ -17,6 +17,7 @@ from ..models.pair_template import special_tokens
 from .sentence_scores import SentenceScores
 from .span_scores import SpanScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
+from .token_probabilities import TokenScores, token_scores
 from .windows import (
     MAX_CONTEXT_TOKENS,
     MAX_QUESTION_TOKENS,
@@ -60,17 +61,27 @@ class SpanReader:
     ) -> list[list[list[ScoredSpan]]]:
         """For each question and each of its passages the n best spans, best first, none sharing a token."""
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
+        inputs = self._inputs(questions, flat)
+        found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
+        for (q, passage), pair, logits in zip(flat, inputs, self.logits(inputs), strict=True):
+            found[q].append(self._spans(passage, pair.passage, logits, n_best))
+        return found
+
+    def token_scores(self, question: str, passage: Passage) -> TokenScores:
+        """Where in the passage an answer may begin and end."""
+        [pair] = self._inputs([question], [(0, passage)])
+        [windows] = self.logits([pair])
+        return token_scores(pair.passage.offsets, windows, self.answers_null)
+
+    def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
+        """The tokens of each passage with those of its question, which is given by its number."""
         asked = tokenize(self.tokenizer, questions)
         texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
         contexts = tokenize(self.tokenizer, [context_of(passage) for _, passage in flat])
-        inputs = [
+        return [
             Input(cut(asked[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
             for (q, _), context, text in zip(flat, contexts, texts, strict=True)
         ]
-        found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
-        for (q, passage), text, logits in zip(flat, texts, self.logits(inputs), strict=True):
-            found[q].append(self._spans(passage, text, logits, n_best))
-        return found
 
     def logits(self, pairs: Sequence[Input]) -> list[list[WindowLogits]]:
         """The logits of every window of every input, in order."""
@@ -110,8 +121,8 @@ class SpanReader:
             null, at = first + self.special.null, first + shift
             here = slice(at, at + window.last - window.first)
             of_sentences = sentence[0][here] - sentence[0][null] if sentence else None
-            null_score = float(start[null] + end[null])
-            found.append(WindowLogits(window, start[here], end[here], null_score, of_sentences))
+            null_start, null_end = float(start[null]), float(end[null])
+            found.append(WindowLogits(window, start[here], end[here], null_start, null_end, of_sentences))
         return found
 
     def _spans(
