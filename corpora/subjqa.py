@@ -22,7 +22,7 @@ from .squad import Article, GoldAnswer, Paragraph, Question, SquadDataset
 
 COLUMNS = ("q_review_id", "question", "review", "human_ans_spans", "human_ans_indices")
 NOT_FOUND = "ANSWERNOTFOUND"
-PLACE = re.compile(r"\((\d{1,9}), (\d{1,9})\)")
+INDICES = re.compile(r"\((\d{1,9}), (\d{1,9})\)")
 MAX_BYTES = 200_000_000
 
 
@@ -74,7 +74,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, str]]:
 
 
 def _place(path: Path, row: Mapping[str, str]) -> tuple[int, int]:
-    match = PLACE.fullmatch(row["human_ans_indices"])
+    match = INDICES.fullmatch(row["human_ans_indices"])
     if match is None:
         raise DataMalformed(
             f"{path}: question {row['q_review_id']!r:.60}: human_ans_indices is "

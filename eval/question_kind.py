@@ -25,7 +25,7 @@ PASSAGE_LENGTHS = ("up to 75 words", "76-150 words", "151-250 words", "over 250 
 _WORD = re.compile(r"\b(who(?:m|se)?|what|when|where|which|why|how)\b(\s+(?:many|much)\b)?", re.IGNORECASE)
 _AT_MOST = ((1, "1 word"), (2, "2 words"), (5, "3-5 words"), (10, "6-10 words"))
 _PASSAGE_AT_MOST = ((75, "up to 75 words"), (150, "76-150 words"), (250, "151-250 words"))
-_DATE = re.compile(
+_YEAR_OR_MONTH = re.compile(
     r"\b(?:1[0-9]{3}|20[0-9]{2})s?\b|\b(?:January|February|March|April|May|June|July|August|September"
     r"|October|November|December)\b"
 )
@@ -79,7 +79,7 @@ def answer_kind(golds: Sequence[str]) -> str:
     if not texts:
         return "no answer"
     shortest = min(texts, key=lambda gold: len(gold.split()))
-    if _DATE.search(shortest):
+    if _YEAR_OR_MONTH.search(shortest):
         return "date"
     if any(character.isdigit() for character in shortest):
         return "number"

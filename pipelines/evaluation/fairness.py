@@ -56,7 +56,12 @@ def evaluate_fairness(
         raise DataMalformed(f"{data}: no question names a person that is known by a first name")
     if limit is not None and limit < len(named):
         named = [named[i] for i in sorted(random.Random(seed).sample(range(len(named)), limit))]
-    settings = {"data": data.name, "data_sha256": file_sha256(data), "limit": limit, "seed": seed}
+    settings: dict[str, Any] = {
+        "data": data.name,
+        "data_sha256": file_sha256(data),
+        "limit": limit,
+        "seed": seed,
+    }
     settings |= {"reader": system, "reader_digest": reader.digest, "groups": [one.name for one in groups]}
     asker = _Asker(reader, dataset.version, named, seed)
     with ResultFolder.start(out, COMMAND, settings) as results:
