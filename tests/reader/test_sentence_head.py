@@ -89,7 +89,7 @@ def test_of_several_windows_the_fullest_scores_a_sentence():
     offsets = np.array([(i, i + 1) for i in range(8)], np.int32)
     logits = [np.full(6, 1.0, np.float32), np.full(4, 5.0, np.float32)]
     places = [Window(0, 0, 6), Window(0, 4, 8)]
-    windows = [WindowLogits(w, one, one, 0.0, one) for w, one in zip(places, logits, strict=True)]
+    windows = [WindowLogits(w, one, one, 0.0, 0.0, one) for w, one in zip(places, logits, strict=True)]
     scores = SentenceScores([(0, 3), (3, 8)], offsets, windows)
     assert scores.of(TokenSpan(1, 2, 0.0)) == 1.0
     assert scores.of(TokenSpan(5, 5, 0.0)) == 5.0  # of its five tokens the second window holds four
