@@ -16,10 +16,26 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AttentionInterface, BertPreTrainedModel
-from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 NAME = "spanwise_explicit"
+
+
+def explicit(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, p: float = 0.0
+) -> Tensor:
+    """The attended values, (B, H, L, d), of (B, H, L, d) queries, keys and values.
+
+    `mask` is added to the scores, or, where it is boolean, False keeps a token from being seen; it is
+    (B, 1, L or 1, L). `p` is the probability with which a weight is dropped.
+    """
+    scores = torch.matmul(query * scale, key.transpose(-1, -2))  # (B, H, L, L)
+    with torch.autocast(query.device.type, enabled=False):  # which would widen the softmax to float32
+        if mask is not None and mask.dtype == torch.bool:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        elif mask is not None:
+            scores = scores + mask.to(scores.dtype)
+        weights = nn.functional.dropout(torch.softmax(scores, -1), p)
+    return torch.matmul(weights, value)
 
 
 def attend(
@@ -32,22 +48,20 @@ def attend(
     dropout: float = 0.0,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """The attended values, (B, L, H, d), of (B, H, L, d) queries, keys and values.
-
-    `attention_mask` is added to the scores: (B, 1, L or 1, L), 0 where a token is seen. The signature is
-    that of transformers' attention functions.
-    """
+    """The same as (B, L, H, d), by the signature that transformers gives attention functions."""
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    scores = torch.matmul(query * scale, key.transpose(-1, -2))  # (B, H, L, L)
-    with torch.autocast(query.device.type, enabled=False):  # which would widen the softmax to float32
-        seen = scores if attention_mask is None else scores + attention_mask.to(scores.dtype)
-        weights = nn.functional.dropout(torch.softmax(seen, -1), dropout, module.training)
-    return torch.matmul(weights, value).transpose(1, 2).contiguous(), None
+    seen = explicit(query, key, value, attention_mask, scale, dropout if module.training else 0.0)
+    return seen.transpose(1, 2).contiguous(), None
 
 
 @contextmanager
 def explicit_attention(model: nn.Module) -> Iterator[None]:
-    """Lets every BERT inside `model` that is on a CPU attend explicitly, and puts back what it did before."""
+    """Lets every BERT of transformers inside `model` that is on a CPU attend explicitly, for a while."""
+    from transformers import AttentionInterface, BertPreTrainedModel
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(NAME, attend)
+    AttentionMaskInterface.register(NAME, eager_mask)
     found = [
         part
         for part in model.modules()
@@ -61,7 +75,3 @@ def explicit_attention(model: nn.Module) -> Iterator[None]:
     finally:
         for part, name in zip(found, before, strict=True):
             part.set_attn_implementation(name)
-
-
-AttentionInterface.register(NAME, attend)
-AttentionMaskInterface.register(NAME, eager_mask)

@@ -4,9 +4,12 @@ import pytest
 import torch
 from transformers import BertConfig, BertForQuestionAnswering, RobertaConfig, RobertaModel
 
+from spanwise.models.bert import bert_trunk
+from spanwise.models.checkpoint import Checkpoint
 from spanwise.models.explicit_attention import NAME, explicit_attention
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+SETTINGS = {"model_type": "bert", "vocab_size": 20, "max_position_embeddings": 512, **SIZES}
 IDS = torch.arange(12).reshape(2, 6)
 MASK = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]])
 
@@ -65,3 +68,13 @@ def test_other_models_stay_as_they_are():
     before = model.config._attn_implementation
     with explicit_attention(model):
         assert model.config._attn_implementation == before
+
+
+def test_our_own_encoder_attends_so_only_in_training():
+    checkpoint = Checkpoint(SETTINGS, a_bert().bert.state_dict())
+    encoder = bert_trunk(checkpoint)
+    fused = encoder(IDS, MASK).last_hidden_state
+    encoder.train()
+    written_out = encoder(IDS, MASK).last_hidden_state
+    assert torch.allclose(written_out[MASK.bool()], fused[MASK.bool()], atol=1e-5)
+    assert not torch.equal(written_out, fused)
