@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from spanwise.errors import ModelRejected
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
 
 from ..corpora.passages import label_at
@@ -19,12 +20,13 @@ from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration, plain_evidence
+from ..reader.lead import leads
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
-from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span
+from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span, said
 from .selection import Selection
 
 N_BEST = 8
@@ -49,19 +51,32 @@ class Asker:
     selection: Selection | None = None
 
     def ask(
-        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+        self,
+        questions: Sequence[str],
+        k: int = 20,
+        alternatives: int = 3,
+        threshold: float | None = None,
+        max_error: float | None = None,
     ) -> list[Answer]:
         """One answer a question, reading its best `k` passages.
 
         `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
+        `max_error` takes the one that was fitted for this share of wrong answers among those given; see
+        `Calibration.threshold_for`. ValueError for both together.
         """
-        return self.ask_with_hits(questions, k, alternatives, threshold)[0]
+        return self.ask_with_hits(questions, k, alternatives, threshold, max_error)[0]
 
     def ask_with_hits(
-        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+        self,
+        questions: Sequence[str],
+        k: int = 20,
+        alternatives: int = 3,
+        threshold: float | None = None,
+        max_error: float | None = None,
     ) -> tuple[list[Answer], list[list[Hit]]]:
         """The same, and the hits of each question, whose passages were read."""
         began = time.perf_counter()
+        least = self._least(threshold, max_error)
         among = self.selection.passage_ids if self.selection else None
         hits = self.retriever.search(questions, k, among)
         retrieved = time.perf_counter()
@@ -76,8 +91,22 @@ class Asker:
                 "read": (read - retrieved) * 1000 / len(questions),
                 "weigh": (time.perf_counter() - at) * 1000,
             }
-            answers.append(self._answer(text, found, ranked, alternatives, threshold, timings))
+            answer = self._answer(text, found, ranked, alternatives, least, timings)
+            answers.append(replace(answer, threshold=least, max_error=max_error))
         return answers, hits
+
+    def _least(self, threshold: float | None, max_error: float | None) -> float | None:
+        """The least confidence that is shown; None where there is no confidence and no threshold is given."""
+        if max_error is None:
+            return self.calibration.threshold if threshold is None and self.calibration else threshold
+        if threshold is not None:
+            raise ValueError(f"threshold {threshold} and max_error {max_error} exclude each other; give one")
+        if self.calibration is None:
+            raise ModelRejected(
+                "this reader's confidence was never fitted, so it can promise no max_error: fit it with "
+                "spanwise calibrate --out READER"
+            )
+        return self.calibration.threshold_for(max_error)
 
     def weigh(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
@@ -110,7 +139,8 @@ class Asker:
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        found = [self._shown(kind, evidence, candidate) for evidence, candidate in ranked]
+        sure = self._confidences(ranked)
+        found = [self._shown(kind, one, candidate) for one, (_, candidate) in zip(sure, ranked, strict=True)]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         shown = [
             replace(answer, duplicates=duplicates[answer.passage.id]) for answer in _without_overlaps(found)
@@ -134,7 +164,19 @@ class Asker:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
         return best.confidence >= (self.calibration.threshold if threshold is None else threshold)
 
-    def _shown(self, kind: QuestionType, evidence: float, candidate: Candidate) -> AnswerSpan:
+    def _confidences(self, ranked: Sequence[tuple[float, Candidate]]) -> list[float | None]:
+        """The confidence in each candidate: none is surer than the best one, for which it was fitted."""
+        if self.calibration is None:
+            return [None for _ in ranked]
+        words = [said(candidate.scored.span.text) for _, candidate in ranked]
+        ahead = leads([evidence for evidence, _ in ranked], words)
+        sure = [
+            self.calibration.confidence(evidence, candidate.features, lead)
+            for (evidence, candidate), lead in zip(ranked, ahead, strict=True)
+        ]
+        return [min(one, sure[0]) for one in sure]
+
+    def _shown(self, kind: QuestionType, confidence: float | None, candidate: Candidate) -> AnswerSpan:
         scored, sentence = candidate.scored, candidate.sentence
         if kind in ("how", "why"):
             sentence = explained(sentence, scored.passage)
@@ -143,7 +185,6 @@ class Asker:
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
             span = passage_span(scored.passage, *listed) if listed else span
-        confidence = self.calibration.confidence(evidence) if self.calibration else None
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
             span, scored.span, sentence, scored.passage, page, line, scored.score, confidence, label

@@ -18,6 +18,8 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "passages": answer.passages_searched,
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
         },
+        "threshold": answer.threshold,
+        "max_error": answer.max_error,
         "retriever": answer.retriever,
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},

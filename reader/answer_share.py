@@ -2,9 +2,9 @@
 
 P(span) = exp(score) / Z,  Z = sum over all passages read of [ sum over its spans exp(score) + exp(null) ]
 
-where the spans of a passage are the n best that share no token, so that variants of one answer do not compete,
-and `null` is left out for a model without a null answer. Raw scores decide between passages; a softmax within
-each would make the best span of every passage look alike.
+where the spans of a passage are the n best that share no token, so that variants of one answer do not compete
+with each other, and `null` is left out for a model without a null answer. Raw scores decide between passages;
+a softmax within each would make the best span of every passage look alike.
 Source: Clark and Gardner 2018, "Simple and Effective Multi-Paragraph Reading Comprehension", section 3.3
 (shared-norm); there it is a loss, here only a reading of the scores.
 """

@@ -114,7 +114,9 @@ class Calibration:
         by_percent = {int(percent): least for percent, least in self.error_thresholds.items()}
         met = [percent for percent in by_percent if percent <= 100 * max_error + 1e-9]
         if not met:
-            raise ValueError(f"max_error is {max_error}; the least that can be promised is {min(by_percent) / 100}")
+            raise ValueError(
+                f"max_error is {max_error}; the least that can be promised is {min(by_percent) / 100}"
+            )
         return by_percent[max(met)]
 
     def save(self, path: Path) -> None:
@@ -136,7 +138,9 @@ class Calibration:
     def parse(cls, stored: Any, where: str) -> Calibration:
         """The calibration of a JSON value; ModelRejected says that what is `where` is none."""
         try:
-            known = {one.name: stored[one.name] for one in fields(cls) if _is_required(one) or one.name in stored}
+            known = {
+                one.name: stored[one.name] for one in fields(cls) if _is_required(one) or one.name in stored
+            }
             calibration = cls(**known)
             strangers = {*calibration.weights} - {*FEATURES}
             strangers |= {*calibration.confidence_weights} - {*CONFIDENCE_FEATURES}

@@ -201,7 +201,9 @@ class Answer:
     `best` is None when the documents do not hold the answer as far as the reader can tell; then
     `best_rejected` is the span that came nearest and `nearest` are the passages to look at. `scope` says
     what a filter left; it is None when all documents were searched. `cached` is true when the same question
-    was answered before; the time is then that of looking the answer up.
+    was answered before; the time is then that of looking the answer up. `threshold` is the least confidence
+    that was shown, None where nothing was fitted; `max_error` the share of wrong answers that it was chosen
+    for, if it was.
     """
 
     question: str
@@ -214,6 +216,8 @@ class Answer:
     timings_ms: Mapping[str, float]
     scope: Scope | None = None
     cached: bool = False
+    threshold: float | None = None
+    max_error: float | None = None
 
     @property
     def no_answer(self) -> bool:
