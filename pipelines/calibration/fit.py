@@ -164,6 +164,12 @@ def _confidences(
 
 
 def _logistic(found: Sequence[Best], confidence: Sequence[str]) -> LogisticModel:
+    n_right = sum(one.right for one in found)
+    if n_right in (0, len(found)):
+        raise ValueError(
+            f"of {len(found)} questions that a fold is fitted on the best candidate is right for {n_right}: "
+            "confidence needs right and wrong ones, ask more questions"
+        )
     return fit_logistic([one.values(confidence) for one in found], [float(one.right) for one in found])
 
 

@@ -62,7 +62,7 @@ def _best_thresholds(
     """The best threshold of each measure and what it reaches; none where every question has an answer."""
     if all(record.answerable for record in read):
         return {}
-    found = {}
+    found: dict[str, float] = {}
     for name, credit in credits.items():
         records = [HeldBack(*one) for one in zip(sure, credit, (r.answerable for r in read), strict=True)]
         best = choose_threshold(records)

@@ -90,8 +90,11 @@ def test_what_was_observed_is_kept_and_fitted_again_without_reading(
     code, out, err = run(*given, "--questions", 50)
     assert (code, err) == (0, "")
     assert json.loads(out) == first
-    one = json.loads(run(*given, "--questions", 50, "--feature", "margin", "--confidence", "none")[1])
-    assert (list(one["weights"]), one["confidence_weights"]) == (["margin"], {})
+    chosen = [word for name in FEATURES[:-1] for word in ("--feature", name)]
+    code, out, err = run(*given, "--questions", 50, *chosen, "--confidence", "none")
+    assert code == 0, err
+    one = json.loads(out)
+    assert (tuple(one["weights"]), one["confidence_weights"]) == (FEATURES[:-1], {})
 
 
 def test_observations_of_something_else_and_damaged_ones_are_refused(tmp_path):
@@ -126,6 +129,13 @@ def test_confidence_is_worth_what_it_says_on_held_back_questions():
     given = [one.right for one in strict.held_back if one.score >= strict.calibration.threshold]
     assert 1 - sum(given) / len(given) < 0.2
     assert strict.threshold.outcome.answered == len(given)
+
+
+def test_a_reader_that_is_never_right_has_no_confidence():
+    pair = Features(1, 0, 0, 0, 0), Features(0, 0, 0, 0, 0)
+    observed = [Observed(pair, (0.0, 1.0), True, (), f"g{at}") for at in range(20)]
+    with pytest.raises(ValueError, match="right for 0: confidence needs"):
+        cross_fit(observed, "r", "", ["log_rank"])
 
 
 def test_a_question_s_paragraph_is_never_on_both_sides():
