@@ -129,7 +129,7 @@ class _Walk:
             self._reject(place, f"cannot be looked at: {error.strerror}")
             return
         is_folder = stat.S_ISDIR(status.st_mode)
-        if reason := _reason_to_skip(entry.name, status.st_mode):
+        if reason := reason_to_skip(entry.name, status.st_mode):
             self.skipped[reason] += 1
         elif rules is not None and rules.ignores(place, is_folder):
             self.skipped[f"ignored by {IGNORE_FILE}"] += 1
@@ -172,7 +172,7 @@ def _scan(root: Path, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         os.close(handle)
 
 
-def _reason_to_skip(name: str, mode: int) -> str:
+def reason_to_skip(name: str, mode: int) -> str:
     """Why an entry is passed over, the empty string when it is not."""
     kind = stat.S_IFMT(mode)
     if name in IGNORED and kind == stat.S_IFDIR:

@@ -27,6 +27,7 @@ class Rule:
     parts: tuple[re.Pattern[str] | None, ...]
     negated: bool
     folders_only: bool
+    text: str
 
     def matches(self, names: Sequence[str], is_folder: bool) -> bool:
         """True for the entry with this path below the folder of the rule."""
@@ -43,11 +44,16 @@ class IgnoreRules:
 
     def ignores(self, place: str, is_folder: bool) -> bool:
         """True when the entry at this path below the root is ignored."""
+        decided = self.deciding(place, is_folder)
+        return decided is not None and not decided[1].negated
+
+    def deciding(self, place: str, is_folder: bool) -> tuple[str, Rule] | None:
+        """The rule that decides on that entry, after the folder whose file holds it; None without any."""
         names = place[len(self.folder) :].split("/")
         for rule in reversed(self.rules):
             if rule.matches(names, is_folder):
-                return not rule.negated
-        return self.above is not None and self.above.ignores(place, is_folder)
+                return self.folder, rule
+        return self.above.deciding(place, is_folder) if self.above is not None else None
 
 
 def parse_rules(data: bytes) -> tuple[tuple[Rule, ...], list[str]]:
@@ -85,7 +91,7 @@ def parse_rule(text: str) -> Rule:
         parts = [ANY_FOLDERS, *parts]
     if parts[-1] is ANY_FOLDERS:  # everything below, not the folder itself
         parts.append(re.compile(""))
-    return Rule(tuple(parts), text.startswith("!"), pattern.endswith("/"))
+    return Rule(tuple(parts), text.startswith("!"), pattern.endswith("/"), text)
 
 
 def _unescaped(name: str) -> str:

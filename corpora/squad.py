@@ -68,12 +68,14 @@ class Article:
 class SquadDataset:
     """A whole file. `version` is "2.0" when any question says whether it can be answered, else "1.1".
 
-    `relocated` holds the ids of questions with an answer whose start did not match its text, in order.
+    `relocated` holds the ids of questions with an answer whose start did not match its text, in order;
+    `left_out` those that the file has and that cannot be asked, since their answer is not in their context.
     """
 
     version: str
     articles: tuple[Article, ...]
     relocated: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def read_squad(path: Path) -> SquadDataset:

@@ -26,19 +26,33 @@ def average_precision(
     >>> average_precision({"q1": ["Hawaii"], "q2": []}, {"q1": 1.0, "q2": 0.0}, {"q1": 0.9, "q2": 0.1})
     50.0
     """
+    area = before = 0.0
+    for recall, precision in precision_recall_points(golds, scores, na_probabilities):
+        area += precision * (recall - before)
+        before = recall
+    return 100.0 * area
+
+
+def precision_recall_points(
+    golds: Golds, scores: Mapping[str, float], na_probabilities: Mapping[str, float]
+) -> list[tuple[float, float]]:
+    """(R_t, P_t) for each distinct probability t in ascending order; see `average_precision`.
+
+    >>> precision_recall_points({"q1": ["Hawaii"], "q2": []}, {"q1": 1.0, "q2": 0.0}, {"q1": 0.9, "q2": 0.1})
+    [(0.0, 0.0), (1.0, 0.5)]
+    """
     answerable = sum(bool(golds[qid]) for qid in scores)
     if not answerable:
         raise ValueError("no scored question has a gold answer; expected at least one")
-    area = right = recall = 0.0
-    answered = 0
+    points = []
+    answered, right = 0, 0.0
     ordered = sorted(scores, key=na_probabilities.__getitem__)
     for _, tied in groupby(ordered, key=na_probabilities.__getitem__):
         for qid in tied:
             answered += 1
             right += scores[qid] if golds[qid] else 0.0
-        before, recall = recall, right / answerable
-        area += right / answered * (recall - before)
-    return 100.0 * area
+        points.append((right / answerable, right / answered))
+    return points
 
 
 def precision_recall_v2(

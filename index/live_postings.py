@@ -80,6 +80,12 @@ class LivePostings:
         df = {term: len(self._term(term).rows) for term in terms}
         return CorpusStatistics(self._n_docs, self._total_length, df)
 
+    def spelled_like(self, word: str) -> list[str]:
+        """The terms of live passages that are one edit away from a word, those of most passages first."""
+        terms = {term for segment in self._segments for term in segment.spelled_like(word)}
+        df = self.statistics(terms).df
+        return sorted((term for term in terms if df[term]), key=lambda term: (-df[term], term))
+
     @cached_property
     def all_statistics(self) -> CorpusStatistics:
         """The live corpus with the document frequencies of all its terms; read once."""

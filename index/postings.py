@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from .manifest import damaged
 from .segment import COLUMNS, Segment
+from .spelling import spelled_alike
 
 KIND = "postings"
 _DICTIONARY = ("passage_ids", "lengths", "terms", "term_ends", "starts", "sums")
@@ -177,6 +178,10 @@ class PostingsSegment:
         for end in self._columns["term_ends"][1:]:
             yield terms[start : int(end)].tobytes()
             start = int(end)
+
+    def spelled_like(self, word: str) -> list[str]:
+        """The terms that are one edit away from a word."""
+        return spelled_alike(word, self._columns["terms"], self._columns["term_ends"])
 
     def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
         """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` alone."""

@@ -147,13 +147,19 @@ class Bert(nn.Module):
 
 
 class BertSpanModel(nn.Module):
-    """The encoder under one start and one end vector."""
+    """The encoder under one start and one end vector, and one that scores sentences where it has that."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: BertConfig, sentences: bool = False) -> None:
         super().__init__()
         self.config = config
         self.bert = Bert(config)
         self.qa_outputs = nn.Linear(config.hidden_size, 2, device=_META)
+        if sentences:
+            self.sentence_outputs = nn.Linear(config.hidden_size, 1, device=_META)
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """As that of `Bert`."""
+        return self.bert.get_input_embeddings()
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
@@ -179,7 +185,7 @@ def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    model = BertSpanModel(config)
+    model = BertSpanModel(config, sentences="sentence_outputs.weight" in checkpoint.weights)
     return model if _take(model, checkpoint.weights) else None
 
 

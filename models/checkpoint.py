@@ -52,6 +52,18 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     return Checkpoint(read_config(folder), weights)
 
 
+def weight_names(folder: Path) -> set[str]:
+    """The names of all tensors in a folder's safetensors files; ModelRejected for a damaged one."""
+    names: set[str] = set()
+    for path in folder.glob("*.safetensors"):
+        try:
+            with safe_open(path, framework="pt") as file:
+                names.update(file.keys())
+        except (SafetensorError, OSError) as error:
+            raise ModelRejected(f"{path} cannot be read: {error}") from error
+    return names
+
+
 def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
     """Raises ModelRejected when a weight is NaN or infinite.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -9,10 +10,13 @@ import torch
 
 
 def pick_device(device: str | None = None) -> torch.device:
-    """The device named, or the first GPU, or the CPU."""
+    """The device named, or the first GPU, or the CPU; processes of `torchrun` have a GPU each."""
     if device is not None:
         return torch.device(device)
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    own = os.environ.get("LOCAL_RANK")
+    return torch.device("cuda" if own is None else f"cuda:{own}")
 
 
 def spread_devices(device: torch.device) -> list[str]:

@@ -17,12 +17,16 @@ from torch import nn
 from spanwise.errors import ModelRejected
 
 from .bert import BertConfig, bert_span_model, bert_trunk
-from .checkpoint import Checkpoint, read_checkpoint, read_config, require_finite
+from .checkpoint import Checkpoint, read_checkpoint, read_config, require_finite, weight_names
 from .locate import WEIGHTS
 from .model_folder import checked_folder
 from .plain_tokenizer import PlainTokenizer
 
-VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model")
+VOCABULARIES = (
+    *("tokenizer.json", "vocab.txt", "vocab.json"),
+    *("sentencepiece.bpe.model", "spiece.model", "spm.model"),
+)
+SPAN_HEAD = "qa_outputs."  # the start and the end vector, as transformers names them
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -60,21 +64,35 @@ def load_encoder_trunk(folder: Path) -> nn.Module:
 
 
 def load_span_reader(folder: Path) -> nn.Module:
-    """The question-answering model of a folder, in float32 and in inference mode."""
+    """The question-answering model of a folder, in float32 and in inference mode.
+
+    ModelRejected for a model with another head, or with none: it would be read by a random one.
+    """
     checkpoint = plain_bert(folder)
     if checkpoint and (model := bert_span_model(checkpoint)):
         return model
-    return load_span_model(folder)
+    found = load_span_model(folder)
+    if not any(name.startswith(SPAN_HEAD) for name in weight_names(folder)):
+        kinds = read_config(folder).get("architectures")
+        raise ModelRejected(f"{folder} is no question-answering model ({kinds}): it lacks {SPAN_HEAD}weight")
+    return found
 
 
 def load_span_model(folder: Path) -> nn.Module:
     """The question-answering model of a folder, to be trained: a trunk with one start and one end vector.
 
-    A folder without such a head (the base) gets a fresh one, drawn from torch's generator.
+    A folder without such a head (the base) gets a fresh one, drawn from torch's generator. ModelRejected
+    for one with a decoder, or whose library has another kind of head for it.
     """
     from transformers import AutoModelForQuestionAnswering
 
-    return load_network(AutoModelForQuestionAnswering, folder, may_lack=("qa_outputs.",))
+    network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(SPAN_HEAD,))
+    config: Any = network.config
+    if config.is_encoder_decoder:
+        raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
+    if getattr(getattr(network, SPAN_HEAD[:-1], None), "out_features", None) != 2:
+        raise ModelRejected(f"{folder}: a {config.model_type} has no head of one start and one end vector")
+    return network
 
 
 def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:

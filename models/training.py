@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
+from .explicit_attention import explicit_attention
 from .held_interrupt import held_interrupt
 from .training_run import Run
 
@@ -31,7 +32,8 @@ class Recipe:
     The gradients of `accumulate` batches make one step, each batch counting the same; the last step may have
     fewer. `checkpoint_every` and the schedule count steps. `layer_decay` below 1 changes lower layers less
     (`layer_rates`); with `average` above 0 a moving average of the weights is evaluated and kept
-    (`weight_average`).
+    (`weight_average`). With `patience` above 0 so many evaluations in a row without a better figure end
+    the run.
     """
 
     learning_rate: float = 2e-4
@@ -44,6 +46,7 @@ class Recipe:
     accumulate: int = 1
     layer_decay: float = 1.0
     average: float = 0.0
+    patience: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a step of no batch, and decays that are none."""
@@ -53,6 +56,8 @@ class Recipe:
             raise ValueError(f"layer_decay must be above 0 and at most 1, not {self.layer_decay}")
         if not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, not {self.average}")
+        if self.patience < 0:
+            raise ValueError(f"patience must be 0 or more, not {self.patience}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,15 @@ def linear_schedule(step: int, steps: int, peak: float, warmup: float = 0.1) -> 
     return peak * max(0.0, (steps - step) / max(1.0, steps - rise))
 
 
+def evenly(n: int) -> tuple[float, ...]:
+    """Where in a run n evaluations lie that are evenly spaced, the last at its end, for `evaluate_at`.
+
+    >>> evenly(4)
+    (0.25, 0.5, 0.75, 1.0)
+    """
+    return tuple(at / n for at in range(1, n + 1))
+
+
 def train(
     model: nn.Module,
     batches: Sequence[Batch],
@@ -87,33 +101,42 @@ def train(
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     select_by: str,
     report: Callable[[Progress], None] = lambda progress: None,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
     """Trains the parameters that require a gradient, leaves the best evaluated weights in `model`.
 
     `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
     `checkpoint.safetensors` (weights, optimizer, generator, and in its metadata the losses and the
     evaluations) and `best.safetensors`; started again with the same folder
-    the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie.
+    the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie. `beside` is what
+    else makes it another run when it changes: what the loss depends on, as JSON values.
+
+    Several GPUs, or the processes of `torchrun`, share the batches of a step (`data_parallel`); all processes
+    but the first end here.
     """
     groups = [batches[at : at + recipe.accumulate] for at in range(0, len(batches), recipe.accumulate)]
-    state = Run(model, len(groups), recipe, folder)
+    state = Run(model, len(groups), recipe, folder, beside)
     due = {max(1, math.ceil(part * len(groups))) for part in recipe.evaluate_at}
     started = time.monotonic()
     try:
-        if state.step in due - state.evaluated_at:  # interrupted between a step and its evaluation
-            state.evaluate(evaluate, select_by)
-        while state.step < len(groups):
-            rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
-            with held_interrupt():
-                value = state.one_step(loss, groups[state.step], rate)
-            report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
-            if state.step in due:
+        with explicit_attention(model):
+            if state.step in due - state.evaluated_at:  # interrupted between a step and its evaluation
                 state.evaluate(evaluate, select_by)
-            if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
-                state.save()
+            while state.step < len(groups) and not state.gave_up(select_by):
+                rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
+                with held_interrupt():
+                    value = state.one_step(loss, groups[state.step], rate)
+                if state.workers.is_first:
+                    report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
+                if state.step in due:
+                    state.evaluate(evaluate, select_by)
+                if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
+                    state.save()
     except KeyboardInterrupt:
         state.save()
         raise
+    if not state.workers.is_first:
+        raise SystemExit(0)
     state.restore_best()
     model.eval()
     return state.evaluations

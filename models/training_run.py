@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from .data_parallel import workers_for
 from .held_interrupt import held_interrupt
 from .layer_rates import parameter_groups
-from .precision import autocast
 from .training_history import CHECKPOINT, read_run
 from .weight_average import KEY, WeightAverage
 
@@ -25,13 +25,20 @@ if TYPE_CHECKING:
 
 BEST = "best.safetensors"
 # What checkpoints of older versions do not name.
-DEFAULTS = {"accumulate": 1, "layer_decay": 1.0, "average": 0.0}
+DEFAULTS = {"accumulate": 1, "layer_decay": 1.0, "average": 0.0, "patience": 0}
 
 
 class Run:
     """What goes into a checkpoint; made where one lies, it goes on from there."""
 
-    def __init__(self, model: nn.Module, steps: int, recipe: Recipe, folder: Path) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        steps: int,
+        recipe: Recipe,
+        folder: Path,
+        beside: Mapping[str, Any] | None = None,
+    ) -> None:
         self.model, self.recipe, self.folder = model, recipe, folder
         self.step, self.evaluations, self.losses = 0, [], []
         self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
@@ -42,7 +49,9 @@ class Run:
             "recipe": json.loads(json.dumps(asdict(recipe))),
             "steps": steps,
             "start": self._digest(),
+            "beside": json.loads(json.dumps(dict(beside or {}))),
         }
+        self.workers = workers_for(model, recipe.accumulate)
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(recipe.seed)
         if (folder / CHECKPOINT).is_file():
@@ -57,19 +66,19 @@ class Run:
         """The steps after which it was evaluated."""
         return {int(figures["step"]) for figures in self.evaluations}
 
+    def gave_up(self, select_by: str) -> bool:
+        """Whether as many evaluations as the recipe is patient for have brought nothing better."""
+        figures = [evaluation[select_by] for evaluation in self.evaluations]
+        since = len(figures) - 1 - figures.index(max(figures)) if figures else 0
+        return 0 < self.recipe.patience <= since
+
     def one_step(
         self, loss: Callable[[nn.Module, Any], Tensor], batches: Sequence[Any], rate: float
     ) -> float:
         """Changes the weights once, by the mean gradient of these batches; the loss, which must be finite."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["scale"]
-        device = next(iter(self.trainable.values())).device
-        total = 0.0
-        for batch in batches:
-            with autocast(device):
-                value = loss(self.model, batch) / len(batches)
-            value.backward()
-            total += float(value.detach())
+        total = self.workers.backward(self.model, loss, batches)
         nn.utils.clip_grad_norm_(self.trainable.values(), self.recipe.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -86,17 +95,20 @@ class Run:
         """Measures the averaged weights, and keeps them where nothing before was better."""
         self.model.eval()
         with self.average.in_place():
-            figures, averaged = dict(measured(self.model)), self._weights()
+            figures = self.workers.told(lambda: dict(measured(self.model)))
+            averaged = self._weights()
         self.model.train()
         with held_interrupt():
             best = max((e[select_by] for e in self.evaluations), default=-math.inf)
-            if figures[select_by] >= best:
+            if figures[select_by] >= best and self.workers.is_first:
                 save_file(averaged, self.folder / BEST)
             self.evaluations.append({"step": self.step, **figures})
             self.save()
 
     def save(self) -> None:
-        """Writes the checkpoint over the last one."""
+        """Writes the checkpoint over the last one; of several processes the first one does."""
+        if not self.workers.is_first:
+            return
         tensors = {**self._weights(), **self.average.tensors()}
         for name, parameter in self.trainable.items():
             for key, value in self.optimizer.state[parameter].items():
@@ -113,7 +125,7 @@ class Run:
 
     def _resume(self, path: Path) -> None:
         run = read_run(path)
-        run["recipe"] = {**DEFAULTS, **run["recipe"]}
+        run["recipe"], run["beside"] = {**DEFAULTS, **run["recipe"]}, run.get("beside", {})
         if {key: run.get(key, value) for key, value in self.fingerprint.items()} != self.fingerprint:
             raise ValueError(
                 f"{self.folder} holds a run with other settings: name another folder or remove it"

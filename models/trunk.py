@@ -84,11 +84,14 @@ def padded_forward(model: Any, tokens: PackedTokens, *outputs: str) -> Tensor:
 @torch.inference_mode()
 def padded_outputs(model: Any, tokens: PackedTokens) -> Any:
     """What the model itself says of the sequences, padded for it."""
-    config, device = model.config, next(model.parameters()).device
-    pad = getattr(config, "pad_token_id", None) or 0
-    ids, mask, types = (torch.from_numpy(values).to(device) for values in tokens.padded(pad))
-    inputs = {"input_ids": ids, "attention_mask": mask}
-    if getattr(config, "type_vocab_size", 0) > 1:  # models without segments do not take them
-        inputs["token_type_ids"] = types
+    device = next(model.parameters()).device
+    pad = getattr(model.config, "pad_token_id", None) or 0
+    given = (torch.from_numpy(values).to(device) for values in tokens.padded(pad))
     with autocast(device):
-        return model(**inputs)
+        return model(**taken_inputs(model, *given))
+
+
+def taken_inputs(model: Any, ids: Tensor, mask: Tensor, types: Tensor) -> dict[str, Tensor]:
+    """The arguments of a model's forward pass, all (B, L): models without segments take none."""
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    return inputs | ({"token_type_ids": types} if getattr(model.config, "type_vocab_size", 0) > 1 else {})

@@ -28,7 +28,7 @@ from .code_state import code_state
 from .generations import Generation, Generations
 from .packing import pack, passages_in, unpack
 
-FORMAT = 1  # of what is stored; raise it when the meaning of an answer changes
+FORMAT = 2  # of what is stored; raise it when the meaning of an answer changes
 KIND = "answer"
 
 T = TypeVar("T")

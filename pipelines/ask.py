@@ -27,10 +27,23 @@ from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
 from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span, said
+from .confidence import Ranked, with_confidence
+from .explaining.question_words import question_words, unknown_words
+from .explaining.rejected import rejected_spans
 from .selection import Selection
 
 N_BEST = 8
 NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer and what it came of: what was read, the spans of each hit, all candidates, best first."""
+
+    answer: Answer
+    hits: Sequence[Hit]
+    readings: Sequence[Sequence[ScoredSpan]]
+    ranked: Sequence[Ranked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,18 @@ class Asker:
         max_error: float | None = None,
     ) -> tuple[list[Answer], list[list[Hit]]]:
         """The same, and the hits of each question, whose passages were read."""
+        asked = self.trace(questions, k, alternatives, threshold, max_error)
+        return [one.answer for one in asked], [list(one.hits) for one in asked]
+
+    def trace(
+        self,
+        questions: Sequence[str],
+        k: int = 20,
+        alternatives: int = 3,
+        threshold: float | None = None,
+        max_error: float | None = None,
+    ) -> list[Asked]:
+        """The same, and all that each answer came of."""
         began = time.perf_counter()
         least = self._least(threshold, max_error)
         among = self.selection.passage_ids if self.selection else None
@@ -82,21 +107,21 @@ class Asker:
         retrieved = time.perf_counter()
         readings = self.reader.read(questions, [[hit.passage for hit in found] for found in hits], N_BEST)
         read = time.perf_counter()
-        answers = []
+        asked = []
         for text, found, spans in zip(questions, hits, readings, strict=True):
             at = time.perf_counter()
-            ranked = self._ranked(text, found, spans)
+            candidates = self._ranked(text, found, spans)
             timings = {
                 "retrieve": (retrieved - began) * 1000 / len(questions),
                 "read": (read - retrieved) * 1000 / len(questions),
                 "weigh": (time.perf_counter() - at) * 1000,
             }
-            answer = self._answer(text, found, ranked, alternatives, least, timings)
-            answers.append(replace(answer, threshold=least, max_error=max_error))
-        return answers, hits
+            answer = self._answer(text, found, candidates, alternatives, least, timings)
+            asked.append(Asked(replace(answer, max_error=max_error), found, spans, candidates))
+        return asked
 
     def _least(self, threshold: float | None, max_error: float | None) -> float | None:
-        """The least confidence that is shown; None where there is no confidence and no threshold is given."""
+        """The threshold in force: as given, else as fitted."""
         if max_error is None:
             return self.calibration.threshold if threshold is None and self.calibration else threshold
         if threshold is not None:
@@ -116,12 +141,12 @@ class Asker:
 
     def _ranked(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
-    ) -> list[tuple[float, Candidate]]:
+    ) -> list[Ranked]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
         scored = [(weigh(candidate.features), candidate) for candidate in self.weigh(text, hits, readings)]
-        return sorted(
-            scored, key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start)
-        )
+        scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
+        ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
+        return with_confidence(scored, ahead, self.calibration)
 
     def _question(self, text: str) -> Question:
         terms = tuple(self.analyzer.question_terms(text))
@@ -133,51 +158,45 @@ class Asker:
         self,
         text: str,
         hits: Sequence[Hit],
-        ranked: Sequence[tuple[float, Candidate]],
+        ranked: Sequence[Ranked],
         alternatives: int,
         threshold: float | None,
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        sure = self._confidences(ranked)
-        found = [self._shown(kind, one, candidate) for one, (_, candidate) in zip(sure, ranked, strict=True)]
+        found = [self._shown(kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         shown = [
             replace(answer, duplicates=duplicates[answer.passage.id]) for answer in _without_overlaps(found)
         ]
         scope = self.selection.scope if self.selection else None
-        best = shown[0] if shown and self._accepted(shown[0], ranked[0][0], threshold) else None
+        best = shown[0] if shown and self._accepted(shown[0], ranked[0].evidence, threshold) else None
+        words = {} if best else question_words(text, self.analyzer)
+        read = (one.candidate.scored for one in ranked)
+        least = threshold if self.calibration else None
         return Answer(
             question=text,
             best=best,
             alternatives=tuple(shown[1 : 1 + alternatives]) if best else (),
+            documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
-            best_rejected=None if best or not shown else shown[0],
+            passages_read=len(hits),
+            rejected=() if best else rejected_spans(shown, read, least, words, self.analyzer),
+            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer),
             nearest=tuple(hits[:NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
             scope=scope,
+            threshold=least,
         )
 
     def _accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
         if self.calibration is None or best.confidence is None:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
-        return best.confidence >= (self.calibration.threshold if threshold is None else threshold)
+        return threshold is None or best.confidence >= threshold
 
-    def _confidences(self, ranked: Sequence[tuple[float, Candidate]]) -> list[float | None]:
-        """The confidence in each candidate: none is surer than the best one, for which it was fitted."""
-        if self.calibration is None:
-            return [None for _ in ranked]
-        words = [said(candidate.scored.span.text) for _, candidate in ranked]
-        ahead = leads([evidence for evidence, _ in ranked], words)
-        sure = [
-            self.calibration.confidence(evidence, candidate.features, lead)
-            for (evidence, candidate), lead in zip(ranked, ahead, strict=True)
-        ]
-        return [min(one, sure[0]) for one in sure]
-
-    def _shown(self, kind: QuestionType, confidence: float | None, candidate: Candidate) -> AnswerSpan:
-        scored, sentence = candidate.scored, candidate.sentence
+    def _shown(self, kind: QuestionType, one: Ranked) -> AnswerSpan:
+        scored, sentence = one.candidate.scored, one.candidate.sentence
         if kind in ("how", "why"):
             sentence = explained(sentence, scored.passage)
         span = scored.span if kind == "factoid" else sentence
@@ -187,7 +206,7 @@ class Asker:
             span = passage_span(scored.passage, *listed) if listed else span
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
-            span, scored.span, sentence, scored.passage, page, line, scored.score, confidence, label
+            span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label
         )
 
     def _place(self, span: Span, passage: Passage) -> tuple[int | None, int, str]:

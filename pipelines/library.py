@@ -22,11 +22,13 @@ from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
+from .explaining.methods import explain
 from .generations import Generation
 from .progress import Report, silent
 from .questions import checked_k, checked_question
 from .reranking import DEPTH, Reranking, reranking_of
 from .synced_index import SyncedIndex
+from .why_not.methods import lost
 
 if TYPE_CHECKING:
     from ..retrieval.encoders import Encoders
@@ -46,6 +48,8 @@ class Library(SyncedIndex):
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
     adapt = adapted
     undo_adapt = undone
+    explain = explain
+    why_not = lost
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)

@@ -60,9 +60,10 @@ class LoadedModels:
 
     def reader(self, name: str) -> SpanReader:
         """The reader of answer spans."""
+        from ..corpora.sentences import sentence_spans
         from ..reader.builtin import load_reader
 
-        return self._load("reader", name, load_reader)
+        return self._load("reader", name, partial(load_reader, split=sentence_spans))
 
     def cross_encoder(self, name: str) -> CrossEncoder:
         """The model that re-ranks."""

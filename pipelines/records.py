@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, Scope, Span, SyncReport, TokenMatch
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    Hit,
+    Passage,
+    QuestionWord,
+    RejectedSpan,
+    Scope,
+    Span,
+    SyncReport,
+    TokenMatch,
+    UnknownWord,
+)
+
+from .explaining.rejected import reasons
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -15,8 +29,12 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "answer": answer_span_record(answer.best) if answer.best else None,
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
         "searched": {
+            "documents": answer.documents_searched,
             "passages": answer.passages_searched,
+            "passages_read": answer.passages_read,
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
+            "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
+            "unknown_words": [unknown_record(each, answer.question) for each in answer.unknown],
         },
         "threshold": answer.threshold,
         "max_error": answer.max_error,
@@ -45,6 +63,33 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
     }
+
+
+def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:
+    """A span that was not shown, and why: `reasons` in words, the others in figures and in places."""
+    return {
+        **answer_span_record(rejected.answer),
+        "threshold": rejected.threshold,
+        "margin": rejected.margin,
+        "lacks": [word_record(word, question) for word in rejected.lacks],
+        "reasons": reasons(rejected, question),
+    }
+
+
+def unknown_record(unknown: UnknownWord, question: str) -> dict[str, Any]:
+    """A word that stands nowhere, and `nearest`, the word of a document that it may have been meant for."""
+    nearest = unknown.nearest
+    return {**word_record(unknown.word, question), "nearest": span_record(nearest) if nearest else None}
+
+
+def span_record(span: Span) -> dict[str, Any]:
+    """A piece of a document; offsets are code points."""
+    return {"text": span.text, "document": span.document_id, "start": span.start, "end": span.end}
+
+
+def word_record(word: QuestionWord, question: str) -> dict[str, Any]:
+    """A word of a question; offsets are code points of the question."""
+    return {"text": word.of(question), "start": word.start, "end": word.end}
 
 
 def search_record(

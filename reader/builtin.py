@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spanwise.errors import ModelNotFound, ModelRejected
@@ -13,8 +13,10 @@ from ..models.checkpoint import Checkpoint, read_checkpoint, require_finite
 from ..models.delta import tuned_weights
 from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
 from ..models.precision import pick_device
-from ..models.pretrained import load_span_reader, load_tokenizer
+from ..models.pretrained import load_tokenizer
 from .calibrations import Calibrations
+from .checkpoint_reader import checkpoint_reader
+from .declining import declining
 from .evidence import Calibration
 from .folder import BUILTIN, CALIBRATION, DELTA, builtin_folder, reader_folder
 from .span_reader import SpanReader
@@ -22,24 +24,24 @@ from .span_reader import SpanReader
 __all__ = ["BUILTIN", "CALIBRATION", "DELTA", "builtin_folder", "load_calibration", "load_reader"]
 
 
-def load_reader(name: str = BUILTIN, device: str | None = None) -> SpanReader:
+def load_reader(
+    name: str = BUILTIN,
+    device: str | None = None,
+    split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+) -> SpanReader:
     """The reader called "builtin", or that of a local folder or a pinned Hugging Face name.
 
-    A folder made by `spanwise train reader` holds differences from the base and is read as such.
+    A folder made by `spanwise train reader` holds differences from the base and is read as such. `split`
+    says where the sentences of a text are, for a reader that scores them.
     """
     folder = reader_folder(name)
     if (folder / DELTA).is_file():
-        return _from_delta(folder, device)
+        return _from_delta(folder, device, split)
     if name == BUILTIN:
         raise ModelNotFound(
             f"{folder / DELTA} is missing: the installation is incomplete, reinstall spanwise"
         )
-    folder = find_model(name)
-    model = load_span_reader(folder).to(pick_device(device))
-    digest = hashlib.sha256("".join(file_sha256(p) for p in sorted(folder.glob("*.safetensors"))).encode())
-    return SpanReader(
-        model, load_tokenizer(folder), digest.hexdigest(), answers_null=trained_for_null(folder)
-    )
+    return checkpoint_reader(find_model(name), device)
 
 
 def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Calibration | None:
@@ -60,18 +62,9 @@ def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Cali
     return calibration
 
 
-def trained_for_null(folder: Path) -> bool:
-    """True when the model's own card says that it was trained on SQuAD 2.0, so that it knows "no answer"."""
-    card = folder / "README.md"
-    names = (
-        json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path", ""),
-        folder.name,
-    )
-    text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    return any("squad2" in part.lower().replace("_v", "").replace("-", "") for part in (*names, text))
-
-
-def _from_delta(folder: Path, device: str | None) -> SpanReader:
+def _from_delta(
+    folder: Path, device: str | None, split: Callable[[str], Sequence[tuple[int, int]]]
+) -> SpanReader:
     base = find_base()
     checkpoint = read_checkpoint(base)
     trunk = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
@@ -81,4 +74,5 @@ def _from_delta(folder: Path, device: str | None) -> SpanReader:
     if model is None:
         raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(folder / DELTA)}".encode()).hexdigest()
-    return SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest)
+    reader = SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest, split=split)
+    return declining(reader, folder)

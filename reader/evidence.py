@@ -90,10 +90,15 @@ class Calibration:
         >>> Calibration({}, 1.0, 0.0, 0.5, "", "").confidence(0.0)
         0.5
         """
-        z = self.slope * evidence + self.offset
-        for name, weight in self.confidence_weights.items():
-            z += weight * (lead if name == LEAD else getattr(features, name, 0.0))
+        z = self.slope * evidence + self.further(features, lead) + self.offset
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
+
+    def further(self, features: Features | None, lead: float) -> float:
+        """What the confidence rests on beside the evidence, summed."""
+        return math.fsum(
+            weight * (lead if name == LEAD else getattr(features, name, 0.0))
+            for name, weight in self.confidence_weights.items()
+        )
 
     def threshold_for(self, max_error: float) -> float:
         """The least confidence with which at most this share of the answers given is wrong; see `delta`.

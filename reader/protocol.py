@@ -7,6 +7,8 @@ from typing import Protocol
 
 from spanwise.types import Passage, ScoredSpan
 
+from .token_probabilities import TokenScores
+
 
 class Reader(Protocol):
     """`digest` names the exact weights that read."""
@@ -20,3 +22,6 @@ class Reader(Protocol):
 
         Spans lie inside the passage, in document offsets. A passage without tokens gives an empty list.
         """
+
+    def token_scores(self, question: str, passage: Passage) -> TokenScores:
+        """The probability of each token of a passage to begin and to end the answer."""

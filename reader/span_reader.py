@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from spanwise.types import Passage, ScoredSpan, Span
@@ -17,35 +14,29 @@ from spanwise.types import Passage, ScoredSpan, Span
 from ..models.batching import Batcher
 from ..models.packed_tokens import PackedTokens
 from ..models.pair_template import special_tokens
+from .sentence_scores import SentenceScores
 from .span_scores import SpanScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
+from .token_probabilities import TokenScores, token_scores
 from .windows import (
     MAX_CONTEXT_TOKENS,
     MAX_QUESTION_TOKENS,
     Input,
     Tokens,
     Window,
+    WindowLogits,
     assemble,
     tokenize,
     windows,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WindowLogits:
-    """What the model says of one window: start and end logits of its tokens (n,) and the null score."""
-
-    window: Window
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
-    null_score: float
-
-
 class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
     `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
-    scores are NaN. Results do not depend on how inputs are batched beyond 1e-5 in float32.
+    scores are NaN. `split` says where the sentences of a text are, for a model that scores them. Results do
+    not depend on how inputs are batched beyond 1e-5 in float32.
     """
 
     def __init__(
@@ -58,10 +49,11 @@ class SpanReader:
         stride: int = 128,
         batch_tokens: int = 4096,
         max_answer_tokens: int = MAX_ANSWER_TOKENS,
+        split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
     ) -> None:
         self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
         self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
-        self.max_answer_tokens = max_answer_tokens
+        self.max_answer_tokens, self.split = max_answer_tokens, split
         self.special, self.scores = special_tokens(tokenizer), SpanScores(model)
 
     def read(
@@ -69,17 +61,27 @@ class SpanReader:
     ) -> list[list[list[ScoredSpan]]]:
         """For each question and each of its passages the n best spans, best first, none sharing a token."""
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
+        inputs = self._inputs(questions, flat)
+        found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
+        for (q, passage), pair, logits in zip(flat, inputs, self.logits(inputs), strict=True):
+            found[q].append(self._spans(passage, pair.passage, logits, n_best))
+        return found
+
+    def token_scores(self, question: str, passage: Passage) -> TokenScores:
+        """Where in the passage an answer may begin and end."""
+        [pair] = self._inputs([question], [(0, passage)])
+        [windows] = self.logits([pair])
+        return token_scores(pair.passage.offsets, windows, self.answers_null)
+
+    def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
+        """The tokens of each passage with those of its question, which is given by its number."""
         asked = tokenize(self.tokenizer, questions)
         texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
         contexts = tokenize(self.tokenizer, [context_of(passage) for _, passage in flat])
-        inputs = [
+        return [
             Input(cut(asked[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
             for (q, _), context, text in zip(flat, contexts, texts, strict=True)
         ]
-        found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
-        for (q, passage), text, logits in zip(flat, texts, self.logits(inputs), strict=True):
-            found[q].append(self._spans(passage, text, logits, n_best))
-        return found
 
     def logits(self, pairs: Sequence[Input]) -> list[list[WindowLogits]]:
         """The logits of every window of every input, in order."""
@@ -113,12 +115,14 @@ class SpanReader:
         ]
         inputs = assemble(rows, self.special, multiple=1)
         tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
-        start, end = self.scores(tokens).T  # (T,) each
+        start, end, *sentence = self.scores(tokens).T  # (T,) each
         found = []
         for window, first, shift in zip(batch, tokens.starts(), inputs.shift, strict=True):
             null, at = first + self.special.null, first + shift
             here = slice(at, at + window.last - window.first)
-            found.append(WindowLogits(window, start[here], end[here], float(start[null] + end[null])))
+            of_sentences = sentence[0][here] - sentence[0][null] if sentence else None
+            null_start, null_end = float(start[null]), float(end[null])
+            found.append(WindowLogits(window, start[here], end[here], null_start, null_end, of_sentences))
         return found
 
     def _spans(
@@ -135,7 +139,12 @@ class SpanReader:
         for span in proposed:  # windows overlap, so their spans may
             if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
                 kept.append(span)
-        return [ScoredSpan(character_span(passage, text, span), passage, span.score, null) for span in kept]
+        sentences = SentenceScores(self.split(passage.text), text.offsets, of_passage)
+        found = [
+            ScoredSpan(character_span(passage, text, span), passage, span.score, null, sentences.of(span))
+            for span in kept
+        ]
+        return [one for one in found if one.span.text]
 
 
 def context_of(passage: Passage) -> str:
@@ -149,8 +158,24 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 
 
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
-    """The span of the document that a token span covers, combining marks after its last letter included."""
+    """The span of the document that a token span covers, combining marks after its last letter included.
+
+    White space around it is left out: some tokenizers count that before a word to the word. Of tokens that
+    are white space alone nothing is left.
+    """
     start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
+    start, end = trimmed(passage.text, start, end)
     while end < len(passage.text) and unicodedata.combining(passage.text[end]):
         end += 1
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The same without white space at either end.
+
+    >>> trimmed("a mill .", 1, 7), trimmed("a  b", 1, 3)
+    ((2, 6), (3, 3))
+    """
+    quote = text[start:end]
+    start += len(quote) - len(quote.lstrip())
+    return start, start + len(quote.strip())

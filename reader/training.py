@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..models.batching import token_budget_batches
+from ..models.lora import freeze_but_updates, has_updates
 from ..models.pair_template import SpecialTokens, special_tokens
 from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
+from ..models.trunk import taken_inputs
+from .distillation import Distillation
 from .examples import ReaderExample
 from .loss import span_loss
+from .sentence_head import add_sentence_head, sentence_loss, token_logits, token_ranges
 from .windows import (
     MAX_QUESTION_TOKENS,
     NO_CONTEXT,
@@ -35,7 +39,8 @@ class ReaderRecipe:
 
     `batch_tokens` is the padded size of a batch, `max_length` that of an input; a longer passage is cut
     to a random window around its answer. `epochs` passes over the data are made, shuffled by the seed.
-    `dropout` is that of the hidden layers; attention dropout is always 0, which keeps attention fused.
+    `dropout` is that of the hidden layers; attention dropout is always 0. With `sentence_weight` above 0
+    the model gets a sentence head, whose loss counts so much beside that of the span.
     """
 
     loop: Recipe = field(default_factory=Recipe)
@@ -43,16 +48,28 @@ class ReaderRecipe:
     dropout: float = 0.0
     batch_tokens: int = 6144
     max_length: int = 320
+    sentence_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
-    """A question, a window of its passage, and the gold tokens inside the window (None: no answer)."""
+    """A question, a window of its passage, and the gold tokens inside the window (None: no answer).
+
+    `sentences` are the (n, 2) token ranges of the window's sentences; none without a sentence head.
+    """
 
     question: NDArray[np.int32]
     window: NDArray[np.int32]
     first: int | None
     last: int | None
+    sentences: NDArray[np.int32]
+
+    @property
+    def gold_sentence(self) -> int | None:
+        """The number of the sentence in which the answer begins; None without an answer."""
+        if self.first is None:
+            return None
+        return max(0, int(np.searchsorted(self.sentences[:, 0], self.first, side="right")) - 1)
 
 
 def fine_tune(
@@ -63,29 +80,51 @@ def fine_tune(
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
+    split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+    distil: Distillation | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
-    """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept."""
-    freeze_word_embeddings(model)
+    """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept.
+
+    `split` says where the sentences of a text are; it is needed for a sentence head. With low-rank updates
+    these and the head alone are trained. `distil` adds what teachers say; `beside` as for
+    `models.training.train`.
+    """
+    if recipe.sentence_weight:
+        add_sentence_head(model)
+    freeze_but_updates(model) if has_updates(model) else freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
-    rows = training_rows(examples, tokenizer, special.count, recipe)
+    rows = training_rows(examples, tokenizer, special.count, recipe, split)
     batches = plan_batches(rows, special.count, recipe)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return batch_loss(model, [rows[i] for i in batch], special)
+        return batch_loss(model, [rows[i] for i in batch], special, recipe.sentence_weight, distil)
 
-    return train(model, batches, loss, recipe.loop, folder, evaluate, select_by="f1", report=report)
+    return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report, beside)
 
 
 def training_rows(
-    examples: Sequence[ReaderExample], tokenizer: Any, n_special: int, recipe: ReaderRecipe
+    examples: Sequence[ReaderExample],
+    tokenizer: Any,
+    n_special: int,
+    recipe: ReaderRecipe,
+    split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
 ) -> list[TrainingRow]:
     """One row an example and epoch, in order of the examples; windows are drawn by the seed."""
     questions = _tokens_of({e.question for e in examples}, tokenizer)
     passages = _tokens_of({e.passage for e in examples}, tokenizer)
+    sentences = {text: split(text) if recipe.sentence_weight else () for text in passages}
     rng = random.Random(recipe.loop.seed)
     return [
-        _row(questions[e.question], passages[e.passage], e, recipe.max_length - n_special, rng)
+        _row(
+            questions[e.question],
+            passages[e.passage],
+            sentences[e.passage],
+            e,
+            recipe.max_length - n_special,
+            rng,
+        )
         for _ in range(recipe.epochs)
         for e in examples
     ]
@@ -118,8 +157,17 @@ def plan_batches(
     return batches
 
 
-def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTokens) -> Tensor:
-    """The span loss of a batch; the softmax runs over the passage and the null position."""
+def batch_loss(
+    model: nn.Module,
+    rows: Sequence[TrainingRow],
+    special: SpecialTokens,
+    sentence_weight: float = 0.0,
+    distil: Distillation | None = None,
+) -> Tensor:
+    """The span loss of a batch, teachers heeded, and that of its sentences times its weight.
+
+    The softmax of a span's ends runs over the passage and the null position.
+    """
     batch = assemble([(row.question, NO_CONTEXT, row.window) for row in rows], special, PAD_MULTIPLE)
     allowed = batch.passage_mask.copy()
     allowed[:, special.null] = True
@@ -130,12 +178,17 @@ def batch_loss(model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTo
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
-    output = model(
-        input_ids=put(batch.input_ids),
-        attention_mask=put(batch.attention_mask),
-        token_type_ids=put(batch.token_type_ids),
-    )
-    return span_loss(output.start_logits, output.end_logits, put(allowed), put(first), put(last))
+    inputs = taken_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
+    start, end, of_sentences = token_logits(model, inputs)
+    counted = put(allowed)
+    loss = span_loss(start, end, counted, put(first), put(last))
+    if distil is not None:
+        loss = distil.mixed(loss, inputs, start, end, counted)
+    if of_sentences is None or not sentence_weight:
+        return loss
+    ranges = [row.sentences + s for row, s in zip(rows, batch.shift, strict=True)]
+    gold = [row.gold_sentence for row in rows]
+    return loss + sentence_weight * sentence_loss(of_sentences, ranges, special.null, gold)
 
 
 def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
@@ -144,15 +197,24 @@ def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
 
 
 def _row(
-    question: Tokens, passage: Tokens, example: ReaderExample, room: int, rng: random.Random
+    question: Tokens,
+    passage: Tokens,
+    sentences: Sequence[tuple[int, int]],
+    example: ReaderExample,
+    room: int,
+    rng: random.Random,
 ) -> TrainingRow:
     asked = question.ids[:MAX_QUESTION_TOKENS]
     room -= len(asked)
     n = len(passage.ids)
     if example.start is None or example.end is None:
+        first = last = None
         at = rng.randint(0, max(0, n - room))
-        return TrainingRow(asked, passage.ids[at : at + room], None, None)
-    first, last = token_labels(passage.offsets, example.start, example.end)
-    last = min(last, first + room - 1)
-    at = rng.randint(max(0, last - room + 1), min(first, max(0, n - room)))
-    return TrainingRow(asked, passage.ids[at : at + room], first - at, last - at)
+    else:
+        first, last = token_labels(passage.offsets, example.start, example.end)
+        last = min(last, first + room - 1)
+        at = rng.randint(max(0, last - room + 1), min(first, max(0, n - room)))
+        first, last = first - at, last - at
+    window = passage.ids[at : at + room]
+    ranges = token_ranges(passage.offsets, sentences, at, at + len(window))
+    return TrainingRow(asked, window, first, last, ranges)

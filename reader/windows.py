@@ -50,6 +50,27 @@ class Window:
     last: int
 
 
+@dataclass(frozen=True, slots=True)
+class WindowLogits:
+    """What the model says of one window: start and end logits of its tokens (n,) and of no answer.
+
+    `sentence` holds how much more each token speaks for its sentence than for no answer, (n,); it is None
+    for a model that does not score sentences.
+    """
+
+    window: Window
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    null_start: float
+    null_end: float
+    sentence: NDArray[np.float32] | None = None
+
+    @property
+    def null_score(self) -> float:
+        """The score of no answer, comparable with that of a span."""
+        return self.null_start + self.null_end
+
+
 def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
     """The tokens of each text, without special tokens and without a limit on the length."""
     if not texts:

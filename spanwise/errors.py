@@ -13,6 +13,7 @@ SpanwiseError
 ├── ModelRejected           a model's files are not what they should be (digest, format, NaN)
 ├── FilterUnknown           a filter names a file type or a metadata key that no document has
 ├── WindowExceeded          with --strict: parts of documents lie beyond the encoder's window
+├── DocumentNotFound        no document, and no file, has the name given; lists the nearest ones
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
@@ -78,6 +79,10 @@ class FilterUnknown(SpanwiseError):
 
 class WindowExceeded(SpanwiseError):
     """Parts of documents lie beyond the encoder's window, and it was asked that none should."""
+
+
+class DocumentNotFound(SpanwiseError):
+    """No document of the index, and no file, has the name given; the message lists the nearest ones."""
 
 
 class DocumentRejected(SpanwiseError):

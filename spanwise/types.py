@@ -7,6 +7,7 @@ the standard library.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -121,12 +122,15 @@ class ScoredSpan:
 
     `score` is the raw start logit + end logit, comparable between the passages of one question;
     `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
+    `sentence_score` says how much more the sentences that the span touches speak for carrying the answer
+    than for there being none; NaN for a model that does not score sentences.
     """
 
     span: Span
     passage: Passage
     score: float
     null_score: float
+    sentence_score: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,22 +199,67 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionWord:
+    """A word of a question by its place: `question[start:end]`, in code points."""
+
+    start: int
+    end: int
+
+    def of(self, question: str) -> str:
+        """The word itself."""
+        return question[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownWord:
+    """A word of a question that no passage of the index holds.
+
+    `nearest` is the most common word of the documents within one edit of it, where it stands first in
+    `passage`; both are None when there is none.
+    """
+
+    word: QuestionWord
+    nearest: Span | None = None
+    passage: Passage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedSpan:
+    """A span that was read and not shown as the answer, and what spoke against it.
+
+    `threshold` is the least confidence that would have been shown, None while none has been fitted. `margin`
+    is the span's score minus that of "no answer" for its passage (logits), below 0 when "no answer" won, None
+    for a reader that cannot say so. `lacks` are the words of the question that neither the passage nor the
+    headings above it hold.
+    """
+
+    answer: AnswerSpan
+    threshold: float | None
+    margin: float | None
+    lacks: tuple[QuestionWord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What came of a question: the best answer or None, its rivals, and what was searched.
 
     `best` is None when the documents do not hold the answer as far as the reader can tell; then
-    `best_rejected` is the span that came nearest and `nearest` are the passages to look at. `scope` says
-    what a filter left; it is None when all documents were searched. `cached` is true when the same question
-    was answered before; the time is then that of looking the answer up. `threshold` is the least confidence
-    that was shown, None where nothing was fitted; `max_error` the share of wrong answers that it was chosen
-    for, if it was.
+    `rejected` are the spans that came nearest, best first, `unknown` the words of the question that stand in
+    no passage, and `nearest` the passages to look at. All passages of all documents were searched, or those
+    that `scope` says a filter left; the best `passages_read` of them were read. `cached` is true when the
+    same question was answered before; the time is then that of looking the answer up. `threshold` is the
+    least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers that
+    it was chosen for, if it was.
     """
 
     question: str
     best: AnswerSpan | None
     alternatives: tuple[AnswerSpan, ...]
+    documents_searched: int
     passages_searched: int
-    best_rejected: AnswerSpan | None
+    passages_read: int
+    rejected: tuple[RejectedSpan, ...]
+    unknown: tuple[UnknownWord, ...]
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]
@@ -218,6 +267,11 @@ class Answer:
     cached: bool = False
     threshold: float | None = None
     max_error: float | None = None
+
+    @property
+    def best_rejected(self) -> AnswerSpan | None:
+        """The span that came nearest to being the answer of a question that was declined, or None."""
+        return self.rejected[0].answer if self.rejected else None
 
     @property
     def no_answer(self) -> bool:

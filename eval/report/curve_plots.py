@@ -68,6 +68,42 @@ def risk_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
     )
 
 
+def precision_recall_plot(tallies: Sequence[SystemTally]) -> Iterator[Plot]:
+    """Precision against recall of readers that could decline, if there are any, as SQuAD 2.0 draws it."""
+    one = len(tallies) == 1
+    found = [
+        (name if one else tally.name, points)
+        for tally in tallies
+        for name, points in tally.margins.curves().items()
+        if one or name == "F1"
+    ]
+    if not found:
+        return
+    title = "Precision against recall"
+    curves = [Curve(index, name, thinned(points)) for index, (name, points) in enumerate(found)]
+    yield Plot(
+        title,
+        line_chart(
+            f"{title}, a curve for each measure",
+            curves,
+            "recall: of the questions with an answer",
+            "precision: of those answered",
+        ),
+        ["", "precision at recall 0.25", "0.5", "all answered: recall", "precision"],
+        [
+            [name, *(_precision_at(points, least) for least in (0.25, 0.5)), *map(number, points[-1])]
+            for name, points in found
+        ],
+        [(swatch(index), name) for index, (name, _) in enumerate(found)],
+        "The surest answered first." if one else "By F1, the surest answered first.",
+    )
+
+
+def _precision_at(points: Sequence[tuple[float, float]], least: float) -> str:
+    """The best precision at a recall of at least so much."""
+    return number(max((precision for recall, precision in points if recall >= least), default=0.0))
+
+
 def _recall_plot(family: str, by_system: dict[int, dict[int, float]], names: Sequence[str]) -> Plot:
     depths = sorted({k for values in by_system.values() for k in values})
     curves = [Curve(index, names[index], sorted(values.items())) for index, values in by_system.items()]

@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..abstention import Verdict
-from ..question_kind import ANSWER_LENGTHS, QUESTION_WORDS
 from ..significance.wilson import wilson_interval
 from .interval_chart import Estimate, interval_chart
 from .plot import Plot
 from .series import filled_swatch, swatch
 from .stacked_chart import stacked_chart
-from .system_tally import GROUPINGS, Mean, SystemTally
+from .system_tally import GROUPINGS, Mean, SystemTally, in_order
 
-ORDERS: Mapping[str, Sequence[str]] = {"question word": QUESTION_WORDS, "answer length": ANSWER_LENGTHS}
 FAMILIES = {
     "EM and F1": {"exact": "EM", "f1": "F1"},
     "Right answers": {"right": "Right answer", "right_top3": "Right answer in the first 3"},
@@ -75,11 +73,9 @@ def _group_plot(
     groups = {group for _, means in named for group in means}
     if len(groups) < 2:
         return
-    order = ORDERS.get(grouping, sorted(groups))
     rows = [
         (group, [_estimate(i, name, means[group]) for i, (name, means) in enumerate(named) if group in means])
-        for group in order
-        if group in groups
+        for group in in_order(grouping, groups)
     ]
     title = f"{measure} by {grouping}"
     yield Plot(

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from ..question_record import QuestionRecord
 from .axis import number
 from .confidence_plots import reliability_plots
-from .curve_plots import recall_plots, risk_plot
+from .curve_plots import precision_recall_plot, recall_plots, risk_plot
 from .group_plots import group_plots, verdict_plot
 from .latency_plot import latency_plot
 from .marked_passage import shown_passages
@@ -86,6 +86,7 @@ def _plots(gathered: Sequence[SystemTally]) -> Iterator[Plot]:
     yield from recall_plots(gathered)
     yield from group_plots(gathered)
     yield from risk_plot(gathered)
+    yield from precision_recall_plot(gathered)
     yield from reliability_plots(gathered)
     yield from latency_plot(gathered)
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spanwise.errors import DataMalformed
 
 from ..abstention import verdict_of
-from ..question_kind import answer_length, question_word
+from ..question_kind import (
+    ANSWER_KINDS,
+    ANSWER_LENGTHS,
+    PASSAGE_LENGTHS,
+    QUESTION_WORDS,
+    answer_kind,
+    answer_length,
+    passage_length,
+    question_word,
+)
 from ..question_record import QuestionRecord
 from .forecasts import Forecasts
+from .margins import Margins
 from .worst import Worst, worst_lists
 
 GROUPED = ("exact", "f1", "right", "right_top3")
@@ -21,7 +31,17 @@ GROUPED = ("exact", "f1", "right", "right_top3")
 GROUPINGS: Mapping[str, Callable[[QuestionRecord], str]] = {
     "question word": lambda record: question_word(record.question),
     "answer length": lambda record: answer_length(record.golds),
+    "kind of answer": lambda record: answer_kind(record.golds),
+    "passage length": lambda record: passage_length(record.evidence[0].text) if record.evidence else "",
     "type of question": lambda record: record.type,
+}
+"""By what questions are grouped; one without a group is left out. The passage is the first one kept."""
+
+ORDERS: Mapping[str, Sequence[str]] = {
+    "question word": QUESTION_WORDS,
+    "answer length": ANSWER_LENGTHS,
+    "kind of answer": ANSWER_KINDS,
+    "passage length": PASSAGE_LENGTHS,
 }
 
 
@@ -61,6 +81,7 @@ class SystemTally:
     groups: dict[tuple[str, str], dict[str, Mean]] = field(default_factory=lambda: defaultdict(_means))
     verdicts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     forecasts: Forecasts = field(default_factory=Forecasts)
+    margins: Margins = field(default_factory=Margins)
     times_ms: dict[str, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     worst: tuple[Worst, ...] = field(default_factory=worst_lists)
 
@@ -73,6 +94,7 @@ class SystemTally:
                 self._add_groups(record, name, _share(record, name, score))
         for stage, taken in record.timings_ms.items():
             self.times_ms[stage].append(taken)
+        self.margins.add(record)
         verdict = verdict_of(record)
         if verdict is not None:
             self.verdicts[(record.type or "answerable") if record.answerable else "absent"][verdict] += 1
@@ -86,6 +108,12 @@ class SystemTally:
         for grouping, group_of in GROUPINGS.items():
             if group := group_of(record):
                 self.groups[grouping, name][group].add(score)
+
+
+def in_order(grouping: str, groups: Iterable[str]) -> list[str]:
+    """The groups as a table has them: in the order of their grouping, or by name."""
+    there = set(groups)
+    return [group for group in ORDERS.get(grouping, sorted(there)) if group in there]
 
 
 def tallies(records: Iterable[QuestionRecord]) -> list[SystemTally]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ from .arguments import (
     say_default_advice,
 )
 from .conversation import converse
+from .declined import answer_place, confidence, show_declined
 from .filters import (
     AfterOption,
     BeforeOption,
@@ -36,8 +37,11 @@ from .filters import (
 )
 from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
-from .search import place, repeated, where_in_file
+from .search import place, repeated
 from .terminal import print_json, progress, say, show, visible
+
+if TYPE_CHECKING:
+    from ..explaining.explanation import Explanation
 
 
 def ask(
@@ -86,6 +90,13 @@ def ask(
     before: BeforeOption = None,
     meta: MetaOption = None,
     exact: ExactOption = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show where the reader saw the answer, its evidence and ranks.")
+    ] = False,
+    explain_html: Annotated[
+        Path | None,
+        typer.Option("--explain-html", metavar="FILE", help="Write that as a page.", show_default=False),
+    ] = None,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -94,6 +105,8 @@ def ask(
         raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
+    if explain_html is not None and asked is None:
+        raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
     with library_of(folder, index, cache) as library:
         library.exact = exact
         if folder is not None:
@@ -103,6 +116,9 @@ def ask(
 
         def tell(question: str) -> None:
             given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
+            if explain or explain_html is not None:
+                _explain(library.explain(question, *given, max_error), json, explain, explain_html)
+                return
             with progress(after_s=2) as report:
                 answer = library.ask(question, *given, report=report, max_error=max_error)
             print_json(answer_record(answer)) if json else show_answer(answer)
@@ -117,6 +133,26 @@ def ask(
             converse(library, tell_of_many)
         else:
             tell(asked)
+
+
+def _explain(explained: Explanation, json: bool, told: bool, page: Path | None) -> None:
+    """Shows the answer and, if it is to be told, what it rests on; puts that into a page, too."""
+    if page is not None:
+        from ..explaining.page import explanation_page
+
+        page.write_text(explanation_page(explained), encoding="utf-8")
+        say(f"wrote {page}")
+    if json:
+        from ..explaining.record import explanation_record
+
+        record = answer_record(explained.answer)
+        print_json(record | {"explanation": explanation_record(explained)})
+        return
+    show_answer(explained.answer)
+    if told:
+        from .explanation import show_explanation
+
+        show_explanation(explained)
 
 
 def _bring_up_to_date(library: Library) -> None:
@@ -138,14 +174,14 @@ def show_answer(answer: Answer) -> None:
         if nothing := left_nothing(answer.scope):
             show(f"  {nothing}")
         else:
-            _show_nearest(answer)
+            show_declined(answer)
     else:
         _show_one(answer.best)
         if answer.alternatives:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
             words = visible(" ".join(other.text.split()))
-            show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage)), "dim"))
+            show(f"  {words}{confidence(other)}  ", (visible(place(other.passage)), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     stages = f"answered before, {stages}" if answer.cached else stages
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
@@ -162,29 +198,7 @@ def _show_one(best: AnswerSpan) -> None:
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")
-    score = f"score {best.score:.2f}{_confidence(best)}"
+    score = f"score {best.score:.2f}{confidence(best)}"
     show((f"  {visible(answer_place(best))}  ({score})", "dim"))
     if best.duplicates:
         show((f"  {visible(repeated(best.duplicates))}", "dim"))
-
-
-def _show_nearest(answer: Answer) -> None:
-    if answer.best_rejected is not None:
-        rejected = answer.best_rejected
-        words = visible(" ".join(rejected.text.split()))
-        show(f"  nearest, but rejected{_confidence(rejected)}: {words}")
-        show((f"    {visible(answer_place(rejected))}", "dim"))
-    show("  passages to look at:" if answer.nearest else "  no passage was found to read")
-    for hit in answer.nearest:
-        show((f"    {visible(place(hit.passage))}", "dim"))
-
-
-def answer_place(answer: AnswerSpan) -> str:
-    """Where an answer stands: file, label, page or line of its first character, heading path."""
-    where = where_in_file(answer.page, answer.line, answer.label)
-    heading = " > ".join(answer.passage.heading)
-    return ", ".join([answer.span.document_id, where, *([heading] if heading else [])])
-
-
-def _confidence(answer: AnswerSpan) -> str:
-    return "" if answer.confidence is None else f", confidence {answer.confidence:.0%}"

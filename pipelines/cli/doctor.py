@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from ..doctor import Finding
 
 
-def doctor(index: IndexOption = None, json: JsonOption = False) -> None:
+def doctor(
+    index: IndexOption = None,
+    reader: Annotated[str, typer.Option(help="builtin, a folder, or name@revision.")] = "builtin",
+    json: JsonOption = False,
+) -> None:
     """Check the installation, the models, the machine and an index; exit 1 when something does not work."""
     from ..doctor import State, checkup
 
-    findings = list(_shown(checkup(index, Path.cwd()), json))
+    findings = list(_shown(checkup(index, Path.cwd(), reader), json))
     if json:
         print_json({"findings": [_record(finding) for finding in findings]})
     if any(finding.state is State.FAIL for finding in findings):

@@ -10,12 +10,13 @@ from spanwise.errors import SpanwiseError
 
 from . import index, installation, machine
 from .finding import Finding, fail
+from .reader import check_reader
 
 Check = Callable[[], Finding | None]
 REINSTALL = "install spanwise again; README.md says how"
 
 
-def checkup(named: Path | None, start: Path) -> Iterator[Finding]:
+def checkup(named: Path | None, start: Path, reader: str = "builtin") -> Iterator[Finding]:
     """One finding a check, as they are made: this machine, and the index named or the nearest above `start`.
 
     Nothing that is broken stops it: a check that breaks down is a finding, too.
@@ -37,6 +38,7 @@ def checkup(named: Path | None, start: Path) -> Iterator[Finding]:
     if path is not None:
         checks |= {"index": partial(index.check_index, path), "folders": partial(index.check_roots, path)}
     checks |= {"faiss": installation.check_faiss, "torch": installation.check_torch}
+    checks["reader"] = partial(check_reader, reader)
     if path is not None:
         checks["vectors"] = partial(index.check_vectors, path)
         checks["colbert"] = partial(index.check_colbert, path)

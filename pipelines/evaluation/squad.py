@@ -15,7 +15,8 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ScoredSpan
 
-from ...corpora.squad import SquadDataset, read_squad
+from ...corpora.gold_paragraphs import read_gold_paragraphs
+from ...corpora.squad import SquadDataset
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.squad import question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...eval.squad_na_probability import score_v2_with_na
@@ -74,12 +75,12 @@ class SquadTask:
 def open_task(
     data: Path, limit: int | None = None, seed: int = 0, threshold: float | None = None, tell: Tell = print
 ) -> SquadTask:
-    """The task of a SQuAD-format file; `tell` hears of answers that were moved to where they stand.
+    """The task of a file, SQuAD's or SubjQA's; `tell` hears of answers that were moved or stand nowhere.
 
     `DataMalformed`: the file is not of the form, or holds no questions. ValueError: a threshold that is not
     finite, or one for version 1.1, in which every question has an answer.
     """
-    dataset = read_squad(data)
+    dataset = read_gold_paragraphs(data)
     every = gold_questions(dataset)
     if not every:
         raise DataMalformed(f"{data}: holds no questions")
@@ -90,6 +91,9 @@ def open_task(
     if dataset.relocated:
         moved = f"{len(dataset.relocated):,} of {len(every):,} questions in {data}"
         tell(f"{moved} have an answer that does not start where they say: moved to the nearest place")
+    if dataset.left_out:
+        gone, total = len(dataset.left_out), len(every) + len(dataset.left_out)
+        tell(f"{gone:,} of {total:,} questions in {data} have an answer that stands nowhere: left out")
     settings = {"data": data.name, "data_sha256": file_sha256(data), "limit": limit, "seed": seed}
     return SquadTask(
         dataset.version,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from spanwise.errors import DataMalformed
 
 from ...eval.predictions import read_na_probabilities, read_predictions
 from ...eval.question_record import QuestionRecord
 from ...eval.squad import unanswered
+from ...eval.squad_operating_points import answer_vs_no_answer, best_operating_points
 from ...models.locate import file_sha256
 from .result_folder import ResultFolder
 from .squad import COMMAND, DECLINES_NOTHING, SquadTask, Tell, paragraph_evidence, question_record, score
@@ -47,8 +49,22 @@ def evaluate_predictions(
         with ResultFolder.start(out, COMMAND, _settings(task, predictions, na_probabilities)) as results:
             done = results.done(system)
             results.add(record for record in _records(task, system, given) if record.id not in done)
-            results.finish({system: figures})
+            results.finish({system: figures | _details(task, answers, given, probabilities)})
     return figures
+
+
+def _details(
+    task: SquadTask,
+    answers: Mapping[str, str],
+    given: Mapping[str, str],
+    probabilities: Mapping[str, float] | None,
+) -> dict[str, Any]:
+    """What the official script does not print, of version 2.0: see `squad_reader.evaluate_squad`."""
+    if task.version != "2.0":
+        return {}
+    golds = {question.id: question.answers for question in task.questions if question.id in answers}
+    found = {"AvNA": answer_vs_no_answer(golds, {qid: not given[qid] for qid in golds})}
+    return found if probabilities is None else found | best_operating_points(golds, answers, probabilities)
 
 
 def system_name(predictions: Path) -> str:

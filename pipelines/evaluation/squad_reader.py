@@ -1,7 +1,8 @@
 """`eval squad` with a reader: it reads each question's own paragraph, batch by batch, into a result folder.
 
 Beside the records it writes what the official scripts read: `predictions.json`, and for version 2.0
-`na_prob.json`; scored with the official script they give the same figures.
+`na_prob.json`; scored with the official script they give the same figures. `spans.json` has the best span of
+each question, also where it was declined: with it and `na_prob.json` any threshold can be looked at.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spanwise.types import ScoredSpan
 
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.squad_na_probability import na_probability
+from ...eval.squad_operating_points import answer_vs_no_answer, best_operating_points
 from ...reader.protocol import Reader
 from ..candidates import margin
 from ..progress import Report, silent
@@ -32,7 +35,7 @@ from .squad import (
     score,
 )
 
-PREDICTIONS, NA_PROBABILITIES = "predictions.json", "na_prob.json"
+PREDICTIONS, NA_PROBABILITIES, SPANS = "predictions.json", "na_prob.json", "spans.json"
 NULL_WINS = 0.5
 
 
@@ -45,7 +48,8 @@ def evaluate_squad(
     the threshold; none chosen means 0.5, where the null score wins, or 1 for a reader without a null answer.
     That probability is the sigmoid of null score minus best score (of minus the best score without a null
     answer), and 1 for a paragraph without a token. A resumed run reads in the same batches, and so gives
-    the same results.
+    the same results. The folder's metrics hold more of version 2.0: `AvNA`, and the operating points at the
+    best thresholds, or `answers_null` = False of a reader that was not taught to decline.
     """
     settings = {**task.settings, "reader": system, "reader_digest": reader.digest}
     with ResultFolder.start(out, COMMAND, settings) as results:
@@ -58,7 +62,7 @@ def evaluate_squad(
                 done |= waiting
                 report("questions", len(done), len(task.questions))
         figures = _figures(task, results, system)
-        results.finish({system: figures})
+        results.finish({system: figures | _details(task, results, system, answers_null(reader))})
     return figures
 
 
@@ -95,6 +99,32 @@ def _figures(task: SquadTask, results: ResultFolder, system: str) -> dict[str, f
     probabilities = {q.id: _na_probability(records[q.id]) for q in task.questions}
     _write(results.path / NA_PROBABILITIES, probabilities)
     return score(task, predictions, probabilities)
+
+
+def _details(task: SquadTask, results: ResultFolder, system: str, may_decline: bool) -> dict[str, Any]:
+    """What the official script does not print, of version 2.0; the best spans are written first."""
+    if task.version != "2.0":
+        return {}
+    records = {record.id: record for record in results.records(system)}
+    golds = {q.id: q.answers for q in task.questions}
+    found = {"AvNA": answer_vs_no_answer(golds, {q: not records[q].prediction for q in golds})}
+    if not may_decline:
+        return {"answers_null": False, **found}
+    spans = {qid: _best_text(records[qid]) for qid in golds}
+    _write(results.path / SPANS, spans)
+    return found | best_operating_points(golds, spans, {q: _na_probability(records[q]) for q in golds})
+
+
+def answers_null(reader: Reader) -> bool:
+    """True when the reader was taught to say that there is no answer; so is one that does not tell."""
+    return bool(getattr(reader, "answers_null", True))
+
+
+def _best_text(record: QuestionRecord) -> str:
+    """The best span's words, also of a declined question; "" where the paragraph holds no token."""
+    if not record.evidence or record.evidence[0].span is None:
+        return ""
+    return record.evidence[0].text[slice(*record.evidence[0].span)]
 
 
 def _na_probability(record: QuestionRecord) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ...models.locate import BASE_SHA256, file_sha256
+from ...models.locate import BASE_HUB_NAME, BASE_NAMES, BASE_SHA256, file_sha256, is_base
 from .loss_curve import CURVE
 from .record import RECORD
 
@@ -31,6 +31,11 @@ ABOUT: Mapping[Trained, tuple[str, str]] = {
         "sentence-similarity",
         "Makes a vector of each token for late interaction, and one vector of a whole question or passage.",
     ),
+}
+STORED = {
+    "differences": f"The weights are differences from the base, sha256 `{BASE_SHA256}`.",
+    "adapter": "The weights are low-rank updates of `{base}` and a head, in the files of PEFT.",
+    "whole": "The weights are all there, in the files of transformers; training began with `{base}`.",
 }
 
 
@@ -56,9 +61,11 @@ def write_card(out: Path, training: Training) -> bool:
 
 def _lines(out: Path, training: Training, record: Mapping[str, Any]) -> Iterator[str]:
     tag, about = ABOUT[training.trained]
-    yield from ("---", "base_model: sentence-transformers/all-MiniLM-L6-v2", f"pipeline_tag: {tag}", "---")
+    base = record.get("base", BASE_NAMES[0])
+    base = BASE_HUB_NAME if is_base(base) else base
+    yield from ("---", f"base_model: {base.partition('@')[0]}", f"pipeline_tag: {tag}", "---")
     yield from (f"# {out.resolve().name}", "", about, "")
-    yield f"The weights are differences from the base, sha256 `{BASE_SHA256}`."
+    yield STORED[record.get("form", "differences")].format(base=base)
     yield from ("", "## Recipe", "", f"    {training.command}", "")
     yield from ("| setting | value |", "|---|---|")
     yield from (f"| {name} | {value} |" for name, value in _settings(record["recipe"]))

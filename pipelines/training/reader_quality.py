@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+
+from spanwise.types import Passage, ScoredSpan
 
 from ...eval.squad import score_v1
 from ...reader.absent.changed_questions import CHANGES
 from ...reader.absent.make import unanswerable
 from ...reader.examples import ReaderExample
 from ...reader.protocol import Reader
-from ..candidates import margin
-from ..evaluation.squad import GoldQuestion, best_spans
+from ..ask import N_BEST
+from ..candidates import margin, sentence_of
 
 HELD_BACK_KINDS = ("article", *CHANGES)
 SEED = 1
@@ -31,23 +34,48 @@ def reader_figures(
     """`exact` and `f1` of answerable examples when none is declined; with `absent`, of a reader that may
     decline, also `answered`, how many of these it does not, and for each kind how many it does.
 
-    All in percent. A question is declined where the null score is above that of the best span.
+    All in percent. A question is declined where the null score is above that of the best span. A reader that
+    scores sentences also has `sentence`, how often the best one of those it proposes holds the answer, beside
+    `sentence_of_span`, how often that of its best span does.
     """
-    best = best_spans(reader, [_question(one) for one in examples])
+    read = _readings(reader, examples)
+    best = [spans[0] if spans else None for spans in read]
     found = {one.id: span.span.text if span else "" for one, span in zip(examples, best, strict=True)}
     scores = score_v1({one.id: (one.answer,) for one in examples}, found)
-    figures = {"exact": scores["exact_match"], "f1": scores["f1"]}
+    figures = {"exact": scores["exact_match"], "f1": scores["f1"], **_sentences(examples, read)}
     if absent:
         figures["answered"] = _share([span is not None and margin(span) >= 0 for span in best])
     for kind, held in (absent or {}).items():
-        spans = best_spans(reader, [_question(one) for one in held])
-        figures[f"declined_{kind}"] = _share([span is None or margin(span) < 0 for span in spans])
+        declined = [not spans or margin(spans[0]) < 0 for spans in _readings(reader, held)]
+        figures[f"declined_{kind}"] = _share(declined)
     return figures
 
 
-def _question(example: ReaderExample) -> GoldQuestion:
-    answers = () if example.start is None else (example.answer,)
-    return GoldQuestion(example.id, example.question, example.passage, answers)
+def _readings(reader: Reader, examples: Sequence[ReaderExample]) -> list[list[ScoredSpan]]:
+    """What the reader proposes for each example on its passage, best first."""
+    passages = [[Passage(0, one.id, 0, len(one.passage), one.passage)] for one in examples]
+    return [spans for [spans] in reader.read([one.question for one in examples], passages, N_BEST)]
+
+
+def _sentences(examples: Sequence[ReaderExample], read: Sequence[list[ScoredSpan]]) -> dict[str, float]:
+    """The figures of a reader that scores sentences; empty for another."""
+    scored = [
+        (example, spans)
+        for example, spans in zip(examples, read, strict=True)
+        if spans and not math.isnan(spans[0].sentence_score)
+    ]
+    if not scored:
+        return {}
+    best = [max(spans, key=lambda span: span.sentence_score) for _, spans in scored]
+    return {
+        "sentence": _share([_holds(span, one) for span, (one, _) in zip(best, scored, strict=True)]),
+        "sentence_of_span": _share([_holds(spans[0], one) for one, spans in scored]),
+    }
+
+
+def _holds(span: ScoredSpan, example: ReaderExample) -> bool:
+    sentence = sentence_of(span)
+    return example.start is not None and sentence.start <= example.start < sentence.end
 
 
 def _share(which: Sequence[bool]) -> float:

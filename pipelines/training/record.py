@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...models.delta import Precision
 from ...models.locate import file_sha256
-from .loss_curve import write_loss_curve
+from ...models.training_history import read_history
+from .loss_curve import RUN, write_loss_curve
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,8 +26,19 @@ def write_record(
     precision: Precision,
     evaluations: Sequence[Mapping[str, float]],
 ) -> None:
-    """Writes `out/training.json` and draws `out/loss.svg`; `data` is what was learned from, and how much."""
-    record = {"recipe": asdict(recipe), **data, "precision": precision, "evaluations": list(evaluations)}
+    """Writes `out/training.json` and draws `out/loss.svg`; `data` is what was learned from, and how much.
+
+    A run that its patience ended has fewer `steps` than `steps_planned`.
+    """
+    history = read_history(out / RUN)
+    ran = {"steps": len(history.losses), "steps_planned": history.steps}
+    record = {
+        "recipe": asdict(recipe),
+        **data,
+        "precision": precision,
+        **ran,
+        "evaluations": list(evaluations),
+    }
     (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     write_loss_curve(out)
 

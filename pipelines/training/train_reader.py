@@ -1,36 +1,56 @@
-"""`train reader`: fine-tunes the span reader on SQuAD-format files and writes its folder."""
+"""`train reader`: fine-tunes a span reader on SQuAD-format files and writes its folder."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import torch
 from torch import nn
 
 from spanwise.types import RankingExample
 
+from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
-from ...models.delta import Precision, apply_delta, save_delta
-from ...models.locate import BASE_SHA256, find_base
+from ...models.delta import Precision
+from ...models.loaded_tower import n_positions
+from ...models.lora import Lora
 from ...models.precision import pick_device
-from ...models.pretrained import load_span_model, load_tokenizer
-from ...models.training import Progress, own_memory
+from ...models.training import Progress
 from ...reader.absent.make import unanswerable
-from ...reader.builtin import BUILTIN, DELTA, builtin_folder
+from ...reader.checkpoint_reader import input_length
+from ...reader.declining import SETTINGS, answers_null
+from ...reader.distillation import Distillation, load_teachers
 from ...reader.examples import ReaderExample
 from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderRecipe, fine_tune
 from ..validation_split import split_articles
 from .loss_curve import RUN
 from .reader_quality import held_back_absent, reader_figures
-from .record import started, write_record
+from .reader_start import BASE, FRESH, reader_start
+from .record import write_record
 
 ABSENT: Mapping[str, float] = {"article": 0.33}  # unanswerable examples of each kind, for an answerable one
 VALIDATION_QUESTIONS = 1000
 VALIDATION_ABSENT = 100  # of each kind
-BASE = "base"
+
+
+@dataclass(frozen=True, slots=True)
+class Teachers:
+    """The readers that are learned from, by name, and how: see `Distillation`."""
+
+    names: Sequence[str]
+    temperature: float = 2.0
+    alpha: float = 0.5
+
+    def of(self, tokenizer: Any, max_length: int) -> tuple[Distillation, dict[str, Any]]:
+        """The teachers of a student with this tokenizer, and what is recorded of them."""
+        models, digests = load_teachers(self.names, tokenizer, max_length, str(pick_device()))
+        record = {**asdict(self), "names": list(self.names), "digests": digests}
+        return Distillation(models, self.temperature, self.alpha), {"teachers": record}
 
 
 def train_reader(
@@ -39,34 +59,62 @@ def train_reader(
     recipe: ReaderRecipe,
     limit: int | None = None,
     precision: Precision = "int8",
-    start: str = BASE,
+    start: str = FRESH,
     absent: Mapping[str, float] = ABSENT,
     lists: Iterable[RankingExample] = (),
     report: Callable[[Progress], None] = lambda progress: None,
+    *,
+    base: str = BASE,
+    lora: Lora | None = None,
+    teachers: Teachers | None = None,
 ) -> list[dict[str, float]]:
-    """Trains, writes `out/reader.safetensors` and `out/training.json`, returns the evaluations.
+    """Trains, writes the reader and `training.json` to `out`, returns the evaluations.
 
     Every answerable question of the training articles is used (or `limit` of them), and `absent` says how
     many unanswerable ones of which kinds are made from them; `lists` hold the passages of the kind
-    "retrieved". It begins with the base, the built-in reader, or that of a folder. The weights kept are those
-    with the best F1 on questions of the validation articles. `out/run` holds the checkpoint: the same call
-    again goes on from there.
+    "retrieved". What it begins with, `base` or `start`, and what is written says `reader_start`. The weights
+    kept are those with the best F1 on questions of the validation articles. `out/run` holds the checkpoint:
+    the same call again goes on from there.
     """
     examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
     retrieved = {one.question: one.passages[one.n_positive :] for one in lists}
     made = unanswerable(examples, absent, recipe.loop.seed, retrieved)
-    tokenizer = load_tokenizer(find_base())
-    weights = {BASE: None, BUILTIN: builtin_folder() / DELTA}.get(start, Path(start) / DELTA)
-    model = starting_reader(weights, recipe.loop.seed).to(pick_device())
+    begun = reader_start(base, start, recipe.loop.seed, lora)
+    model, tokenizer = begun.model.to(pick_device()), begun.tokenizer
+    max_length, stride = input_length(model, begun.base)
+    if recipe.max_length > (n_positions(model) or recipe.max_length):
+        raise ValueError(
+            f"max_length is {recipe.max_length}, {begun.base} reads {n_positions(model)} tokens at once"
+        )
+    distil, taught = teachers.of(tokenizer, recipe.max_length) if teachers else (None, {})
     held_out_absent = held_back_absent(held_out, VALIDATION_ABSENT)
 
-    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
-        return reader_figures(SpanReader(tuned, tokenizer, "in training"), held_out, held_out_absent)
+    def as_reader(tuned: nn.Module) -> SpanReader:
+        return SpanReader(
+            tuned, tokenizer, "in training", max_length=max_length, stride=stride, split=sentence_spans
+        )
 
-    evaluations = fine_tune(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report)
-    save_delta(out / DELTA, model.cpu().state_dict(), base_state(), BASE_SHA256, precision)
+    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
+        return reader_figures(as_reader(tuned), held_out, held_out_absent)
+
+    made_of = {**begun.record, **({"lora": asdict(lora)} if lora else {}), **taught}
+    beside: dict[str, Any] = {
+        name: made_of[name] for name in ("base_sha256", "lora", "teachers") if name in made_of
+    }
+    if begun.form != "differences":  # the other forms have no place for a sentence head
+        recipe = replace(recipe, sentence_weight=0.0)
+    evaluations = fine_tune(
+        *(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report),
+        split=sentence_spans,
+        distil=distil,
+        beside=beside,
+    )
+    declines = {"answers_null": answers_null(as_reader(model))}
+    model.cpu()
+    begun.save(out, precision)
+    (out / SETTINGS).write_text(json.dumps(declines) + "\n", encoding="utf-8")
     data = {"questions": len(examples), "absent": dict(absent), "absent_questions": len(made)}
-    write_record(out, recipe, {**started(start, weights), **data}, precision, evaluations)
+    write_record(out, recipe, {**made_of, "form": begun.form, **declines, **data}, precision, evaluations)
     return evaluations
 
 
@@ -85,15 +133,6 @@ def split_examples(
     return examples, random.Random(1).sample(held_out, min(VALIDATION_QUESTIONS, len(held_out)))
 
 
-def starting_reader(weights: Path | None, seed: int) -> nn.Module:
-    """The base with a new head, or with the differences of a file, to be trained."""
-    torch.manual_seed(seed)
-    model = load_span_model(find_base())
-    if weights is not None:
-        apply_delta(model, weights, BASE_SHA256)
-    return own_memory(model)
-
-
 def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
     """One example for each answerable question, with its first gold answer."""
     return [
@@ -105,9 +144,3 @@ def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
         for q in p.questions
         if q.answers
     ]
-
-
-def base_state() -> Mapping[str, torch.Tensor]:
-    """The weights of the base under the names of the span model, without the head, which it does not have."""
-    state = load_span_model(find_base()).state_dict()
-    return {name: tensor for name, tensor in state.items() if not name.startswith("qa_outputs")}

@@ -24,8 +24,9 @@ FOLDERS = {
     "progit2": "progit2",
     "eips": "eips/EIPS",
 }
-SIZES = {"rust-book": (20, 17), "rust-rfcs": (20, 17), "progit2": (48, 36), "eips": (48, 36)}
-OWN_WORDS = {"rust-book": 10, "rust-rfcs": 10, "eips": 15}  # of the sets that quote sentences
+SIZES = {"rust-book": (44, 34), "rust-rfcs": (44, 34), "progit2": (48, 36), "eips": (48, 36)}
+OWN_WORDS = {"rust-book": 18, "rust-rfcs": 18, "eips": 15}  # of the sets that quote sentences
+ROUNDS = [(20, 3, 7, 10), (24, 7, 13, 8)]  # of the Rust sets: asked, absent, how or why or list, own words
 ARCHIVES = Path(os.environ.get("SPANWISE_DATA", "/nonexistent")) / "docs"
 STOP_WORDS = """
 a about after against all am an and any are as at be because been before being between both but by can could
@@ -70,6 +71,22 @@ def test_so_many_share_no_content_word_with_their_sentence_and_the_rest_do(name:
         key for key, stems in shared.items() if not stems
     }
     assert sum(q.no_shared_words for q in questions(name)) == OWN_WORDS[name]
+
+
+@pytest.mark.parametrize("name", ["rust-book", "rust-rfcs"])
+def test_the_rust_sets_are_two_rounds_that_the_ids_tell_apart(name: str) -> None:
+    asked = questions(name)
+    assert [question.id for question in asked] == [f"{name}-{number:02}" for number in range(1, 45)]
+    rounds = asked[:20], asked[20:]
+    assert [
+        (
+            len(part),
+            sum(not question.answerable for question in part),
+            sum(question.type != "factoid" for question in part),
+            sum(question.no_shared_words for question in part),
+        )
+        for part in rounds
+    ] == ROUNDS
 
 
 @per_quoting_set

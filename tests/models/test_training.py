@@ -10,7 +10,7 @@ from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from spanwise.models.training import Recipe, linear_schedule, train
+from spanwise.models.training import Recipe, evenly, linear_schedule, train
 from spanwise.models.training_history import read_history, read_run
 
 
@@ -201,3 +201,59 @@ def test_a_checkpoint_that_does_not_say_its_start_is_taken(tmp_path):
     del run["start"]
     save_file(load_file(path), path, metadata={"run": json.dumps(run)})
     assert train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score") == expected
+
+
+def falling_from(*scores):
+    """An evaluation that gives these, one after the other, and the last one from then on."""
+    left = list(scores)
+    return lambda model: {"score": left.pop(0) if len(left) > 1 else left[0]}
+
+
+PATIENT = replace(RECIPE, evaluate_at=evenly(6), patience=2)
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends"),
+    [((1.0, 2.0, 1.5, 1.5), 8), ((1.0, 1.0), 6), ((1.0, 2.0, 1.0, 3.0, 2.0, 2.0), 12), ((2.0, 1.0, 1.0), 6)],
+)
+def test_evaluations_without_a_better_figure_end_the_run(tmp_path, scores, ends):
+    evaluations = train(a_model(), BATCHES, loss, PATIENT, tmp_path, falling_from(*scores), "score")
+    assert (evaluations[-1]["step"], read_history(tmp_path).steps) == (ends, 12)
+
+
+def test_a_run_that_ended_early_has_ended_when_it_is_resumed(tmp_path):
+    whole, resumed = a_model(), a_model()
+    expected = train(whole, BATCHES, loss, PATIENT, tmp_path, falling_from(3.0, 2.0), "score")
+    assert train(resumed, BATCHES, loss, PATIENT, tmp_path, falling_from(9.0), "score") == expected
+    assert torch.equal(resumed[0].weight, whole[0].weight)
+
+
+def test_a_run_that_is_patient_resumes_to_the_same_end(tmp_path):
+    scores = {2: 1.0, 4: 3.0, 6: 2.0, 8: 2.0}
+    seen = []
+
+    def scored(model):
+        seen.append(model)
+        return {"score": scores[2 * len(seen)]}
+
+    def interrupted(progress):
+        if progress.step == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(a_model(), BATCHES, loss, PATIENT, tmp_path, scored, "score", interrupted)
+    evaluations = train(a_model(), BATCHES, loss, PATIENT, tmp_path, scored, "score")
+    assert [figures["step"] for figures in evaluations] == [2, 4, 6, 8]
+
+
+def test_what_the_loss_depends_on_makes_another_run(tmp_path):
+    train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score", beside={"teachers": ["a"]})
+    train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score", beside={"teachers": ["a"]})
+    for beside in ({"teachers": ["b"]}, None):
+        with pytest.raises(ValueError, match="other settings"):
+            train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score", beside=beside)
+
+
+def test_no_patience_below_nothing():
+    with pytest.raises(ValueError, match="patience must be 0 or more, not -1"):
+        Recipe(patience=-1)

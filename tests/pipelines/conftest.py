@@ -8,6 +8,7 @@ import pytest
 from tiny_models import tiny_encoder, tiny_span_model
 from word_encoder import WordEncoder
 
+import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import fingerprint, token_encoder, token_models
 from spanwise.pipelines.cli import main
@@ -48,6 +49,13 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tiny_span_model(tmp_path_factory.mktemp("reader")))
+
+
+@pytest.fixture
+def library(folder, encoder_folder):
+    with spanwise.open(folder, model=encoder_folder) as opened:
+        opened.sync(vectors=False)
+        yield opened
 
 
 @pytest.fixture

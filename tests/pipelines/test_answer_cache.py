@@ -47,7 +47,7 @@ def _models_load_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fingerprint, "SETTLED_S", 0.0)
         patch.setattr(TextEncoder, "load", lambda name: encoder_of(name, digest_in(name)))
-        patch.setattr(builtin, "load_reader", lambda name: reader_of(name, digest_in(name)))
+        patch.setattr(builtin, "load_reader", lambda name, **_: reader_of(name, digest_in(name)))
         patch.setattr(token_encoder, "load_token_encoder", WordEncoder)  # whose digest is the name
         patch.setattr(fingerprint, "token_model_fingerprint", lambda name: name)
         for known in ("absolute_token_name", "token_model_digest"):

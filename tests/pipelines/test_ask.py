@@ -5,70 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from scripted_reader import asker, by_margin, confined
 
-import spanwise
 from spanwise.errors import ModelRejected
-from spanwise.pipelines.ask import Asker
-from spanwise.pipelines.selection import select
-from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.types import Filter, ScoredSpan, Span
-
-
-class Scripted:
-    """A reader that proposes the words it was told, with the scores it was told."""
-
-    digest = "scripted"
-
-    def __init__(self, *script: tuple[str, float, float]) -> None:
-        self.script = script
-
-    def read(self, questions, passages, n_best=5):
-        return [[self._spans(passage) for passage in group] for group in passages]
-
-    def _spans(self, passage):
-        found = []
-        for words, score, null in self.script:
-            at = passage.text.find(words)
-            if at >= 0:
-                start = passage.start + at
-                span = Span(passage.document_id, start, start + len(words), words)
-                found.append(ScoredSpan(span, passage, score, null))
-        return found
-
-
-class Flat:
-    """An encoder to which all texts are alike."""
-
-    def encode_passages(self, texts):
-        return np.ones((len(texts), 1), dtype=np.float32)
-
-    encode_questions = encode_passages
-
-
-@pytest.fixture
-def library(folder, encoder_folder):
-    with spanwise.open(folder, model=encoder_folder) as opened:
-        opened.sync(vectors=False)
-        yield opened
-
-
-def asker(library, *script, calibration=None) -> Asker:
-    return Asker(
-        library.snapshot,
-        library.snapshot.postings(),
-        library.analyzer,
-        library.retriever("bm25"),
-        Scripted(*script),
-        Flat(),
-        calibration,
-    )
-
-
-def by_margin(threshold: float) -> Calibration:
-    weights = {name: float(name == "margin") for name in FEATURES}
-    return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
+from spanwise.reader.evidence import Calibration
+from spanwise.types import Filter
 
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
@@ -146,10 +88,6 @@ def test_questions_are_answered_in_order(library):
     reader = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
     answers = asker(library, *reader).ask(["Who built the mill?", "Who opened the tram?"], k=1)
     assert [answer.text for answer in answers] == ["Ada Rook", "Ute Falk"]
-
-
-def confined(library, where, *script) -> Asker:
-    return replace(asker(library, *script), selection=select(library.snapshot, where))
 
 
 def test_only_allowed_passages_are_read_and_shown(library):

@@ -172,6 +172,7 @@ def test_help_status_and_lexical_search_load_no_heavy_package(run, folder):
         ("index",),
         ("search",),
         ("ask",),
+        ("why-not",),
         ("status",),
         ("verify",),
         ("doctor",),

@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.pipelines.packing import pack, passages_in, unpack
-from spanwise.types import Answer, AnswerSpan, Filter, Hit, Passage, Scope, Span
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    Filter,
+    Hit,
+    Passage,
+    QuestionWord,
+    RejectedSpan,
+    Scope,
+    Span,
+    UnknownWord,
+)
 
 TEXT = "The mill was built in 1811 by Ada Rook; é \ud800 \u2028 stones."
 PLACES = [(0, 20), (10, 40), (10, len(TEXT))]  # passages of a document may overlap
@@ -46,13 +57,27 @@ hits = st.builds(
     st.dictionaries(words, floats),
     st.lists(passages, max_size=2).map(tuple),
 )
+question_words = st.builds(QuestionWord, st.integers(0, 99), st.integers(0, 99))
+rejected = st.builds(
+    RejectedSpan,
+    answer_spans(),
+    st.none() | floats,
+    st.none() | floats,
+    st.lists(question_words, max_size=2).map(tuple),
+)
+unknown = st.builds(
+    lambda word, passage: UnknownWord(word, passage and span_of(passage, 0.1, 0.6), passage),
+    question_words,
+    st.none() | passages,
+)
 answers = st.builds(
     Answer,
     words,
     st.none() | answer_spans(),
     st.lists(answer_spans(), max_size=3).map(tuple),
-    st.integers(0, 10**6),
-    st.none() | answer_spans(),
+    *[st.integers(0, 10**6)] * 3,
+    st.lists(rejected, max_size=2).map(tuple),
+    st.lists(unknown, max_size=2).map(tuple),
     st.lists(hits, max_size=3).map(tuple),
     words,
     st.dictionaries(words, floats),

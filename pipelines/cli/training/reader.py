@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,30 +20,31 @@ from .options import (
     RateOption,
     StoredPrecision,
 )
+from .reader_options import (
+    AbsentListsOption,
+    AbsentOption,
+    AlphaOption,
+    EvaluationsOption,
+    LoraAlphaOption,
+    LoraOption,
+    PatienceOption,
+    ReaderBaseOption,
+    ReaderStartOption,
+    SquadOption,
+    TeacherOption,
+    TemperatureOption,
+    share_of,
+)
 from .run import read_lists, show_trained, told_run
 
 
 def reader(
-    data: Annotated[
-        list[Path], typer.Option("--data", help="SQuAD-format files; may be given several times.")
-    ],
+    data: SquadOption,
     out: OutOption,
-    start: Annotated[
-        str, typer.Option(help="What it begins with: base, builtin, or the folder of a reader.")
-    ] = "base",
-    absent: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Unanswerable questions made for each answerable one, as KIND=SHARE; may be given several "
-            "times. Kinds: article, retrieved, figures, names, opposites, negation. Default: article=0.33."
-        ),
-    ] = None,
-    lists: Annotated[
-        Path | None,
-        typer.Option(
-            help="Made by `train negatives`: passages for unanswerable questions of the kind retrieved."
-        ),
-    ] = None,
+    base: ReaderBaseOption = "base",
+    start: ReaderStartOption = "base",
+    absent: AbsentOption = None,
+    lists: AbsentListsOption = None,
     limit: LimitOption = None,
     epochs: EpochsOption = 1,
     learning_rate: RateOption = 2e-4,
@@ -53,39 +53,65 @@ def reader(
     batch_tokens: BatchOption = 6144,
     accumulate: AccumulateOption = 1,
     max_length: LengthOption = 320,
+    sentence_weight: Annotated[
+        float,
+        typer.Option(
+            min=0, help="Weight of a head that finds the sentence that carries the answer; 0: no such head."
+        ),
+    ] = 0.2,
+    lora: LoraOption = None,
+    lora_alpha: LoraAlphaOption = None,
+    teacher: TeacherOption = None,
+    temperature: TemperatureOption = 2.0,
+    alpha: AlphaOption = 0.5,
+    evaluations: EvaluationsOption = None,
+    patience: PatienceOption = 0,
     precision: PrecisionOption = StoredPrecision.int8,
     seed: Annotated[int, typer.Option(help="Seed of order, windows and the made-up absent questions.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Fine-tune the span reader on SQuAD-format data; an interrupted run goes on where it stopped."""
+    """Fine-tune a span reader on SQuAD-format data; an interrupted run goes on where it stopped."""
     from ....corpora.squad import read_squad
-    from ....models.training import Recipe
+    from ....models.lora import Lora
+    from ....models.training import Recipe, evenly
     from ....reader.training import ReaderRecipe
-    from ...training.train_reader import ABSENT, train_reader
+    from ...training.train_reader import ABSENT, Teachers, train_reader
 
-    shares = dict(map(_share, absent)) if absent else ABSENT
+    shares = dict(map(share_of, absent)) if absent else ABSENT
     loop = Recipe(
         learning_rate=learning_rate,
         seed=seed,
         accumulate=accumulate,
         layer_decay=layer_decay,
         average=average,
+        patience=patience,
+        evaluate_at=evenly(evaluations) if evaluations else Recipe().evaluate_at,
     )
-    recipe = ReaderRecipe(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
+    recipe = ReaderRecipe(
+        loop,
+        epochs,
+        batch_tokens=batch_tokens,
+        max_length=max_length,
+        sentence_weight=sentence_weight,
+    )
+    updates = Lora(lora, 2.0 * lora if lora_alpha is None else lora_alpha) if lora else None
+    teachers = Teachers(tuple(teacher), temperature, alpha) if teacher else None
     datasets = [read_squad(path) for path in data]
     found = read_lists(lists) if lists else []
     with told_run(out) as report:
-        evaluations = train_reader(
-            datasets, out, recipe, limit, precision.value, start, shares, found, report
+        figures = train_reader(
+            datasets,
+            out,
+            recipe,
+            limit,
+            precision.value,
+            start,
+            shares,
+            found,
+            report,
+            base=base,
+            lora=updates,
+            teachers=teachers,
         )
     data_used = [*data, *([lists] if lists else [])]
-    use = f"spanwise ask … --reader {out}"
-    show_trained(out, "reader", data_used, use, evaluations, json, digits=2)
-
-
-def _share(given: str) -> tuple[str, float]:
-    kind, _, share = given.partition("=")
-    try:
-        return kind, float(share)
-    except ValueError:
-        raise typer.BadParameter(f"{given!r}: expected KIND=SHARE", param_hint="--absent") from None
+    show_trained(out, "reader", data_used, f"spanwise ask … --reader {out}", figures, json, digits=2)

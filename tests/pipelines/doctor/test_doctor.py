@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from made_readers import question_answerer
 
 import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.pipelines.doctor import State, checkup, index, installation, machine
 from spanwise.pipelines.doctor.checkup import _made
+from spanwise.pipelines.doctor.reader import check_reader
 
 
 def states(path, start) -> dict[str, State]:
@@ -88,3 +90,13 @@ def test_the_command_fails_when_something_does_not_work(run, named, code):
     got, out, _ = run("doctor", "--json", *(["--index", named] if named else []))
     assert got == code
     assert all(finding["state"] in ("ok", "warn", "fail") for finding in json.loads(out)["findings"])
+
+
+def test_whether_a_reader_can_decline_is_said(tmp_path):
+    folder = question_answerer(tmp_path / "plain")
+    settings = folder / "settings.json"
+    for declines, state in ((True, State.OK), (False, State.WARN)):
+        settings.write_text(json.dumps({"answers_null": declines}))
+        assert check_reader(str(folder)).state is state
+    found = {finding.subject: finding for finding in checkup(None, tmp_path, str(tmp_path / "nowhere"))}
+    assert found["reader"].state is State.FAIL

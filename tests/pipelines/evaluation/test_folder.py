@@ -20,7 +20,7 @@ from spanwise.pipelines.evaluation.folder_records import printed_record
 from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.reranking import Reranking
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, Span
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, RejectedSpan, Span
 
 MILL = Passage(1, "mill.md", 100, 140, "The mill was built in 1811 by Ada Rook.\n")
 TRAM = Passage(2, "tram.md", 0, 20, "The tram is yellow.\n")
@@ -75,16 +75,18 @@ class ScriptedAsker:
     def _answer(self, question: str) -> Answer:
         (first, *others), given = ANSWERS[question]
         nearest = (Hit(MILL, 2.0, 1), Hit(TRAM, 1.0, 2))
-        rejected = None if given else first
         return Answer(
-            question,
-            first if given else None,
-            tuple(others),
-            2,
-            rejected,
-            nearest,
-            "bm25",
-            {"retrieve": 1.0, "read": 2.0},
+            question=question,
+            best=first if given else None,
+            alternatives=tuple(others),
+            documents_searched=2,
+            passages_searched=2,
+            passages_read=2,
+            rejected=() if given else (RejectedSpan(first, 0.3, None),),
+            unknown=(),
+            nearest=nearest,
+            retriever="bm25",
+            timings_ms={"retrieve": 1.0, "read": 2.0},
         )
 
 

@@ -1,0 +1,1 @@
+"""Counterfactual names: the same question about somebody else."""

@@ -1,0 +1,67 @@
+"""Attention written out as two products and a softmax, for training on a CPU.
+
+The fused attention that PyTorch has for CPUs computes its backward pass in small blocks, for which a CPU
+that multiplies bf16 matrices in hardware has no use. Written out, forward and backward pass take less than
+half of its time, and (B, H, L, L) probabilities of each layer are kept in between. The results are the same
+but for the rounding of scores to the type of the queries, as in any attention that is not fused.
+
+Source: Vaswani et al. 2017, equation 1: softmax(Q K^T / sqrt(d)) V.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, BertPreTrainedModel
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+NAME = "spanwise_explicit"
+
+
+def attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """The attended values, (B, L, H, d), of (B, H, L, d) queries, keys and values.
+
+    `attention_mask` is added to the scores: (B, 1, L or 1, L), 0 where a token is seen. The signature is
+    that of transformers' attention functions.
+    """
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    scores = torch.matmul(query * scale, key.transpose(-1, -2))  # (B, H, L, L)
+    with torch.autocast(query.device.type, enabled=False):  # which would widen the softmax to float32
+        seen = scores if attention_mask is None else scores + attention_mask.to(scores.dtype)
+        weights = nn.functional.dropout(torch.softmax(seen, -1), dropout, module.training)
+    return torch.matmul(weights, value).transpose(1, 2).contiguous(), None
+
+
+@contextmanager
+def explicit_attention(model: nn.Module) -> Iterator[None]:
+    """Lets every BERT inside `model` that is on a CPU attend explicitly, and puts back what it did before."""
+    found = [
+        part
+        for part in model.modules()
+        if isinstance(part, BertPreTrainedModel) and part.device.type == "cpu"
+    ]
+    before = [part.config._attn_implementation for part in found]
+    for part in found:
+        part.set_attn_implementation(NAME)
+    try:
+        yield
+    finally:
+        for part, name in zip(found, before, strict=True):
+            part.set_attn_implementation(name)
+
+
+AttentionInterface.register(NAME, attend)
+AttentionMaskInterface.register(NAME, eager_mask)

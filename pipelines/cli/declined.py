@@ -1,0 +1,52 @@
+"""What `ask` says below "not in these documents": what was searched, what came near, what stands nowhere."""
+
+from __future__ import annotations
+
+from spanwise.types import Answer, AnswerSpan, UnknownWord
+
+from ..explaining.rejected import reasons
+from .search import place, where_in_file
+from .terminal import show, visible
+
+
+def show_declined(answer: Answer) -> None:
+    """What a declined answer rests on, a few lines each."""
+    show(f"  {searched(answer)}")
+    for unknown in answer.unknown:
+        show(f"  {visible(said_of(unknown, answer.question))}")
+    for number, rejected in enumerate(answer.rejected):
+        words = visible(" ".join(rejected.answer.text.split()))
+        label = "nearest, but rejected" if number == 0 else "rejected, too"
+        show(f"  {label}{confidence(rejected.answer)}: {words}")
+        show((f"    {visible(answer_place(rejected.answer))}", "dim"))
+        if why := "; ".join(reasons(rejected, answer.question)):
+            show((f"    {visible(why)}", "dim"))
+    show("  passages to look at:" if answer.nearest else "  no passage was found to read")
+    for hit in answer.nearest:
+        show((f"    {visible(place(hit.passage))}", "dim"))
+
+
+def searched(answer: Answer) -> str:
+    """How much was searched and read."""
+    passages, documents = f"{answer.passages_searched:,} passages", f"{answer.documents_searched:,} documents"
+    return f"searched: {passages} of {documents}, of which the best {answer.passages_read} were read"
+
+
+def said_of(unknown: UnknownWord, question: str) -> str:
+    """That a word stands nowhere, and what it may have been meant for."""
+    told = f'"{unknown.word.of(question)}" stands in none of the documents'
+    if unknown.nearest is None:
+        return told
+    return f'{told}; did you mean "{unknown.nearest.text}" ({unknown.nearest.document_id})?'
+
+
+def answer_place(answer: AnswerSpan) -> str:
+    """Where an answer stands: file, label, page or line of its first character, heading path."""
+    where = where_in_file(answer.page, answer.line, answer.label)
+    heading = " > ".join(answer.passage.heading)
+    return ", ".join([answer.span.document_id, where, *([heading] if heading else [])])
+
+
+def confidence(answer: AnswerSpan) -> str:
+    """The confidence, to be put behind something else; empty where none was fitted."""
+    return "" if answer.confidence is None else f", confidence {answer.confidence:.0%}"

@@ -1,0 +1,1 @@
+"""What an answer, or the lack of one, rests on: words, probabilities, evidence, ranks."""

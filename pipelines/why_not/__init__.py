@@ -1,0 +1,1 @@
+"""At which stage a document was lost that should have answered a question."""

@@ -1,0 +1,76 @@
+"""Every gold answer of SQuAD dev survives: cut into passages, put into tokens, and taken out again."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spanwise.corpora.passages import split
+from spanwise.corpora.squad import GoldAnswer, Paragraph, SquadDataset, read_squad
+from spanwise.eval.squad_normalize import normalize_answer
+from spanwise.models.locate import find_base
+from spanwise.models.pretrained import load_tokenizer
+from spanwise.reader.span_reader import character_span
+from spanwise.reader.spans import TokenSpan
+from spanwise.reader.training import token_labels
+from spanwise.reader.windows import tokenize
+from spanwise.types import Document, Passage
+
+SPANS = {"dev-v1.1": 34_726, "dev-v2.0": 20_302}
+CUT_A_WORD = {"dev-v1.1": 68, "dev-v2.0": 26}
+"""Golds that begin or end inside a word, such as "8" in "18": tokens can only give the whole word."""
+
+
+@pytest.fixture(scope="module", params=SPANS)
+def dev(request: pytest.FixtureRequest, data: Path) -> tuple[str, SquadDataset]:
+    return request.param, read_squad(data / "squad" / f"{request.param}.json.gz")
+
+
+def paragraphs(dataset: SquadDataset) -> Iterator[tuple[Paragraph, list[GoldAnswer]]]:
+    for article in dataset.articles:
+        for paragraph in article.paragraphs:
+            yield paragraph, [answer for question in paragraph.questions for answer in question.answers]
+
+
+def test_every_gold_span_lies_in_one_passage_unchanged(dev: tuple[str, SquadDataset]) -> None:
+    name, dataset = dev
+    found, torn = 0, []
+    for paragraph, answers in paragraphs(dataset):
+        passages = split(Document("d", "text/plain", "", "", paragraph.context))
+        for answer in answers:
+            end = answer.start + len(answer.text)
+            holding = [one for one in passages if one.start <= answer.start and end <= one.end]
+            texts = {one.text[answer.start - one.start : end - one.start] for one in holding}
+            torn += [answer] if texts != {answer.text} else []
+            found += 1
+    assert (found, torn) == (SPANS[name], [])
+
+
+def test_every_gold_span_comes_back_from_its_tokens(dev: tuple[str, SquadDataset]) -> None:
+    name, dataset = dev
+    every = list(paragraphs(dataset))
+    tokens = tokenize(load_tokenizer(find_base()), [paragraph.context for paragraph, _ in every])
+    found, widened, lost = 0, 0, []
+    for (paragraph, answers), text in zip(every, tokens, strict=True):
+        context = paragraph.context
+        passage = Passage(0, "d", 0, len(context), context)
+        for answer in answers:
+            end = answer.start + len(answer.text)
+            first, last = token_labels(text.offsets, answer.start, end)
+            span = character_span(passage, text, TokenSpan(first, last, 0.0))
+            same = normalize_answer(span.text) == normalize_answer(answer.text)
+            cut = _is_inside_a_word(context, answer.start) or _is_inside_a_word(context, end)
+            if answer.text.strip() not in span.text or not (same or cut):
+                lost.append((answer, span))
+            found += 1
+            widened += not same and cut
+    assert (found, lost, widened) == (SPANS[name], [], CUT_A_WORD[name])
+
+
+def _is_inside_a_word(text: str, at: int) -> bool:
+    """True between two characters neither of which is white space or ASCII punctuation: "1|8", "£|20"."""
+    around = text[at - 1 : at + 1] if at else ""
+    return len(around) == 2 and not any(one.isspace() or one in string.punctuation for one in around)

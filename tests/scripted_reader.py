@@ -1,0 +1,81 @@
+"""A reader that proposes what it was told to, and askers that read with it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from spanwise.pipelines.ask import Asker
+from spanwise.pipelines.selection import select
+from spanwise.reader import builtin
+from spanwise.reader.evidence import FEATURES, Calibration
+from spanwise.reader.token_probabilities import token_scores
+from spanwise.reader.windows import Window, WindowLogits
+from spanwise.types import ScoredSpan, Span
+
+
+class Scripted:
+    """A reader that proposes the words it was told, with the scores it was told."""
+
+    digest = "scripted"
+
+    def __init__(self, *script: tuple[str, float, float]) -> None:
+        self.script = script
+
+    def read(self, questions, passages, n_best=5):
+        return [[self._spans(passage) for passage in group] for group in passages]
+
+    def token_scores(self, question, passage):
+        """Every word alike."""
+        words = [match.span() for match in re.finditer(r"\S+", passage.text)]
+        window = WindowLogits(Window(0, 0, len(words)), np.zeros(len(words)), np.zeros(len(words)), 0.0, 0.0)
+        return token_scores(np.array(words, np.int32), [window], answers_null=True)
+
+    def _spans(self, passage):
+        found = []
+        for words, score, null in self.script:
+            at = passage.text.find(words)
+            if at >= 0:
+                start = passage.start + at
+                span = Span(passage.document_id, start, start + len(words), words)
+                found.append(ScoredSpan(span, passage, score, null))
+        return found
+
+
+class Flat:
+    """An encoder to which all texts are alike."""
+
+    def encode_passages(self, texts):
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    encode_questions = encode_passages
+
+
+def asker(library, *script, calibration=None) -> Asker:
+    return Asker(
+        library.snapshot,
+        library.snapshot.postings(),
+        library.analyzer,
+        library.retriever("bm25"),
+        Scripted(*script),
+        Flat(),
+        calibration,
+    )
+
+
+def by_margin(threshold: float) -> Calibration:
+    weights = {name: float(name == "margin") for name in FEATURES}
+    return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
+
+
+def confined(library, where, *script) -> Asker:
+    return replace(asker(library, *script), selection=select(library.snapshot, where))
+
+
+def read_by(library, monkeypatch, *script, calibration=None) -> None:
+    """Puts the script in the place of every reader of a library, and an encoder to which all is alike."""
+    library.encoder = Flat()
+    monkeypatch.setattr(builtin, "load_reader", lambda name, **_: Scripted(*script))
+    monkeypatch.setattr(builtin, "load_calibration", lambda *given: calibration)
