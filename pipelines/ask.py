@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from spanwise.errors import ModelRejected
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
 
 from ..corpora.passages import label_at
@@ -19,12 +20,14 @@ from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration, plain_evidence
+from ..reader.lead import leads
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
-from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span
+from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span, said
+from .confidence import Ranked, with_confidence
 from .explaining.question_words import question_words, unknown_words
 from .explaining.rejected import rejected_spans
 from .selection import Selection
@@ -40,7 +43,7 @@ class Asked:
     answer: Answer
     hits: Sequence[Hit]
     readings: Sequence[Sequence[ScoredSpan]]
-    ranked: Sequence[tuple[float, Candidate]]
+    ranked: Sequence[Ranked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +64,44 @@ class Asker:
     selection: Selection | None = None
 
     def ask(
-        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+        self,
+        questions: Sequence[str],
+        k: int = 20,
+        alternatives: int = 3,
+        threshold: float | None = None,
+        max_error: float | None = None,
     ) -> list[Answer]:
         """One answer a question, reading its best `k` passages.
 
         `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
+        `max_error` takes the one that was fitted for this share of wrong answers among those given; see
+        `Calibration.threshold_for`. ValueError for both together.
         """
-        return self.ask_with_hits(questions, k, alternatives, threshold)[0]
+        return self.ask_with_hits(questions, k, alternatives, threshold, max_error)[0]
 
     def ask_with_hits(
-        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+        self,
+        questions: Sequence[str],
+        k: int = 20,
+        alternatives: int = 3,
+        threshold: float | None = None,
+        max_error: float | None = None,
     ) -> tuple[list[Answer], list[list[Hit]]]:
         """The same, and the hits of each question, whose passages were read."""
-        asked = self.trace(questions, k, alternatives, threshold)
+        asked = self.trace(questions, k, alternatives, threshold, max_error)
         return [one.answer for one in asked], [list(one.hits) for one in asked]
 
     def trace(
-        self, questions: Sequence[str], k: int = 20, alternatives: int = 3, threshold: float | None = None
+        self,
+        questions: Sequence[str],
+        k: int = 20,
+        alternatives: int = 3,
+        threshold: float | None = None,
+        max_error: float | None = None,
     ) -> list[Asked]:
         """The same, and all that each answer came of."""
         began = time.perf_counter()
+        least = self._least(threshold, max_error)
         among = self.selection.passage_ids if self.selection else None
         hits = self.retriever.search(questions, k, among)
         retrieved = time.perf_counter()
@@ -89,15 +110,28 @@ class Asker:
         asked = []
         for text, found, spans in zip(questions, hits, readings, strict=True):
             at = time.perf_counter()
-            ranked = self._ranked(text, found, spans)
+            candidates = self._ranked(text, found, spans)
             timings = {
                 "retrieve": (retrieved - began) * 1000 / len(questions),
                 "read": (read - retrieved) * 1000 / len(questions),
                 "weigh": (time.perf_counter() - at) * 1000,
             }
-            answer = self._answer(text, found, ranked, alternatives, threshold, timings)
-            asked.append(Asked(answer, found, spans, ranked))
+            answer = self._answer(text, found, candidates, alternatives, least, timings)
+            asked.append(Asked(replace(answer, max_error=max_error), found, spans, candidates))
         return asked
+
+    def _least(self, threshold: float | None, max_error: float | None) -> float | None:
+        """The threshold in force: as given, else as fitted."""
+        if max_error is None:
+            return self.calibration.threshold if threshold is None and self.calibration else threshold
+        if threshold is not None:
+            raise ValueError(f"threshold {threshold} and max_error {max_error} exclude each other; give one")
+        if self.calibration is None:
+            raise ModelRejected(
+                "this reader's confidence was never fitted, so it can promise no max_error: fit it with "
+                "spanwise calibrate --out READER"
+            )
+        return self.calibration.threshold_for(max_error)
 
     def weigh(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
@@ -107,12 +141,12 @@ class Asker:
 
     def _ranked(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
-    ) -> list[tuple[float, Candidate]]:
+    ) -> list[Ranked]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
         scored = [(weigh(candidate.features), candidate) for candidate in self.weigh(text, hits, readings)]
-        return sorted(
-            scored, key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start)
-        )
+        scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
+        ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
+        return with_confidence(scored, ahead, self.calibration)
 
     def _question(self, text: str) -> Question:
         terms = tuple(self.analyzer.question_terms(text))
@@ -124,22 +158,22 @@ class Asker:
         self,
         text: str,
         hits: Sequence[Hit],
-        ranked: Sequence[tuple[float, Candidate]],
+        ranked: Sequence[Ranked],
         alternatives: int,
         threshold: float | None,
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        found = [self._shown(kind, evidence, candidate) for evidence, candidate in ranked]
+        found = [self._shown(kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         shown = [
             replace(answer, duplicates=duplicates[answer.passage.id]) for answer in _without_overlaps(found)
         ]
         scope = self.selection.scope if self.selection else None
-        best = shown[0] if shown and self._accepted(shown[0], ranked[0][0], threshold) else None
+        best = shown[0] if shown and self._accepted(shown[0], ranked[0].evidence, threshold) else None
         words = {} if best else question_words(text, self.analyzer)
-        read = (candidate.scored for _, candidate in ranked)
-        least = self._least(threshold)
+        read = (one.candidate.scored for one in ranked)
+        least = threshold if self.calibration else None
         return Answer(
             question=text,
             best=best,
@@ -153,22 +187,16 @@ class Asker:
             retriever=self.retriever.name,
             timings_ms=timings,
             scope=scope,
+            threshold=least,
         )
 
     def _accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
-        least = self._least(threshold)
-        if least is None or best.confidence is None:
+        if self.calibration is None or best.confidence is None:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
-        return best.confidence >= least
+        return threshold is None or best.confidence >= threshold
 
-    def _least(self, threshold: float | None) -> float | None:
-        """The least confidence that is shown; None without a calibration."""
-        if self.calibration is None:
-            return None
-        return self.calibration.threshold if threshold is None else threshold
-
-    def _shown(self, kind: QuestionType, evidence: float, candidate: Candidate) -> AnswerSpan:
-        scored, sentence = candidate.scored, candidate.sentence
+    def _shown(self, kind: QuestionType, one: Ranked) -> AnswerSpan:
+        scored, sentence = one.candidate.scored, one.candidate.sentence
         if kind in ("how", "why"):
             sentence = explained(sentence, scored.passage)
         span = scored.span if kind == "factoid" else sentence
@@ -176,10 +204,9 @@ class Asker:
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
             span = passage_span(scored.passage, *listed) if listed else span
-        confidence = self.calibration.confidence(evidence) if self.calibration else None
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
-            span, scored.span, sentence, scored.passage, page, line, scored.score, confidence, label
+            span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label
         )
 
     def _place(self, span: Span, passage: Passage) -> tuple[int | None, int, str]:

@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
+from ..eval.squad_normalize import normalize_answer
+from ..reader.answer_share import log_normaliser
 from ..reader.evidence import Features
+from ..reader.question_type import question_type
 from ..reader.sentence_answer import enclosing_sentences, with_explanation
+from ..reader.type_fit import type_fit
+from ..retrieval.reranking import STAGE
 
 MAX_CANDIDATES = 80
 
@@ -70,6 +75,9 @@ def candidates(
         return []
     asked = vectorizer.encode_questions([question.text])[0]  # (width,)
     similarity = _similarities(asked, [in_context(one) for one in chosen], vectorizer)
+    shares = _log_shares(chosen, readings)
+    support = _support(chosen, shares)
+    factoid = float(question_type(question.text) == "factoid")
     return [
         Candidate(
             one.scored,
@@ -79,11 +87,28 @@ def candidates(
                 log_rank=math.log(hits[one.place].rank),
                 coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
                 sentence_coverage=question.coverage(set(terms_of(in_context(one)))),
-                similarity=float(cosine),
+                similarity=float(similarity[i]),
+                log_share=shares[i],
+                agreement=math.fsum(support[i]),
+                agreeing=math.log1p(len(support[i])),
+                score_gap=_score_gap(hits, one.place),
+                rerank=hits[one.place].scores.get(STAGE, 0.0),
+                type_fit=type_fit(question.text, one.scored.span.text),
+                log_words=math.log(max(1, len(one.scored.span.text.split()))),
+                factoid=factoid,
             ),
         )
-        for one, cosine in zip(chosen, similarity, strict=True)
+        for i, one in enumerate(chosen)
     ]
+
+
+def said(text: str) -> str:
+    """The words of an answer as they are compared with another's; the text itself where none are left.
+
+    >>> said("The Eiffel Tower."), said("The")
+    ('eiffel tower', 'The')
+    """
+    return normalize_answer(text) or text
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +164,33 @@ def _chosen(readings: Sequence[Sequence[ScoredSpan]]) -> list[_Read]:
         by_passage[one.place] = by_passage.get(one.place, -1) + 1
         ordered.append((min(by_passage[one.place], 1), len(ordered), one))
     return [one for _, _, one in sorted(ordered, key=lambda row: row[:2])][:MAX_CANDIDATES]
+
+
+def _log_shares(chosen: Sequence[_Read], readings: Sequence[Sequence[ScoredSpan]]) -> list[float]:
+    whole = log_normaliser(readings)
+    return [one.scored.score - whole for one in chosen]
+
+
+def _support(chosen: Sequence[_Read], shares: Sequence[float]) -> list[list[float]]:
+    """For each candidate the shares of others that say the same; a sentence that is repeated counts once."""
+    by_words: dict[str, dict[str, float]] = {}
+    for one, share in zip(chosen, shares, strict=True):
+        sentences = by_words.setdefault(said(one.scored.span.text), {})
+        words = said(one.sentence.text)
+        sentences[words] = max(math.exp(share), sentences.get(words, 0.0))
+    return [
+        [
+            share
+            for sentence, share in by_words[said(one.scored.span.text)].items()
+            if sentence != said(one.sentence.text)
+        ]
+        for one in chosen
+    ]
+
+
+def _score_gap(hits: Sequence[Hit], place: int) -> float:
+    top, last = hits[0].score, hits[-1].score
+    return (top - hits[place].score) / (top - last) if top > last else 0.0
 
 
 def _with_heading(passage: Passage) -> str:

@@ -157,14 +157,17 @@ class Library(SyncedIndex):
         rerank: str | None = None,
         rerank_depth: int = DEPTH,
         report: Report = silent,
+        max_error: float | None = None,
     ) -> Answer:
         """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
 
         With `group` a text that several passages repeat is read once; where figures differ, each is read.
-        `where` says which documents are searched and read; for `rerank` see `search`.
+        `where` says which documents are searched and read; for `rerank` see `search`. With `max_error`, such
+        as 0.1, what is declined is chosen so that at most this share of the answers given is wrong, on
+        questions like those that the confidence was fitted on; it takes the place of `threshold`.
         """
         given = (k, retriever, reader, alternatives, threshold, group, where, rerank, rerank_depth, report)
-        return self.ask_many([question], *given)[0]
+        return self.ask_many([question], *given, max_error)[0]
 
     def ask_many(
         self,
@@ -179,6 +182,7 @@ class Library(SyncedIndex):
         rerank: str | None = None,
         rerank_depth: int = DEPTH,
         report: Report = silent,
+        max_error: float | None = None,
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
@@ -188,11 +192,11 @@ class Library(SyncedIndex):
         def compute(generation: Generation) -> list[Answer]:
             ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
             asker = self._asker(generation, ranking, reader, True, group, where)
-            return asker.ask(asked, k, alternatives, threshold)
+            return asker.ask(asked, k, alternatives, threshold, max_error)
 
         call = {"verb": "ask", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
-        call |= {"where": where, "exact": self.exact}
+        call |= {"where": where, "exact": self.exact, "max_error": max_error}
         depends = partial(self._models.known_to_ask, self.model, self.colbert, below, reader, reranking)
         answers, cached = self._answers.results(Answer, asked, call, depends, compute)
         if not cached:

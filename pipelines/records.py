@@ -36,6 +36,8 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
             "unknown_words": [unknown_record(each, answer.question) for each in answer.unknown],
         },
+        "threshold": answer.threshold,
+        "max_error": answer.max_error,
         "retriever": answer.retriever,
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},

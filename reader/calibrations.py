@@ -14,7 +14,7 @@ from pathlib import Path
 
 from spanwise.errors import ModelRejected
 
-from .evidence import Calibration
+from .evidence import FORMAT, Calibration
 
 RETRIEVERS = "retrievers"
 
@@ -44,7 +44,7 @@ class Calibrations:
     def save(self, path: Path) -> None:
         """Writes the file."""
         others = {name: asdict(one) for name, one in sorted(self.by_retriever.items())}
-        record = {"format": 1, **asdict(self.fallback)} | ({RETRIEVERS: others} if others else {})
+        record = {"format": FORMAT, **asdict(self.fallback)} | ({RETRIEVERS: others} if others else {})
         path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
     @classmethod

@@ -247,7 +247,9 @@ class Answer:
     `rejected` are the spans that came nearest, best first, `unknown` the words of the question that stand in
     no passage, and `nearest` the passages to look at. All passages of all documents were searched, or those
     that `scope` says a filter left; the best `passages_read` of them were read. `cached` is true when the
-    same question was answered before; the time is then that of looking the answer up.
+    same question was answered before; the time is then that of looking the answer up. `threshold` is the
+    least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers that
+    it was chosen for, if it was.
     """
 
     question: str
@@ -263,6 +265,8 @@ class Answer:
     timings_ms: Mapping[str, float]
     scope: Scope | None = None
     cached: bool = False
+    threshold: float | None = None
+    max_error: float | None = None
 
     @property
     def best_rejected(self) -> AnswerSpan | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import fsum
+from math import ceil, fsum
 
 from .forecasts import require_forecasts
 
@@ -83,6 +83,26 @@ def coverage_at_risk(confidences: Sequence[float], credit: Sequence[float], risk
         raise ValueError(f"risk is {risk}; expected a number in 0..1")
     curve = risk_coverage_curve(confidences, credit)
     return max((point.coverage for point in curve if point.risk <= risk), default=0.0)
+
+
+def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], coverage: float) -> float:
+    """The mean credit of the surest answers, so many of them that at least this share of all is answered.
+
+    Of answers of equal confidence that do not all belong to them, each counts with their mean credit.
+    ValueError: a coverage outside 0..1 or 0, and as for `risk_coverage_curve`.
+
+    >>> credit_at_coverage([0.9, 0.2, 0.6, 0.6], [1, 0, 1, 0], coverage=0.5)
+    0.75
+    """
+    if not 0 < coverage <= 1:
+        raise ValueError(f"coverage is {coverage}; expected a number above 0, at most 1")
+    left = wanted = ceil(coverage * len(confidences))
+    gained = 0.0
+    for _, losses in _tied_losses(confidences, credit):
+        taken = min(left, len(losses))
+        gained += taken * (1 - fsum(losses) / len(losses))
+        left -= taken
+    return gained / wanted
 
 
 def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[tuple[float, list[float]]]:

@@ -96,6 +96,24 @@ def choose_threshold(records: Sequence[HeldBack], utility: Utility = squad2_aver
     return best
 
 
+def outcome_at(records: Sequence[HeldBack], value: float, utility: Utility = squad2_average) -> Threshold:
+    """What this threshold does on held-back questions, however it was chosen; ValueError as above.
+
+    >>> outcome_at([HeldBack(0.9, 1, True), HeldBack(0.4, 0, False)], 0.5).utility
+    1.0
+    """
+    _check(records)
+    given = [record for record in records if record.score >= value]
+    outcome = Outcome(
+        math.fsum(record.right for record in given),
+        len(given),
+        sum(not record.answerable for record in records if record.score < value),
+        sum(record.answerable for record in records),
+        len(records),
+    )
+    return Threshold(value, utility(outcome), outcome)
+
+
 def _check(records: Sequence[HeldBack]) -> None:
     """Raise ValueError for records that no threshold can be chosen on."""
     if not records:

@@ -74,6 +74,15 @@ def ask(
             help="Least confidence that is shown; 0 always answers. Default: the fitted one.",
         ),
     ] = None,
+    max_error: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Decline so much that at most this share of the answers given is wrong, as 0.1.",
+            show_default=False,
+        ),
+    ] = None,
     group: GroupOption = True,
     path: PathOption = None,
     type: TypeOption = None,
@@ -92,6 +101,8 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
+    if threshold is not None and max_error is not None:
+        raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     if explain_html is not None and asked is None:
@@ -106,10 +117,10 @@ def ask(
         def tell(question: str) -> None:
             given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
             if explain or explain_html is not None:
-                _explain(library.explain(question, *given), json, explain, explain_html)
+                _explain(library.explain(question, *given, max_error), json, explain, explain_html)
                 return
             with progress(after_s=2) as report:
-                answer = library.ask(question, *given, report=report)
+                answer = library.ask(question, *given, report=report, max_error=max_error)
             print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
 

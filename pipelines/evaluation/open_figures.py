@@ -11,6 +11,8 @@ exact_abstaining, …   of all that are read by the rule of SQuAD 2.0: to declin
 false_answers         the share of the unanswerable ones that is answered
 aurc                  the area under risk against coverage, by confidence; lower is better
 
+Where confidences were fitted, those of `open_confidence` follow.
+
 EM and F1 are in percent, as SQuAD prints them, shares and recall 0..1. What was not measured is left out.
 """
 
@@ -22,6 +24,7 @@ from typing import Any
 
 from ...eval.calibration.risk_coverage import aurc
 from ...eval.question_record import QuestionRecord
+from .open_confidence import confidence_figures
 
 CUTOFFS = (1, 5, 20, 100)
 RETRIEVAL = (*[f"{name}@{cutoff}" for name in ("recall", "answer_recall") for cutoff in CUTOFFS], "rr")
@@ -34,6 +37,7 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
     read = [record for record in records if record.prediction is not None]
     figures: dict[str, Any] = {name: _mean(answerable, name) for name in RETRIEVAL}
     figures |= _reading(read)
+    figures |= confidence_figures(read)
     ms = {stage: _mean_ms(read or records, stage) for stage in STAGES}
     figures |= {
         "questions": len(answerable),

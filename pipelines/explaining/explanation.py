@@ -11,6 +11,7 @@ from spanwise.types import Answer, Filter, Passage
 
 from ...reader.evidence import Calibration
 from ...reader.token_probabilities import TokenScores
+from ..confidence import Ranked
 from .stage_ranks import StageRank, single_stages, stage_ranks
 from .weighed import Weighed, weighed
 
@@ -30,11 +31,15 @@ class TokenProbability:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """confidence = 1 / (1 + exp(-(slope * evidence + offset))); below `threshold` a question is declined."""
+    """confidence = 1 / (1 + exp(-(slope * evidence + further + offset))); below `threshold` it is declined.
+
+    `further` is what the fit lets the confidence rest on beside the evidence: weights times features, summed.
+    """
 
     slope: float
     offset: float
     threshold: float
+    further: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,36 +80,38 @@ def explained_answer(
     where: Filter | None,
     rerank: str | None,
     rerank_depth: int,
+    max_error: float | None = None,
 ) -> Explanation:
     """The question asked as `Library.ask` would, and explained; costs one more forward pass of the reader."""
     asker = library.asker(
         retriever, reader, group=group, where=where, rerank=rerank, rerank_depth=rerank_depth
     )
-    [asked] = asker.trace([question], k, alternatives, threshold)
+    [asked] = asker.trace([question], k, alternatives, threshold, max_error)
     if not asked.ranked:
         return Explanation(asked.answer)
-    evidence, candidate = asked.ranked[0]
-    passage = candidate.scored.passage
+    best = asked.ranked[0]
+    passage = best.candidate.scored.passage
     hit = next(hit for hit in asked.hits if hit.passage.id == passage.id)
     ids = np.array([passage.id], np.int64)
     seen = asker.reader.token_scores(question, passage)
     return Explanation(
         asked.answer,
-        weighed(evidence, candidate, asker.calibration),
+        weighed(best, asker.calibration),
         _tokens(passage, seen),
         seen.null_start,
         seen.null_end,
         hit.rank,
         tuple(hit.scores.items()),
         tuple(stage_ranks(question, ids, single_stages(library, retriever), asker.snapshot)),
-        _formula(asker.calibration, threshold),
+        _formula(asker.calibration, best, asked.answer.threshold),
     )
 
 
 def said_of(formula: Formula) -> str:
     """How confidence follows from evidence, in words."""
+    further = f" {formula.further:+.3f} for other features" if formula.further else ""
     return (
-        f"confidence = 1 / (1 + exp(-({formula.slope:.3f} x evidence {formula.offset:+.3f}))); "
+        f"confidence = 1 / (1 + exp(-({formula.slope:.3f} x evidence{further} {formula.offset:+.3f}))); "
         f"a question is declined below {formula.threshold:.0%}"
     )
 
@@ -114,8 +121,8 @@ def _tokens(passage: Passage, seen: TokenScores) -> tuple[TokenProbability, ...]
     return tuple(TokenProbability(start, end, p_start, p_end) for (start, end), p_start, p_end in rows)
 
 
-def _formula(calibration: Calibration | None, threshold: float | None) -> Formula | None:
-    if calibration is None:
+def _formula(calibration: Calibration | None, best: Ranked, threshold: float | None) -> Formula | None:
+    if calibration is None or threshold is None:
         return None
-    least = calibration.threshold if threshold is None else threshold
-    return Formula(calibration.slope, calibration.offset, least)
+    further = calibration.further(best.candidate.features, best.lead)
+    return Formula(calibration.slope, calibration.offset, threshold, further)

@@ -26,6 +26,7 @@ def explain(
     where: Filter | None = None,
     rerank: str | None = None,
     rerank_depth: int = DEPTH,
+    max_error: float | None = None,
 ) -> Explanation:
     """The answer to a question and what it rests on; for the arguments see `ask`.
 
@@ -34,5 +35,5 @@ def explain(
     from .explanation import explained_answer
 
     asked, k, name = checked_question(question), checked_k(k), retriever or library.default_retriever
-    given = (k, name, reader, alternatives, threshold, group, where, rerank, rerank_depth)
+    given = (k, name, reader, alternatives, threshold, group, where, rerank, rerank_depth, max_error)
     return explained_answer(library, asked, *given)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from spanwise.types import Passage, Span
 
 from ...reader.evidence import Calibration
-from ..candidates import Candidate
+from ..confidence import Ranked
 
 MARGIN = "margin"  # the only evidence where nothing was fitted
 
@@ -40,14 +40,14 @@ class Weighed:
     contributions: tuple[Contribution, ...]
 
 
-def weighed(evidence: float, candidate: Candidate, calibration: Calibration | None) -> Weighed:
-    """The candidate with this evidence, taken apart."""
+def weighed(one: Ranked, calibration: Calibration | None) -> Weighed:
+    """The candidate, its evidence taken apart."""
     weights = calibration.weights if calibration else {MARGIN: 1.0}
-    features = asdict(candidate.features)
+    features = asdict(one.candidate.features)
     return Weighed(
-        candidate.scored.span,
-        candidate.scored.passage,
-        evidence,
-        calibration.confidence(evidence) if calibration else None,
+        one.candidate.scored.span,
+        one.candidate.scored.passage,
+        one.evidence,
+        one.confidence,
         tuple(Contribution(name, value, weights.get(name, 0.0)) for name, value in features.items()),
     )

@@ -46,9 +46,9 @@ def _not_shown(asked: Asked, document_id: str) -> Verdict:
         advice = "show it with: --threshold 0" if known is None else f"show it with: --threshold {known:.4f}"
         return Verdict("declined", f"its words came nearest, and the question was declined: {why}", advice)
     place = next(
-        at for at, (_, one) in enumerate(asked.ranked, 1) if one.scored.span.document_id == document_id
+        at for at, one in enumerate(asked.ranked, 1) if one.candidate.scored.span.document_id == document_id
     )
-    best_of_all = asked.ranked[0][1].scored.span
+    best_of_all = asked.ranked[0].candidate.scored.span
     declined = "; the question was declined" if asked.answer.no_answer else ""
     return Verdict(
         "outscored",

@@ -129,9 +129,9 @@ def _ranks(
 def _best(asked: Asked, asker: Asker, document_id: str | None = None) -> Weighed | None:
     """The best candidate, of that document or of all."""
     ranked = (
-        weighed(evidence, candidate, asker.calibration)
-        for evidence, candidate in asked.ranked
-        if document_id in (None, candidate.scored.span.document_id)
+        weighed(one, asker.calibration)
+        for one in asked.ranked
+        if document_id in (None, one.candidate.scored.span.document_id)
     )
     return next(ranked, None)
 

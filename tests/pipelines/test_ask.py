@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from scripted_reader import asker, by_margin, confined
 
+from spanwise.errors import ModelRejected
+from spanwise.reader.evidence import Calibration
 from spanwise.types import Filter
 
 
@@ -101,3 +104,37 @@ def test_a_filter_that_leaves_nothing_declines(library):
     (answer,) = confined(library, Filter(paths=("x",)), ("Ada Rook", 9.0, 0.0)).ask(["mill?"], threshold=0)
     assert (answer.no_answer, answer.nearest, answer.passages_searched) == (True, (), 0)
     assert (answer.scope.documents, answer.scope.of_documents) == (0, 3)
+
+
+def test_an_error_chooses_the_threshold_and_the_answer_says_so(library):
+    promised = replace(by_margin(0.99), error_thresholds={"10": 0.6, "5": 0.9})
+    one = asker(library, ("Ada Rook", 1.0, 0.0), calibration=promised)  # confidence 0.73
+    (loose,), (strict,) = (one.ask(["Who built the mill?"], max_error=error) for error in (0.1, 0.05))
+    assert (loose.text, loose.threshold, loose.max_error) == ("Ada Rook", 0.6, 0.1)
+    assert (strict.no_answer, strict.threshold) == (True, 0.9)
+    with pytest.raises(ValueError, match="exclude each other"):
+        one.ask(["Who built the mill?"], threshold=0.5, max_error=0.1)
+    with pytest.raises(ModelRejected, match="spanwise calibrate"):
+        asker(library, ("Ada Rook", 1.0, 0.0)).ask(["Who built the mill?"], max_error=0.1)
+
+
+def test_no_alternative_is_surer_than_the_answer(library):
+    weights = {"margin": 1.0}
+    odd = Calibration(weights, 0.0, 0.0, 0.1, "scripted", "nothing", {"margin": -1.0})
+    script = (("Ada Rook", 2.0, 0.0), ("stones", 1.0, 0.0))
+    (answer,) = asker(library, *script, calibration=odd).ask(["Who built the mill with stones?"])
+    assert answer.text == "Ada Rook"
+    assert [one.confidence for one in answer.alternatives] == [answer.confidence]
+
+
+def test_candidates_are_compared_with_all_that_was_read(library):
+    """Both passages say 9 points; of the two sentences that say Ada Rook the copy would count once."""
+    one = asker(library, ("Ada Rook", 9.0, 9.0), ("Ute Falk", 9.0, 9.0))
+    question = "Who built the mill and opened the tram?"
+    [hits] = one.retriever.search([question], 2)
+    [readings] = one.reader.read([question], [[hit.passage for hit in hits]])
+    found = one.weigh(question, hits, readings)
+    assert [c.features.log_share for c in found] == [pytest.approx(math.log(1 / 4))] * 2
+    assert [c.features.agreeing for c in found] == [0.0, 0.0]
+    assert {c.features.score_gap for c in found} == {0.0, 1.0}
+    assert {c.features.type_fit for c in found} == {1.0}

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 import shutil
 
 import pytest
 
-from spanwise.errors import ModelRejected
-from spanwise.pipelines.calibration import keep_calibration
+from spanwise.corpora.squad import SquadDataset
+from spanwise.errors import DataMalformed, ModelRejected
+from spanwise.pipelines.calibration import Observed, calibrate, keep_calibration, observe
+from spanwise.pipelines.calibration.figures import confidence_figures
+from spanwise.pipelines.calibration.fit import cross_fit, declining_for, folds_of
+from spanwise.pipelines.calibration.observed import ObservedFile
 from spanwise.pipelines.validation_split import is_validation
 from spanwise.reader.builtin import load_calibration, load_reader
-from spanwise.reader.evidence import FEATURES, Calibration
+from spanwise.reader.evidence import FEATURES, Calibration, Features
 
 HELD_BACK = next(title for i in range(1000) if is_validation(title := f"Title {i}"))
 
@@ -70,3 +76,78 @@ def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder
 
 def calibration(threshold):
     return Calibration(dict.fromkeys(FEATURES, 1.0), 1.0, 0.0, threshold, "d1", "")
+
+
+def test_what_was_observed_is_kept_and_fitted_again_without_reading(
+    run, tmp_path, reader_folder, monkeypatch
+):
+    reader = shutil.copytree(reader_folder, tmp_path / "reader")
+    given = ("calibrate", "--data", squad_file(tmp_path), "--out", reader, "--json")
+    first = json.loads(run(*given, "--questions", 50)[1])
+    [kept] = (reader / "run" / "calibration").glob("observed-*.jsonl")
+    kept.write_bytes(kept.read_bytes() + b'{"torn')
+    monkeypatch.setattr(observe, "_observed", lambda *of: pytest.fail("it was read again"))
+    code, out, err = run(*given, "--questions", 50)
+    assert (code, err) == (0, "")
+    assert json.loads(out) == first
+    chosen = [word for name in FEATURES[:-1] for word in ("--feature", name)]
+    code, out, err = run(*given, "--questions", 50, *chosen, "--confidence", "none")
+    assert code == 0, err
+    one = json.loads(out)
+    assert (tuple(one["weights"]), one["confidence_weights"]) == (FEATURES[:-1], {})
+
+
+def test_observations_of_something_else_and_damaged_ones_are_refused(tmp_path):
+    file = ObservedFile(tmp_path / "o.jsonl", {"reader": "d1"})
+    file.read()
+    file.add([Observed((Features(1, 0, 0, 0, 0),), (1.0,), True, (0,), "g")])
+    assert file.read() == [Observed((Features(1, 0, 0, 0, 0),), (1.0,), True, (0,), "g")]
+    with pytest.raises(ValueError, match="other observations"):
+        ObservedFile(file.path, {"reader": "d2"}).read()
+    file.path.write_bytes(file.path.read_bytes() + b'{"f1": [1]}\n')
+    with pytest.raises(DataMalformed, match="line 3: no observation"):
+        file.read()
+
+
+def made_up(n: int) -> list[Observed]:
+    """Questions with a right and a wrong candidate; the margin of the right one says how sure to be."""
+    rng = random.Random(4)
+    made = []
+    for at in range(n):
+        sure = rng.gauss(0, 2)
+        right = rng.random() < 1 / (1 + math.exp(-sure))
+        pair = Features(sure, 0, 0, 0, 0), Features(sure - 3, 0, 0, 0, 0)
+        made.append(Observed(pair, (float(right), 0.0), True, (0, 1), f"paragraph {at // 2}"))
+    return made
+
+
+def test_confidence_is_worth_what_it_says_on_held_back_questions():
+    fitted = cross_fit(made_up(600), "r", "made-up questions", ["margin"])
+    assert confidence_figures(fitted.held_back)["ece"] < 0.06
+    assert fitted.calibration.slope > 0
+    strict = declining_for(fitted, 0.2)
+    given = [one.right for one in strict.held_back if one.score >= strict.calibration.threshold]
+    assert 1 - sum(given) / len(given) < 0.2
+    assert strict.threshold.outcome.answered == len(given)
+
+
+def test_a_reader_that_is_never_right_has_no_confidence():
+    pair = Features(1, 0, 0, 0, 0), Features(0, 0, 0, 0, 0)
+    observed = [Observed(pair, (0.0, 1.0), True, (), f"g{at}") for at in range(20)]
+    with pytest.raises(ValueError, match="right for 0: confidence needs"):
+        cross_fit(observed, "r", "", ["log_rank"])
+
+
+def test_a_question_s_paragraph_is_never_on_both_sides():
+    folds = folds_of([f"g{i // 3}" for i in range(60)])
+    assert all(len(set(folds[at : at + 3])) == 1 for at in range(0, 60, 3))
+    assert sorted(set(folds)) == [0, 1, 2, 3, 4]
+
+
+def test_features_that_nobody_knows_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="'luck' is unknown"):
+        calibrate(SquadDataset("1.1", (), ()), tmp_path, features=["luck"])
+
+
+def test_a_threshold_and_an_error_are_wrong_usage(run):
+    assert run("ask", "Who?", "--threshold", 0.5, "--max-error", 0.1)[0] == 2

@@ -20,6 +20,7 @@ from ..terminal import console, print_json, progress
 from .kept import OutOption, kept
 from .options import BitsOption, ColbertOption, LimitOption, ReaderOption, SeedOption
 
+NESTED = ("ms", "reliability", "risk_control")
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 
 
@@ -96,11 +97,29 @@ def _table(figures: dict[str, dict[str, Any]]) -> None:
     for figure in dict.fromkeys(figure for row in rows.values() for figure in row):
         table.add_row(figure, *[_shown(figure, row.get(figure)) for row in rows.values()])
     console().print(table)
+    for name, record in figures.items():
+        for line in _confidence_lines(record):
+            print(f"{name}: {line}")
+
+
+def _confidence_lines(record: dict[str, Any]) -> list[str]:
+    """The reliability of the confidences, and how promised errors held up."""
+    lines = [
+        f"confidence {one['confidence']:.3f}, right {one['accuracy']:.3f}, {one['count']:,} answers"
+        for one in record.get("reliability", ())
+    ]
+    for one in record.get("risk_control", {}).values():
+        error = "none answered" if one["error"] is None else f"mean error {one['error']:.1%}"
+        lines.append(
+            f"max-error {one['target']:g}: above it in {one['above']:.1%} of {one['splits']} resamples, "
+            f"{error}, mean coverage {one['coverage']:.1%}, promised in {one['met']:.1%}"
+        )
+    return lines
 
 
 def _flat(record: dict[str, Any]) -> dict[str, float]:
     stages = {f"ms to {stage}": value for stage, value in record["ms"].items()}
-    return {**{name: value for name, value in record.items() if name != "ms"}, **stages}
+    return {**{name: value for name, value in record.items() if name not in NESTED}, **stages}
 
 
 def _shown(figure: str, value: float | None) -> str:

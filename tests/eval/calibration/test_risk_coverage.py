@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.eval.calibration.risk_coverage import aurc, coverage_at_risk, excess_aurc, risk_coverage_curve
+from spanwise.eval.calibration.risk_coverage import (
+    aurc,
+    coverage_at_risk,
+    credit_at_coverage,
+    excess_aurc,
+    risk_coverage_curve,
+)
 
 confidence = st.floats(0, 1) | st.integers(0, 4).map(lambda i: i / 4)
 answers = st.lists(st.tuples(confidence, st.sampled_from([0.0, 0.5, 1.0])), min_size=1)
@@ -91,3 +97,15 @@ def test_what_is_no_answer_is_refused(confidences: list[float], credit: list[flo
 def test_a_risk_outside_its_range_is_refused(risk: float) -> None:
     with pytest.raises(ValueError, match="risk is"):
         coverage_at_risk([0.5], [1], risk)
+
+
+def test_credit_at_coverage_by_hand() -> None:
+    confidences, credit = [0.9, 0.7, 0.7, 0.1], [1, 1, 0, 0]
+    found = [credit_at_coverage(confidences, credit, coverage) for coverage in (0.25, 0.5, 0.75, 1)]
+    assert found == pytest.approx([1, 3 / 4, 2 / 3, 1 / 2])
+
+
+@pytest.mark.parametrize("coverage", [0, 1.01, -1])
+def test_an_impossible_coverage_is_refused(coverage: float) -> None:
+    with pytest.raises(ValueError, match="coverage is"):
+        credit_at_coverage([0.5], [1], coverage)

@@ -87,3 +87,22 @@ def test_what_was_not_measured_is_left_out() -> None:
     figures = open_figures([ranked("q1", 1)])
     assert figures["ms"] == {"retrieve": 6.0}
     assert not {"exact", "f1", "abstained", "aurc", "false_answers"} & figures.keys()
+
+
+def test_confidences_are_judged_by_bins_coverage_and_resamples() -> None:
+    """A hundred right answers at 0.9 and a hundred wrong ones at 0.1."""
+    sure = [read(f"q{i}", 1.0, 1.0, 0.9, True) for i in range(100)]
+    figures = open_figures([*sure, *(read(f"r{i}", 0.0, 1.0, 0.1, True) for i in range(100))])
+    assert figures["ece"] == figures["ece_exact"] == pytest.approx(0.1)
+    assert figures["ece_mass"] == pytest.approx(0.094)  # the eighth bin of equal mass holds both kinds
+    assert (figures["exact@25%"], figures["exact@50%"], figures["f1@100%"]) == (100, 100, 50)
+    assert [(one["count"], one["accuracy"]) for one in figures["reliability"]] == [(100, 0), (100, 1)]
+    at_tenth = figures["risk_control"]["0.2"]
+    assert (at_tenth["met"], at_tenth["above"], at_tenth["error"]) == (1, 0, 0)
+    assert at_tenth["coverage"] == pytest.approx(0.5, abs=0.02)
+    assert "best_exact" not in figures
+
+
+def test_the_best_threshold_is_told_where_some_questions_have_no_answer() -> None:
+    figures = open_figures([read("q1", 1.0, 1.0, 0.9, False), absent("n1", False)])
+    assert (figures["best_exact"], figures["best_exact_threshold"]) == (100, 0.9)
