@@ -40,7 +40,7 @@ class ReaderRecipe:
     `batch_tokens` is the padded size of a batch, `max_length` that of an input; a longer passage is cut
     to a random window around its answer. `epochs` passes over the data are made, shuffled by the seed.
     `dropout` is that of the hidden layers; attention dropout is always 0. With `sentence_weight` above 0
-    the model gets a sentence head, whose loss counts so much beside that of the span.
+    the model gets a sentence head, whose loss counts so much beside that of the span, if sentences are known.
     """
 
     loop: Recipe = field(default_factory=Recipe)
@@ -48,7 +48,7 @@ class ReaderRecipe:
     dropout: float = 0.0
     batch_tokens: int = 6144
     max_length: int = 320
-    sentence_weight: float = 0.0
+    sentence_weight: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +80,18 @@ def fine_tune(
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
-    split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+    split: Callable[[str], Sequence[tuple[int, int]]] | None = None,
     distil: Distillation | None = None,
     beside: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
     """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept.
 
-    `split` says where the sentences of a text are; it is needed for a sentence head. With low-rank updates
-    these and the head alone are trained. `distil` adds what teachers say; `beside` as for
+    `split` says where the sentences of a text are; without it there is no sentence head. With low-rank
+    updates these and the head alone are trained. `distil` adds what teachers say; `beside` as for
     `models.training.train`.
     """
-    if recipe.sentence_weight:
+    sentence_weight = recipe.sentence_weight if split else 0.0
+    if sentence_weight:
         add_sentence_head(model)
     freeze_but_updates(model) if has_updates(model) else freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
@@ -99,7 +100,7 @@ def fine_tune(
     batches = plan_batches(rows, special.count, recipe)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return batch_loss(model, [rows[i] for i in batch], special, recipe.sentence_weight, distil)
+        return batch_loss(model, [rows[i] for i in batch], special, sentence_weight, distil)
 
     return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report, beside)
 
@@ -109,12 +110,12 @@ def training_rows(
     tokenizer: Any,
     n_special: int,
     recipe: ReaderRecipe,
-    split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+    split: Callable[[str], Sequence[tuple[int, int]]] | None = None,
 ) -> list[TrainingRow]:
     """One row an example and epoch, in order of the examples; windows are drawn by the seed."""
     questions = _tokens_of({e.question for e in examples}, tokenizer)
     passages = _tokens_of({e.passage for e in examples}, tokenizer)
-    sentences = {text: split(text) if recipe.sentence_weight else () for text in passages}
+    sentences = {text: split(text) if split and recipe.sentence_weight else () for text in passages}
     rng = random.Random(recipe.loop.seed)
     return [
         _row(

@@ -60,6 +60,7 @@ def test_a_trained_folder_is_written_resumed_and_read(tmp_path):
     recipe = ReaderRecipe(loop=Recipe(evaluate_at=(1.0,)), batch_tokens=256)
     evaluations = train_reader(datasets, tmp_path / "out", recipe)
     names = {"step", "exact", "f1", "answered", "declined_article", "declined_negation"}
+    names |= {"sentence", "sentence_of_span"}
     assert [set(figures) for figures in evaluations] == [names]
     assert train_reader(datasets, tmp_path / "out", recipe) == evaluations
     assert json.loads((tmp_path / "out" / "training.json").read_text())["questions"] == 2
