@@ -141,7 +141,7 @@ def test_a_file_without_persons_is_refused(tmp_path: Path) -> None:
 def test_the_command_prints_figures_and_alarms(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spanwise.reader.builtin.load_reader", lambda name: Constant())
+    monkeypatch.setattr("spanwise.reader.builtin.load_reader", lambda name, **_: Constant())
     data = town(tmp_path)
     code, out, _ = run("eval", "fairness", "--data", data, "--limit", 2, "--json")
     found = json.loads(out)

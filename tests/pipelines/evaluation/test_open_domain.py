@@ -67,7 +67,7 @@ def scripted(monkeypatch):
     calibration = Calibration(
         {n: float(n == "margin") for n in FEATURES}, 1.0, 0.0, 0.5, "scripted", "nothing"
     )
-    monkeypatch.setattr(builtin, "load_reader", lambda name: Scripted())
+    monkeypatch.setattr(builtin, "load_reader", lambda name, **_: Scripted())
     monkeypatch.setattr(builtin, "load_calibration", lambda *of: calibration)
 
 
