@@ -54,7 +54,10 @@ def test_ask_prints_an_answer(run, folder, encoder_folder, reader_folder):
     record = json.loads(out)
     assert (code, list(record)) == (
         0,
-        ["question", "answer", "alternatives", "searched", "retriever", "cached", "timings_ms"],
+        [
+            *("question", "answer", "alternatives", "searched", "threshold", "max_error"),
+            *("retriever", "cached", "timings_ms"),
+        ],
     )
     assert list(record["answer"]) == ANSWER_KEYS
     assert list(record["answer"]["passage"]) == ["id", "start", "end", "text"]
