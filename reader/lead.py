@@ -22,6 +22,6 @@ def leads(evidence: Sequence[float], said: Sequence[Hashable]) -> list[float]:
     ordered = sorted(best.items(), key=lambda item: -item[1])[:2]
     found = []
     for one, words in zip(evidence, said, strict=True):
-        rival = next((value for other, value in ordered if other != words), one - MOST)
-        found.append(max(-MOST, min(MOST, one - rival)))
+        rival = next((value for other, value in ordered if other != words), None)
+        found.append(MOST if rival is None else max(-MOST, min(MOST, one - rival)))
     return found

@@ -101,6 +101,10 @@ def test_only_the_best_leads(evidence: list[float], data: st.DataObject) -> None
     assert all(lead <= 0 for lead, words in zip(found, said, strict=True) if words != best)
 
 
+def test_without_a_rival_all_lead_alike() -> None:
+    assert leads([-0.3, 0.1, 1e18], [0, 0, 0]) == [10.0, 10.0, 10.0]
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "fit"),
     [
