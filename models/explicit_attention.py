@@ -1,8 +1,8 @@
 """Attention written out as two products and a softmax, for training on a CPU.
 
 The fused attention that PyTorch has for CPUs computes its backward pass in small blocks, for which a CPU
-that multiplies bf16 matrices in hardware has no use. Written out, forward and backward pass take less than
-half of its time, and (B, H, L, L) probabilities of each layer are kept in between. The results are the same
+that multiplies bf16 matrices in hardware has no use. Written out, the two passes are faster there, and
+(B, H, L, L) probabilities of each layer are kept in between. The results are the same
 but for the rounding of scores to the type of the queries, as in any attention that is not fused.
 
 Source: Vaswani et al. 2017, equation 1: softmax(Q K^T / sqrt(d)) V.

@@ -139,7 +139,8 @@ class SpanReader:
         for span in proposed:  # windows overlap, so their spans may
             if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
                 kept.append(span)
-        sentences = SentenceScores(self.split(passage.text), text.offsets, of_passage)
+        split = self.split(passage.text) if self.scores.sentence_head else ()
+        sentences = SentenceScores(split, text.offsets, of_passage)
         found = [
             ScoredSpan(character_span(passage, text, span), passage, span.score, null, sentences.of(span))
             for span in kept
