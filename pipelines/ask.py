@@ -77,19 +77,7 @@ class Asker:
         `max_error` takes the one that was fitted for this share of wrong answers among those given; see
         `Calibration.threshold_for`. ValueError for both together.
         """
-        return self.ask_with_hits(questions, k, alternatives, threshold, max_error)[0]
-
-    def ask_with_hits(
-        self,
-        questions: Sequence[str],
-        k: int = 20,
-        alternatives: int = 3,
-        threshold: float | None = None,
-        max_error: float | None = None,
-    ) -> tuple[list[Answer], list[list[Hit]]]:
-        """The same, and the hits of each question, whose passages were read."""
-        asked = self.trace(questions, k, alternatives, threshold, max_error)
-        return [one.answer for one in asked], [list(one.hits) for one in asked]
+        return [one.answer for one in self.trace(questions, k, alternatives, threshold, max_error)]
 
     def trace(
         self,

@@ -47,8 +47,8 @@ def ask(folder: Path, questions: Sequence[FolderQuestion], out: Path, retriever:
         library.sync()
         asker = library.asker(retriever or library.default_retriever, group=False)
         for one in questions:
-            [answer], [hits] = asker.ask_with_hits([one.question], k)
-            passages = [hit.passage for hit in hits]
+            [traced] = asker.trace([one.question], k)
+            answer, passages = traced.answer, [hit.passage for hit in traced.hits]
             asked.append({"id": one.id, "question": one.question, "passages": [*map(_passage, passages)]})
             answered.append({"id": one.id, "span": None, "ms": sum(answer.timings_ms.values())})
             if answer.best is not None:

@@ -99,9 +99,8 @@ def _ask(
     report(len(done), len(questions))
     for at in range(0, len(waiting), QUESTIONS_AT_ONCE):
         batch = waiting[at : at + QUESTIONS_AT_ONCE]
-        answers, hits = asker.ask_with_hits([q.question for q in batch], k, TOP - 1, threshold)
-        asked = zip(batch, answers, hits, strict=True)
-        results.add(folder_record(q, answer, found, k, system) for q, answer, found in asked)
+        asked = zip(batch, asker.trace([q.question for q in batch], k, TOP - 1, threshold), strict=True)
+        results.add(folder_record(q, one.answer, one.hits, k, system) for q, one in asked)
         report(len(done) + at + len(batch), len(questions))
 
 

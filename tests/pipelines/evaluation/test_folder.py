@@ -14,6 +14,7 @@ import pytest
 from spanwise.eval.question_set import FolderQuestion
 from spanwise.index.rows import FileState
 from spanwise.models import cross_encoder_models
+from spanwise.pipelines.ask import Asked
 from spanwise.pipelines.evaluation import folder as judging
 from spanwise.pipelines.evaluation.folder import evaluate_folder, evaluate_retrievers, unindexed_documents
 from spanwise.pipelines.evaluation.folder_records import printed_record
@@ -64,13 +65,13 @@ class ScriptedAsker:
             sizes=lambda: {"codebook": 5, "postings": 100, "tokens": 4_000, "vectors": 20},
         )
 
-    def ask_with_hits(
+    def trace(
         self, questions: Sequence[str], k: int, alternatives: int, threshold: float | None
-    ) -> tuple[list[Answer], list[list[Hit]]]:
+    ) -> list[Asked]:
         if self.fails_at in questions:
             raise KeyboardInterrupt
         self.asked += questions
-        return [self._answer(question) for question in questions], [list(self.found)] * len(questions)
+        return [Asked(self._answer(question), self.found, (), ()) for question in questions]
 
     def _answer(self, question: str) -> Answer:
         (first, *others), given = ANSWERS[question]
