@@ -1,8 +1,8 @@
 """Ask: retrieve, read, weigh the candidates, answer or decline.
 
-The best candidate's words are the answer to a factoid question; a how, why or list question is
-answered by the sentence or the list that holds them. Below the fitted threshold the question is
-declined and the nearest passages are shown instead.
+The best candidate's words are the answer to a factoid question; any other is answered by the sentence or
+the list that holds them. Passages that say the same are listed together. Below the fitted threshold the
+question is declined and the nearest passages are shown instead.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
+from .agreement import merged
 from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span, said
 from .confidence import Ranked, with_confidence
 from .explaining.question_words import question_words, unknown_words
@@ -154,9 +155,8 @@ class Asker:
         kind = question_type(text)
         found = [self._shown(kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-        shown = [
-            replace(answer, duplicates=duplicates[answer.passage.id]) for answer in _without_overlaps(found)
-        ]
+        apart = _without_overlaps(found)
+        shown = merged([replace(answer, duplicates=duplicates[answer.passage.id]) for answer in apart])
         scope = self.selection.scope if self.selection else None
         best = shown[0] if shown and self._accepted(shown[0], ranked[0].evidence, threshold) else None
         words = {} if best else question_words(text, self.analyzer)

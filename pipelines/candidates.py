@@ -96,6 +96,7 @@ def candidates(
                 type_fit=type_fit(question.text, one.scored.span.text),
                 log_words=math.log(max(1, len(one.scored.span.text.split()))),
                 factoid=factoid,
+                sentence=0.0 if math.isnan(one.scored.sentence_score) else one.scored.sentence_score,
             ),
         )
         for i, one in enumerate(chosen)

@@ -50,6 +50,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     place = answer.passage
     return {
         "text": answer.span.text,
+        "short": span_record(answer.short),
         "sentence": answer.sentence.text,
         "score": answer.score,
         "confidence": answer.confidence,
@@ -62,7 +63,13 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "heading": list(place.heading),
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
+        "agreeing": [agreeing_record(other) for other in answer.agreeing],
     }
+
+
+def agreeing_record(answer: AnswerSpan) -> dict[str, Any]:
+    """Where else the same is said."""
+    return {**span_record(answer.span), "page": answer.page, "line": answer.line, "label": answer.label}
 
 
 def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:

@@ -36,6 +36,9 @@ class Features:
     the hit's score lies below the best one, in units of the whole range, 0..1. `rerank`: the cross-encoder's
     score (a logit), 0 without one.
 
+    Of the sentence: `sentence`: how much more it speaks for carrying the answer than for there being none
+    (a logit, see `ScoredSpan.sentence_score`), 0 for a reader that does not score sentences.
+
     Of the words: `type_fit`: see there, -1..1. `log_words`: ln of the number of words of the answer.
     `factoid`: 1 for a question that wants a short answer, else 0; it is the same for all candidates of a
     question, and so can weigh in the confidence alone.
@@ -54,6 +57,7 @@ class Features:
     type_fit: float = 0.0
     log_words: float = 0.0
     factoid: float = 0.0
+    sentence: float = 0.0
 
 
 FEATURES = tuple(one.name for one in fields(Features))

@@ -1,7 +1,8 @@
 """What kind of answer a question wants: a short span, or the sentences that explain or list.
 
 A rule on the question's first words and its nouns; it never looks at the documents. Kinds: "factoid"
-(who, when, where, how many …), "how" (a manner or procedure), "why" (a reason), "list" (several things).
+(who, when, where, how many …), "how" (a manner or procedure), "why" (a reason), "list" (several things),
+"definition" (what something is), "yes-no" (whether something is so, which a sentence of the text tells).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-QuestionType = Literal["factoid", "how", "why", "list"]
+QuestionType = Literal["factoid", "how", "why", "list", "definition", "yes-no"]
 
 MEASURES = (
     "many|much|long|old|far|tall|high|deep|big|large|wide|fast|often|heavy|frequently|soon|late|early|hot|cold"
@@ -26,6 +27,19 @@ _LIST = re.compile(
     r"|\b(?:what|which) (?:two|three|four|five|six|seven|eight|nine|ten|kinds|types|sorts|steps|things|items"
     r"|stages|rules|conditions|reasons|ways)\b"
 )
+_TERM = (  # a word that can be part of what is to be defined
+    r"(?!(?:the|an?|some|other|this|that|these|those|your|my|their|its|about|at|by|called|for|from|in|like|made|of|on"
+    r"|to|used|with)\b)[\w+#./'\"-]+"
+)
+_DEFINITION = re.compile(
+    r"^define\b|\bwhat (?:do|does|did) .+ mean(?: by .+)?\s*\??$"
+    r"|\bwhat (?:is|are|was|were) (?:meant by|(?:the|a) (?:meaning|definition) of)\b"
+    rf"|^what(?: is| are|'s) (?:an? )?{_TERM}(?: {_TERM}){{0,2}}\s*\?*$"
+)
+_YES_NO = re.compile(
+    r"^(?:is|are|was|were|do|does|did|can|could|will|would|shall|should|may|might|must|has|have|had)(?:n't)? "
+    r"(?!.*\bor\b)"
+)
 _PLURAL_OF = re.compile(r"^(?:what|which) (?:are|were) (?:all |some of )?(?:the|its|their|these|those) (.+)")
 
 
@@ -34,14 +48,18 @@ def question_type(question: str) -> QuestionType:
 
     >>> [question_type(q) for q in ("Why is it shut?", "How many rooms?", "How do I apply?", "Who built it?")]
     ['why', 'factoid', 'how', 'factoid']
-    >>> question_type("What are the three stages of brewing?")
-    'list'
+    >>> [question_type(q) for q in ("What are the three stages of brewing?", "What is a tun?", "Is it old?")]
+    ['list', 'definition', 'yes-no']
     """
     text = " ".join(question.lower().split())
     if _WHY.search(text):
         return "why"
     if _LIST.search(text) or _asks_for_plural(text):
         return "list"
+    if _DEFINITION.search(text):
+        return "definition"
+    if _YES_NO.search(text):
+        return "yes-no"
     if _MEASURE.search(text) or not _HOW.search(text):
         return "factoid"
     return "how"

@@ -141,6 +141,7 @@ class AnswerSpan:
     `confidence` is the fitted probability that the answer is right, None until it has been fitted;
     `page` (None for a format without pages) and `line` count from 1; they and `label` belong to the
     span's start. `duplicates` are passages that say nearly the same as `passage` and were not read.
+    `agreeing` are the answers of other passages in the same words, best first, listed nowhere else.
     """
 
     span: Span
@@ -153,6 +154,7 @@ class AnswerSpan:
     confidence: float | None
     label: str = ""
     duplicates: tuple[Passage, ...] = ()
+    agreeing: tuple[AnswerSpan, ...] = ()
 
     @property
     def text(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,6 +43,8 @@ from .terminal import print_json, progress, say, show, visible
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
+
+SHOWN_PLACES = 3
 
 
 def ask(
@@ -181,7 +184,8 @@ def show_answer(answer: Answer) -> None:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
             words = visible(" ".join(other.text.split()))
-            show(f"  {words}{confidence(other)}  ", (visible(place(other.passage)), "dim"))
+            more = f", and {len(other.agreeing)} more" if other.agreeing else ""
+            show(f"  {words}{confidence(other)}  ", (visible(place(other.passage) + more), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     stages = f"answered before, {stages}" if answer.cached else stages
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
@@ -192,13 +196,22 @@ def _confined(scope: Scope | None) -> str:
     return "" if scope is None else f" in {scope.documents} of {scope.of_documents} documents"
 
 
+def also_said(agreeing: Sequence[AnswerSpan]) -> str:
+    """Where the same is said, too: the first places, and how many more."""
+    more = f", and {len(agreeing) - SHOWN_PLACES} more" if len(agreeing) > SHOWN_PLACES else ""
+    return f"also said in {'; '.join(map(answer_place, agreeing[:SHOWN_PLACES]))}{more}"
+
+
 def _show_one(best: AnswerSpan) -> None:
-    words, sentence = visible(best.text), visible(best.sentence.text)
-    show((words, "bold green"))
+    words, sentence, short = (visible(span.text) for span in (best.span, best.sentence, best.short))
+    before, found, after = words.partition(short)
+    show((before, "bold"), (found, "bold green"), (after, "bold"))
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")
     score = f"score {best.score:.2f}{confidence(best)}"
     show((f"  {visible(answer_place(best))}  ({score})", "dim"))
+    if best.agreeing:
+        show((f"  {visible(also_said(best.agreeing))}", "dim"))
     if best.duplicates:
         show((f"  {visible(repeated(best.duplicates))}", "dim"))

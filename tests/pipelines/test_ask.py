@@ -64,6 +64,22 @@ def test_a_list_question_is_answered_by_the_whole_list(library):
     assert answer.text == "Visitors must:\n\n- keep off the stones\n- leave by six"
 
 
+@pytest.mark.parametrize("question", ["Was the weir raised?", "What is a weir?"])
+def test_whether_and_what_something_is_tells_the_sentence(library, question):
+    (answer,) = asker(library, ("1920", 9.0, 0.0)).ask([question])
+    assert (answer.text, answer.best.short.text) == ("The weir was raised in 1920.", "1920")
+
+
+def test_passages_that_say_the_same_are_one_answer(library, folder):
+    (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
+    library.sync(vectors=False)
+    script = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
+    (answer,) = asker(library, *script).ask(["Who built the mill with stones?"])
+    places = [answer.span.document_id, *(other.span.document_id for other in answer.best.agreeing)]
+    assert sorted(places) == ["guide.txt", "mill.md"]
+    assert [other.text for other in answer.alternatives] == ["stones"]
+
+
 def test_answers_never_overlap(library):
     script = (("built in 1811 by Ada Rook", 9.0, 0.0), ("Ada Rook", 8.0, 0.0), ("stones", 7.0, 0.0))
     (answer,) = asker(library, *script).ask(["Who built the mill with stones?"])
