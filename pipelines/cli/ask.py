@@ -20,6 +20,7 @@ from .arguments import (
     GroupOption,
     IndexOption,
     JsonOption,
+    ReadAllOption,
     RetrieverOption,
     library_of,
     say_default_advice,
@@ -83,6 +84,7 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    read_all: ReadAllOption = False,
     group: GroupOption = True,
     path: PathOption = None,
     type: TypeOption = None,
@@ -117,10 +119,11 @@ def ask(
         def tell(question: str) -> None:
             given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
             if explain or explain_html is not None:
-                _explain(library.explain(question, *given, max_error), json, explain, explain_html)
+                explained = library.explain(question, *given, max_error, read_all)
+                _explain(explained, json, explain, explain_html)
                 return
             with progress(after_s=2) as report:
-                answer = library.ask(question, *given, report=report, max_error=max_error)
+                answer = library.ask(question, *given, report, max_error, read_all)
             print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
 
@@ -185,11 +188,16 @@ def show_answer(answer: Answer) -> None:
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     stages = f"answered before, {stages}" if answer.cached else stages
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
-    show((f"\n{searched}, {answer.retriever}; {stages}", "dim"))
+    show((f"\n{searched}, {answer.retriever}{_left_unread(answer)}; {stages}", "dim"))
 
 
 def _confined(scope: Scope | None) -> str:
     return "" if scope is None else f" in {scope.documents} of {scope.of_documents} documents"
+
+
+def _left_unread(answer: Answer) -> str:
+    n_found = answer.passages_read + answer.passages_unread
+    return f", best {answer.passages_read} of {n_found} read" if answer.passages_unread else ""
 
 
 def _show_one(best: AnswerSpan) -> None:
