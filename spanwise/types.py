@@ -248,9 +248,9 @@ class Answer:
     no passage, and `nearest` the passages to look at. All passages of all documents were searched, or those
     that `scope` says a filter left; the best `passages_read` of them were read, and the next
     `passages_unread`, asked for as well, left unread, as the answer was sure without them. `cached` is true
-    when the same question was answered before; the time is then that of looking the answer up. `threshold` is the
-    least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers that
-    it was chosen for, if it was.
+    when the same question was answered before; the time is then that of looking the answer up. `threshold` is
+    the least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers
+    that it was chosen for, if it was.
     """
 
     question: str

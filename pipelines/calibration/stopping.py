@@ -3,8 +3,8 @@
 The rule is the one that leaves most unread among those by which the best candidate says something else than
 among all in at most MOST_CHANGED of the questions. What would have been observed without the rest follows
 from what was observed with it: probabilities are shares of what was read, so they are divided by the share of
-the first passages. That is exact but for sentences that are repeated, spans beside the best of their sentence,
-and candidates cut off for their number.
+the first passages. Exact but for sentences that are repeated, spans beside the best of their sentence, and
+candidates cut off for their number.
 """
 
 from __future__ import annotations

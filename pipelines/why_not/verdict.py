@@ -64,7 +64,7 @@ def _skipped(asked: Asked, document_id: str) -> Verdict | None:
     n_read = len(asked.readings)
     for hit in asked.hits[n_read:]:
         if any(one.document_id == document_id for one in (hit.passage, *hit.duplicates)):
-            reason = f"it was found at rank {hit.rank}, and the words of the first {n_read} were sure enough"
+            reason = f"it was found at rank {hit.rank} and left unread: the best {n_read} were enough"
             return Verdict("skipped", reason, "read it with: --read-all")
     return None
 
