@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from itertools import product
@@ -105,7 +106,7 @@ def test_a_sure_answer_leaves_the_rest_unread_and_is_the_same(library):
     assert answer_record(sure)["searched"]["passages_unread"] == 2
 
 
-@pytest.mark.parametrize("scores", product((1.0, 6.0, 9.0), repeat=3))
+@pytest.mark.parametrize("scores", [*product((1.0, 6.0, 9.0), repeat=3)])
 def test_the_answer_is_that_of_all_where_its_passage_was_read(library, scores):
     script = [(words, score, 0.0) for words, score in zip(WORDS.values(), scores, strict=True)]
     one = asker(library, *script, calibration=passing())
@@ -173,6 +174,12 @@ def test_the_last_line_tells_what_was_read(sure_library, capsys):
     assert ", bm25, best 1 of 3 read; " in capsys.readouterr().out
     show_answer(sure_library.ask(BOTH, retriever="bm25", read_all=True))
     assert ", bm25; " in capsys.readouterr().out
+
+
+def test_the_command_line_reads_all_when_told(sure_library, folder, run):
+    asking = ("ask", BOTH, "--index", folder, "--retriever", "bm25", "--no-cache", "--json")
+    read = [json.loads(run(*asking, *more)[1])["searched"] for more in ((), ("--read-all",))]
+    assert [(one["passages_read"], one["passages_unread"]) for one in read] == [(1, 2), (3, 0)]
 
 
 def test_an_explanation_is_of_what_was_read(sure_library):
