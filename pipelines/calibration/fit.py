@@ -83,8 +83,8 @@ def cross_fit(
     """A calibration that ranks by `features`, and is sure by the evidence and what `confidence` names.
 
     `delta` is the probability with which a promised share of errors may be exceeded. `stops` is False for a
-    reader without a null answer, which has no margin to stop by. ValueError: too few
-    questions, or none right or none wrong in one of the folds.
+    reader without a null answer, which has no margin to stop by. ValueError: too few questions, or none right
+    or none wrong in one of the folds.
     """
     folds = folds_of([one.group or str(at) for at, one in enumerate(observed)])
     weighings = _out_of_fold(observed, folds, features, least_f1)
@@ -104,13 +104,19 @@ def cross_fit(
         stopping=stopping,
     )
     held_back = tuple(_record(*row) for row in zip(sure, held, observed, strict=True))
+    calibration, threshold = _with_thresholds(raw, held_back)
+    return Fitted(calibration, threshold, held_back, tuple(_seen(calibration, read, least_f1)))
+
+
+def _with_thresholds(
+    calibration: Calibration, held_back: Sequence[HeldBack]
+) -> tuple[Calibration, Threshold]:
     threshold = choose_threshold(held_back)
     promised = thresholds_by_percent(
-        [one.score for one in held_back], [one.right for one in held_back], delta
+        [one.score for one in held_back], [one.right for one in held_back], calibration.delta
     )
     by_percent = {str(percent): value for percent, value in promised.items()}
-    calibration = replace(raw, threshold=threshold.value, error_thresholds=by_percent)
-    return Fitted(calibration, threshold, held_back, tuple(_seen(calibration, read, least_f1)))
+    return replace(calibration, threshold=threshold.value, error_thresholds=by_percent), threshold
 
 
 def declining_for(fitted: Fitted, max_error: float) -> Fitted:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from ...reader.evidence import Calibration
@@ -30,7 +30,9 @@ def fit_stopping(observed: Sequence[Observed], weighings: Sequence[Calibration])
     `weighings[i]` ranks the candidates of `observed[i]`, and was fitted without them.
     """
     of = max((rank for one in observed for rank in ranks(one)), default=0)
-    found = [_fitted(observed, weighings, first, of) for first in FIRST if first < of]
+    best = [best_at(one, weighing) for one, weighing in zip(observed, weighings, strict=True)]
+    trials = [_Trial(*row) for row in zip(observed, weighings, best, strict=True)]
+    found = [_fitted(trials, first, of) for first in FIRST if first < of]
     return max((one for one in found if one), key=lambda one: one.unread, default=None)
 
 
@@ -46,14 +48,15 @@ def shortened(one: Observed, first: int) -> Observed:
 
     What compares a candidate with all that was read is of these alone; it is close, see the module.
     """
-    places = ranks(one)
-    read = [at for at, rank in enumerate(places) if rank <= first]
-    left = [at for at, rank in enumerate(places) if rank > first]
+    read, left = _parts(one, first)
     share = max(LEAST_SHARE, 1 - _probability(one, left))
-    said = one.said or range(len(places))
+    said = one.said or range(len(one.features))
+    unread: dict[int, list[float]] = {}
+    for at in left:
+        unread.setdefault(said[at], []).append(math.exp(one.features[at].log_share))
     features = []
     for at in read:
-        alike = [math.exp(one.features[other].log_share) for other in left if said[other] == said[at]]
+        alike = unread.get(said[at], ())
         seen = one.features[at]
         agreement = max(0.0, seen.agreement - math.fsum(alike)) / share
         agreeing = math.log1p(max(0.0, math.expm1(seen.agreeing) - len(alike)))
@@ -67,6 +70,14 @@ def shortened(one: Observed, first: int) -> Observed:
     )
 
 
+def _parts(one: Observed, first: int) -> tuple[list[int], list[int]]:
+    """The numbers of the candidates in the best `first` passages, and those of the others."""
+    found: tuple[list[int], list[int]] = [], []
+    for at, rank in enumerate(ranks(one)):
+        found[rank > first].append(at)
+    return found
+
+
 def ranks(one: Observed) -> list[int]:
     """The rank of each candidate's passage, from 1."""
     return [round(math.exp(features.log_rank)) for features in one.features]
@@ -78,37 +89,39 @@ def best_at(one: Observed, weighing: Calibration) -> int | None:
     return max(range(len(evidence)), key=lambda at: evidence[at], default=None)
 
 
-def _fitted(
-    observed: Sequence[Observed], weighings: Sequence[Calibration], first: int, of: int
-) -> Stopping | None:
-    rows = [
-        (_best_margin(one, first), _changes(one, weighing, first))
-        for one, weighing in zip(observed, weighings, strict=True)
-        if _best_margin(one, first) > -math.inf
-    ]
-    rows.sort(reverse=True)
-    most = MOST_CHANGED * len(observed)
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A question, what ranks its candidates, and the number of the best of all."""
+
+    observed: Observed
+    weighing: Calibration
+    best: int | None
+
+    def changes(self, first: int) -> bool:
+        """True when the best candidate of the first passages says something else than the best of all."""
+        said = self.observed.said or tuple(range(len(self.observed.features)))
+        part = shortened(replace(self.observed, said=said), first)
+        best = best_at(part, self.weighing)
+        return self.best is not None and best is not None and said[self.best] != part.said[best]
+
+
+def _fitted(trials: Sequence[_Trial], first: int, of: int) -> Stopping | None:
+    margins = [_best_margin(trial.observed, first) for trial in trials]
+    rows = [(margin, trial.changes(first)) for margin, trial in zip(margins, trials, strict=True)]
+    rows = sorted((row for row in rows if row[0] > -math.inf), reverse=True)
     changed = list(accumulate(int(changes) for _, changes in rows))
-    stopped = sum(total <= most for total in changed)
+    stopped = sum(total <= MOST_CHANGED * len(trials) for total in changed)
     while 0 < stopped < len(rows) and rows[stopped - 1][0] == rows[stopped][0]:
         stopped -= 1  # of equal margins all are enough or none
     if not stopped:
         return None
-    unread = stopped * (of - first) / (len(observed) * of)
-    return Stopping(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(observed))
+    unread = stopped * (of - first) / (len(trials) * of)
+    return Stopping(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(trials))
 
 
 def _best_margin(one: Observed, first: int) -> float:
-    rows = zip(one.features, ranks(one), strict=True)
-    return max((features.margin for features, rank in rows if rank <= first), default=-math.inf)
-
-
-def _changes(one: Observed, weighing: Calibration, first: int) -> bool:
-    """True when the best candidate of the first passages says something else than the best of all."""
-    whole = replace(one, said=one.said or tuple(range(len(one.features))))
-    part = shortened(whole, first)
-    best, of_part = best_at(whole, weighing), best_at(part, weighing)
-    return best is not None and of_part is not None and whole.said[best] != part.said[of_part]
+    read, _ = _parts(one, first)
+    return max((one.features[at].margin for at in read), default=-math.inf)
 
 
 def _probability(one: Observed, numbers: Sequence[int]) -> float:
