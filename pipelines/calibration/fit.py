@@ -111,6 +111,7 @@ def cross_fit(
 def _with_thresholds(
     calibration: Calibration, held_back: Sequence[HeldBack]
 ) -> tuple[Calibration, Threshold]:
+    """The calibration that declines and promises by these confidences, and what its threshold does."""
     threshold = choose_threshold(held_back)
     promised = thresholds_by_percent(
         [one.score for one in held_back], [one.right for one in held_back], calibration.delta
