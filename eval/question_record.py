@@ -34,6 +34,7 @@ class QuestionRecord:
     `scores` are by the name of the measure (`exact`, `f1`, `nDCG@10`), finite, higher is better, and
     comparable between systems. `prediction` is "" for a declined question and None when nothing was to be
     predicted. `documents` are the right ones. `confidence` is in 0..1. Times are in milliseconds by stage.
+    `passages_read` is how many passages were read for an answer.
     """
 
     system: str
@@ -48,6 +49,7 @@ class QuestionRecord:
     confidence: float | None = None
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
+    passages_read: int | None = None
 
 
 def record_line(record: QuestionRecord) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanwise.errors import ModelRejected
@@ -31,20 +31,28 @@ from .candidates import Candidate, Question, Vectorizer, candidates, explained, 
 from .confidence import Ranked, with_confidence
 from .explaining.question_words import question_words, unknown_words
 from .explaining.rejected import rejected_spans
+from .reading import Reading, read_on, read_until_enough
 from .selection import Selection
 
-N_BEST = 8
 NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An answer and what it came of: what was read, the spans of each hit, all candidates, best first."""
+    """An answer and what it came of: what was found, the spans of each hit that was read, all candidates.
+
+    Hits behind the last reading were left unread. Candidates are in their order, best first.
+    """
 
     answer: Answer
     hits: Sequence[Hit]
-    readings: Sequence[Sequence[ScoredSpan]]
+    readings: Reading
     ranked: Sequence[Ranked]
+
+    @property
+    def read(self) -> Sequence[Hit]:
+        """The hits that were read."""
+        return self.hits[: len(self.readings)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +79,18 @@ class Asker:
         alternatives: int = 3,
         threshold: float | None = None,
         max_error: float | None = None,
+        read_all: bool = False,
     ) -> list[Answer]:
         """One answer a question, reading its best `k` passages.
 
+        Where the calibration has a rule for it, those below the first ones are left unread when these were
+        enough, unless `read_all`; a question is declined only when all were read.
         `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
         `max_error` takes the one that was fitted for this share of wrong answers among those given; see
         `Calibration.threshold_for`. ValueError for both together.
         """
-        return [one.answer for one in self.trace(questions, k, alternatives, threshold, max_error)]
+        given = (k, alternatives, threshold, max_error, read_all)
+        return [one.answer for one in self.trace(questions, *given)]
 
     def trace(
         self,
@@ -87,6 +99,7 @@ class Asker:
         alternatives: int = 3,
         threshold: float | None = None,
         max_error: float | None = None,
+        read_all: bool = False,
     ) -> list[Asked]:
         """The same, and all that each answer came of."""
         began = time.perf_counter()
@@ -94,19 +107,50 @@ class Asker:
         among = self.selection.passage_ids if self.selection else None
         hits = self.retriever.search(questions, k, among)
         retrieved = time.perf_counter()
-        readings = self.reader.read(questions, [[hit.passage for hit in found] for found in hits], N_BEST)
-        read = time.perf_counter()
-        asked = []
-        for text, found, spans in zip(questions, hits, readings, strict=True):
-            at = time.perf_counter()
-            candidates = self._ranked(text, found, spans)
-            timings = {
-                "retrieve": (retrieved - began) * 1000 / len(questions),
-                "read": (read - retrieved) * 1000 / len(questions),
-                "weigh": (time.perf_counter() - at) * 1000,
-            }
-            answer = self._answer(text, found, candidates, alternatives, least, timings)
-            asked.append(Asked(replace(answer, max_error=max_error), found, spans, candidates))
+        stopping = self.calibration.stopping if self.calibration and not read_all else None
+        readings = read_until_enough(self.reader, questions, hits, stopping)
+        each = 1000 / max(1, len(questions))
+        spent = {"retrieve": (retrieved - began) * each, "read": (time.perf_counter() - retrieved) * each}
+        asked = [
+            self._weighed(*row, alternatives, least, spent)
+            for row in zip(questions, hits, readings, strict=True)
+        ]
+        asked = self._read_before_declining(asked, alternatives, least)
+        return [replace(one, answer=replace(one.answer, max_error=max_error)) for one in asked]
+
+    def _weighed(
+        self,
+        text: str,
+        found: Sequence[Hit],
+        reading: Reading,
+        alternatives: int,
+        least: float | None,
+        spent: Mapping[str, float],
+    ) -> Asked:
+        """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
+        at = time.perf_counter()
+        ranked = self._ranked(text, found, reading)
+        weighing = spent.get("weigh", 0.0) + (time.perf_counter() - at) * 1000
+        answer = self._answer(text, found, ranked, alternatives, least, {**spent, "weigh": weighing})
+        n_read = len(reading)
+        answer = replace(answer, passages_read=n_read, passages_unread=len(found) - n_read)
+        return Asked(answer, found, reading, ranked)
+
+    def _read_before_declining(
+        self, asked: list[Asked], alternatives: int, least: float | None
+    ) -> list[Asked]:
+        """The same, those that were declined with something left unread once more, with all of it."""
+        numbers = [at for at, one in enumerate(asked) if one.answer.no_answer and one.answer.passages_unread]
+        if not numbers:
+            return asked
+        began = time.perf_counter()
+        questions, hits = [one.answer.question for one in asked], [one.hits for one in asked]
+        readings = read_on(self.reader, questions, hits, [one.readings for one in asked], numbers)
+        took = (time.perf_counter() - began) * 1000 / len(numbers)
+        for at in numbers:
+            before = asked[at].answer.timings_ms
+            spent = {**before, "read": before["read"] + took}
+            asked[at] = self._weighed(questions[at], hits[at], readings[at], alternatives, least, spent)
         return asked
 
     def _least(self, threshold: float | None, max_error: float | None) -> float | None:

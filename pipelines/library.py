@@ -158,6 +158,7 @@ class Library(SyncedIndex):
         rerank_depth: int = DEPTH,
         report: Report = silent,
         max_error: float | None = None,
+        read_all: bool = False,
     ) -> Answer:
         """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
 
@@ -165,9 +166,10 @@ class Library(SyncedIndex):
         `where` says which documents are searched and read; for `rerank` see `search`. With `max_error`, such
         as 0.1, what is declined is chosen so that at most this share of the answers given is wrong, on
         questions like those that the confidence was fitted on; it takes the place of `threshold`.
+        `read_all` reads all `k` passages, also where the first would have been enough.
         """
         given = (k, retriever, reader, alternatives, threshold, group, where, rerank, rerank_depth, report)
-        return self.ask_many([question], *given, max_error)[0]
+        return self.ask_many([question], *given, max_error, read_all)[0]
 
     def ask_many(
         self,
@@ -183,6 +185,7 @@ class Library(SyncedIndex):
         rerank_depth: int = DEPTH,
         report: Report = silent,
         max_error: float | None = None,
+        read_all: bool = False,
     ) -> list[Answer]:
         """One answer a question; models are loaded once."""
         asked = [checked_question(q) for q in questions]
@@ -192,11 +195,11 @@ class Library(SyncedIndex):
         def compute(generation: Generation) -> list[Answer]:
             ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
             asker = self._asker(generation, ranking, reader, True, group, where)
-            return asker.ask(asked, k, alternatives, threshold, max_error)
+            return asker.ask(asked, k, alternatives, threshold, max_error, read_all)
 
         call = {"verb": "ask", "k": k, "retriever": below, "group": group, "rerank": reranking}
         call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
-        call |= {"where": where, "exact": self.exact, "max_error": max_error}
+        call |= {"where": where, "exact": self.exact, "max_error": max_error, "read_all": read_all}
         depends = partial(self._models.known_to_ask, self.model, self.colbert, below, reader, reranking)
         answers, cached = self._answers.results(Answer, asked, call, depends, compute)
         if not cached:

@@ -32,6 +32,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "documents": answer.documents_searched,
             "passages": answer.passages_searched,
             "passages_read": answer.passages_read,
+            "passages_unread": answer.passages_unread,
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
             "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
             "unknown_words": [unknown_record(each, answer.question) for each in answer.unknown],

@@ -18,6 +18,8 @@ from typing import Any
 
 from spanwise.errors import ModelRejected
 
+from .stopping import Stopping
+
 FORMAT = 2  # 1 had five features, weighed all of them, and promised no error
 
 
@@ -62,6 +64,7 @@ class Features:
 
 FEATURES = tuple(one.name for one in fields(Features))
 LEAD = "lead"
+STOPPING = "stopping"
 CONFIDENCE_FEATURES = (LEAD, *FEATURES)
 """What may weigh in the confidence beside the evidence: the features, and the lead over the best rival."""
 
@@ -72,6 +75,7 @@ class Calibration:
 
     A feature without a weight counts nothing. `error_thresholds` are by whole percentages of wrong answers
     among those given, as far as they can be promised, each promise broken with probability `delta` at most.
+    `stopping` says when passages are left unread; without it all are read.
     """
 
     weights: Mapping[str, float]
@@ -83,6 +87,7 @@ class Calibration:
     confidence_weights: Mapping[str, float] = field(default_factory=dict)
     error_thresholds: Mapping[str, float] = field(default_factory=dict)
     delta: float = 0.1
+    stopping: Stopping | None = None
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""
@@ -150,11 +155,13 @@ class Calibration:
             known = {
                 one.name: stored[one.name] for one in fields(cls) if _is_required(one) or one.name in stored
             }
+            if known.get(STOPPING) is not None:
+                known[STOPPING] = Stopping.parse(known[STOPPING])
             calibration = cls(**known)
             strangers = {*calibration.weights} - {*FEATURES}
             strangers |= {*calibration.confidence_weights} - {*CONFIDENCE_FEATURES}
             strangers |= {percent for percent in calibration.error_thresholds if not percent.isdecimal()}
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelRejected(f"{where} is not a calibration: {error!r}") from error
         if strangers:
             raise ModelRejected(f"{where} weighs {sorted(strangers)}, expected some of {list(FEATURES)}")

@@ -248,10 +248,11 @@ class Answer:
     `best` is None when the documents do not hold the answer as far as the reader can tell; then
     `rejected` are the spans that came nearest, best first, `unknown` the words of the question that stand in
     no passage, and `nearest` the passages to look at. All passages of all documents were searched, or those
-    that `scope` says a filter left; the best `passages_read` of them were read. `cached` is true when the
-    same question was answered before; the time is then that of looking the answer up. `threshold` is the
-    least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers that
-    it was chosen for, if it was.
+    that `scope` says a filter left; the best `passages_read` of them were read, and the next
+    `passages_unread`, asked for as well, left unread, as the answer was sure without them. `cached` is true
+    when the same question was answered before; the time is then that of looking the answer up. `threshold` is
+    the least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers
+    that it was chosen for, if it was.
     """
 
     question: str
@@ -269,6 +270,7 @@ class Answer:
     cached: bool = False
     threshold: float | None = None
     max_error: float | None = None
+    passages_unread: int = 0
 
     @property
     def best_rejected(self) -> AnswerSpan | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,15 @@ def calibrate(
     """
     _require_names(features, FEATURES)
     _require_names(confidence or (), CONFIDENCE_FEATURES)
-    trial, digest = Trial.of(dataset, seed), load_reader(str(reader)).digest
+    trial, loaded = Trial.of(dataset, seed), load_reader(str(reader))
+    digest = loaded.digest
     observer = Observer(str(reader), spelled(retriever), k, colbert)
     observed = observer.observe(trial, n_questions, reader / RUN, digest, report)
     told = f"{len(observed)} questions of SQuAD train's validation articles, {retriever}"
     sets = SETS if confidence is None else (tuple(confidence),)
     fits = {
-        one: cross_fit(observed, digest, told, features, one, least_f1, delta) for one in dict.fromkeys(sets)
+        one: cross_fit(observed, digest, told, features, one, least_f1, delta, loaded.answers_null)
+        for one in dict.fromkeys(sets)
     }
     losses = {one: confidence_figures(fitted.held_back)["log_loss"] for one, fitted in fits.items()}
     best = min(fits, key=lambda one: losses[one])
@@ -111,6 +113,7 @@ def _figures(fitted: Fitted, observed: Sequence[Observed]) -> dict[str, Any]:
         "fitted_on": confidence_figures(fitted.seen),
         "delta": calibration.delta,
         "max_error": promised,
+        "stopping": asdict(calibration.stopping) if calibration.stopping else None,
     }
 
 

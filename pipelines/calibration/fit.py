@@ -3,7 +3,8 @@
 The confidence must hold for questions that the weights were not fitted on. So the questions are cut into
 folds: each fold's evidence comes of weights fitted on the others, the confidence is fitted on that, and both
 thresholds are chosen on confidences that were themselves fitted without the fold. What is kept in the end are
-the weights of all questions. Source: Wolpert 1992, "Stacked Generalization".
+the weights of all questions. Confidence and thresholds are of what is read by the rule that is fitted between
+the two steps, see `stopping`. Source: Wolpert 1992, "Stacked Generalization".
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ...eval.listwise import fit_listwise
 from ...reader.evidence import FEATURES, LEAD, Calibration, Features
 from ...reader.lead import leads
 from .observed import RIGHT_F1, Observed
+from .stopping import as_read, best_at, fit_stopping
 
 FOLDS = 5
 
@@ -76,14 +78,19 @@ def cross_fit(
     confidence: Sequence[str] = (),
     least_f1: float = RIGHT_F1,
     delta: float = DELTA,
+    stops: bool = True,
 ) -> Fitted:
     """A calibration that ranks by `features`, and is sure by the evidence and what `confidence` names.
 
-    `delta` is the probability with which a promised share of errors may be exceeded. ValueError: too few
-    questions, or none right or none wrong in one of the folds.
+    `delta` is the probability with which a promised share of errors may be exceeded. `stops` is False for a
+    reader without a null answer, which has no margin to stop by. ValueError: too few questions, or none right
+    or none wrong in one of the folds.
     """
     folds = folds_of([one.group or str(at) for at, one in enumerate(observed)])
-    held = _out_of_fold(observed, folds, features, least_f1)
+    weighings = _out_of_fold(observed, folds, features, least_f1)
+    stopping = fit_stopping(observed, weighings) if stops else None
+    read = [as_read(one, stopping) for one in observed]
+    held = [best_of(weighing, one, least_f1) for weighing, one in zip(weighings, read, strict=True)]
     model, sure = _confidences(held, folds, confidence)
     raw = Calibration(
         _ranking_weights(observed, features, least_f1),
@@ -94,15 +101,23 @@ def cross_fit(
         fitted_on,
         dict(zip(confidence, model.weights[1:], strict=True)),
         delta=delta,
+        stopping=stopping,
     )
     held_back = tuple(_record(*row) for row in zip(sure, held, observed, strict=True))
+    calibration, threshold = _with_thresholds(raw, held_back)
+    return Fitted(calibration, threshold, held_back, tuple(_seen(calibration, read, least_f1)))
+
+
+def _with_thresholds(
+    calibration: Calibration, held_back: Sequence[HeldBack]
+) -> tuple[Calibration, Threshold]:
+    """The calibration that declines and promises by these confidences, and what its threshold does."""
     threshold = choose_threshold(held_back)
     promised = thresholds_by_percent(
-        [one.score for one in held_back], [one.right for one in held_back], delta
+        [one.score for one in held_back], [one.right for one in held_back], calibration.delta
     )
     by_percent = {str(percent): value for percent, value in promised.items()}
-    calibration = replace(raw, threshold=threshold.value, error_thresholds=by_percent)
-    return Fitted(calibration, threshold, held_back, tuple(_seen(calibration, observed, least_f1)))
+    return replace(calibration, threshold=threshold.value, error_thresholds=by_percent), threshold
 
 
 def declining_for(fitted: Fitted, max_error: float) -> Fitted:
@@ -122,10 +137,10 @@ def folds_of(groups: Sequence[str]) -> list[int]:
 
 def best_of(calibration: Calibration, one: Observed, least_f1: float = RIGHT_F1) -> Best | None:
     """The candidate that is shown first, or None where there is none; of equal ones the first."""
-    if not one.features:
+    at = best_at(one, calibration)
+    if at is None:
         return None
     evidence = [calibration.evidence(features) for features in one.features]
-    at = max(range(len(evidence)), key=lambda i: evidence[i])
     ahead = leads(evidence, one.said or range(len(evidence)))
     return Best(evidence[at], ahead[at], one.features[at], one.right(least_f1)[at])
 
@@ -141,13 +156,14 @@ def _ranking_weights(
 
 def _out_of_fold(
     observed: Sequence[Observed], folds: Sequence[int], features: Sequence[str], least_f1: float
-) -> list[Best | None]:
+) -> list[Calibration]:
+    """For each question what ranks its candidates, fitted on the other folds."""
     by_fold = {}
     for fold in sorted(set(folds)):
         others = [one for one, its in zip(observed, folds, strict=True) if its != fold]
         weights = _ranking_weights(others, features, least_f1)
         by_fold[fold] = Calibration(weights, 1.0, 0.0, 0.0, "", "")
-    return [best_of(by_fold[fold], one, least_f1) for one, fold in zip(observed, folds, strict=True)]
+    return [by_fold[fold] for fold in folds]
 
 
 def _confidences(

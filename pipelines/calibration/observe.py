@@ -19,13 +19,14 @@ from typing import Any
 
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
-from ..ask import N_BEST, Asker
+from ..ask import Asker
 from ..candidates import Candidate, said
 from ..evaluation.squad import GoldQuestion
 from ..library import Library
 from ..opening import open_index
 from ..paragraph_index import contexts_of, document_id_of, paragraph_library, put_paragraphs
 from ..progress import Report, silent
+from ..reading import N_BEST, read_until_enough
 from ..reranking import stages_below
 from ..validation_split import split_articles
 from .observed import Observed, ObservedFile
@@ -148,7 +149,7 @@ def _observed(
 ) -> list[Observed]:
     texts = [question.text for question in questions]
     hits = asker.retriever.search(texts, k)
-    readings = asker.reader.read(texts, [[hit.passage for hit in found] for found in hits], N_BEST)
+    readings = read_until_enough(asker.reader, texts, hits, None)
     return [
         _judged(question, asker.weigh(question.text, found, spans), question.context not in absent).rounded()
         for question, found, spans in zip(questions, hits, readings, strict=True)

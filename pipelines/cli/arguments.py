@@ -37,6 +37,9 @@ GroupOption = Annotated[
 ExactOption = Annotated[
     bool, typer.Option("--exact", help="Look at every vector, also where an approximate index is faster.")
 ]
+ReadAllOption = Annotated[
+    bool, typer.Option("--read-all", help="Read all -k passages, also where the first leave little doubt.")
+]
 CacheOption = Annotated[
     bool,
     typer.Option(

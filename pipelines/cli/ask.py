@@ -21,6 +21,7 @@ from .arguments import (
     GroupOption,
     IndexOption,
     JsonOption,
+    ReadAllOption,
     RetrieverOption,
     library_of,
     say_default_advice,
@@ -86,6 +87,7 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    read_all: ReadAllOption = False,
     group: GroupOption = True,
     path: PathOption = None,
     type: TypeOption = None,
@@ -120,10 +122,11 @@ def ask(
         def tell(question: str) -> None:
             given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
             if explain or explain_html is not None:
-                _explain(library.explain(question, *given, max_error), json, explain, explain_html)
+                explained = library.explain(question, *given, max_error, read_all)
+                _explain(explained, json, explain, explain_html)
                 return
             with progress(after_s=2) as report:
-                answer = library.ask(question, *given, report=report, max_error=max_error)
+                answer = library.ask(question, *given, report, max_error, read_all)
             print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
 
@@ -189,7 +192,7 @@ def show_answer(answer: Answer) -> None:
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     stages = f"answered before, {stages}" if answer.cached else stages
     searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
-    show((f"\n{searched}, {answer.retriever}; {stages}", "dim"))
+    show((f"\n{searched}, {answer.retriever}{_left_unread(answer)}; {stages}", "dim"))
 
 
 def _confined(scope: Scope | None) -> str:
@@ -200,6 +203,11 @@ def also_said(agreeing: Sequence[AnswerSpan]) -> str:
     """Where the same is said, too: the first places, and how many more."""
     more = f", and {len(agreeing) - SHOWN_PLACES} more" if len(agreeing) > SHOWN_PLACES else ""
     return f"also said in {'; '.join(map(answer_place, agreeing[:SHOWN_PLACES]))}{more}"
+
+
+def _left_unread(answer: Answer) -> str:
+    n_found = answer.passages_read + answer.passages_unread
+    return f", best {answer.passages_read} of {n_found} read" if answer.passages_unread else ""
 
 
 def _show_one(best: AnswerSpan) -> None:

@@ -106,6 +106,11 @@ def _show(figures: dict[str, Any]) -> None:
         say(f"{name:14}{figures['held_back'][name]:12.4f}{figures['fitted_on'][name]:12.4f}")
     for names, loss in figures["log_losses"].items():
         say(f"log loss {loss:.4f} with {names}")
+    if rule := figures["stopping"]:
+        say(
+            f"passages after the first {rule['first']} are left unread from margin {rule['margin']:.2f} on: "
+            f"{rule['unread']:.0%} of all; another answer in {rule['changed']:.1%} of the questions"
+        )
     promised = list(figures["max_error"].items())
     shown = ", ".join(f"{target}: {threshold:.3f}" for target, threshold in promised[:10])
     say(f"thresholds by max-error, each kept with probability {1 - figures['delta']:g}: {shown or 'none'}")

@@ -16,6 +16,7 @@ from .arguments import (
     GroupOption,
     IndexOption,
     JsonOption,
+    ReadAllOption,
     RetrieverOption,
     library_of,
 )
@@ -56,6 +57,7 @@ def why_not(
     before: BeforeOption = None,
     meta: MetaOption = None,
     exact: ExactOption = False,
+    read_all: ReadAllOption = False,
     json: JsonOption = False,
 ) -> None:
     """Say at which stage a document is lost that should have answered a question, asked as ask would."""
@@ -63,7 +65,7 @@ def why_not(
     with library_of(None, index, cache=False) as library:
         library.exact = exact
         given = (span, k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
-        lost = library.why_not(document, question, *given)
+        lost = library.why_not(document, question, *given, read_all)
     print_json(why_not_record(lost)) if json else show_loss(lost)
 
 

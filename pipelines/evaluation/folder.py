@@ -118,6 +118,9 @@ def _settings(
     thresholds = {name: _fitted_threshold(asker) for name, asker in askers.items()}
     if threshold is None and len(set(thresholds.values())) > 1:
         settings["threshold"] = thresholds
+    fitted = {name: asker.calibration for name, asker in askers.items() if asker.calibration}
+    if stopping := {name: asdict(one.stopping) for name, one in fitted.items() if one.stopping}:
+        settings["stopping"] = stopping
     for name in askers:
         if how := system_reranking(name, reranking):
             settings |= {**how, "rerank_digest": cross_encoder_models.cross_encoder_digest(reranking.model)}

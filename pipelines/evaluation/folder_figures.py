@@ -4,6 +4,7 @@ questions … rightly_declined    counts; see `eval.abstention` for what counts 
 answer_recall@k                 the share of the answerable questions for which one of the k best passages
                                 holds a gold answer in a named document
 ms_retrieve, ms                 medians over the questions, in milliseconds: finding passages, and all of it
+passages_read                   the mean over the questions: fewer than were found where the first were enough
 by_type                         counts of verdicts by the type of question
 
 What was not measured is left out.
@@ -46,6 +47,7 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
         "rightly_declined": verdicts[Verdict.RIGHTLY_DECLINED],
         **_recall(records),
         **_times(records),
+        **_passages_read(records),
         "by_type": {kind: dict(sorted(counts.items())) for kind, counts in sorted(by_type.items())},
     }
 
@@ -62,3 +64,8 @@ def _times(records: Sequence[QuestionRecord]) -> dict[str, float]:
     retrieve = [record.timings_ms[RETRIEVE] for record in records if RETRIEVE in record.timings_ms]
     whole = [sum(record.timings_ms.values()) for record in records if record.timings_ms]
     return {name: median(times) for name, times in (("ms_retrieve", retrieve), ("ms", whole)) if times}
+
+
+def _passages_read(records: Sequence[QuestionRecord]) -> dict[str, float]:
+    counts = [record.passages_read for record in records if record.passages_read is not None]
+    return {"passages_read": fmean(counts)} if counts else {}

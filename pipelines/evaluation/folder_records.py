@@ -40,7 +40,7 @@ def printed_record(record: QuestionRecord) -> dict[str, Any]:
 def folder_record(
     question: FolderQuestion, answer: Answer, hits: Sequence[Hit], k: int, system: str
 ) -> QuestionRecord:
-    """What a system did with a question; `hits` are the `k` passages or fewer that were read."""
+    """What a system did with a question; `hits` are the `k` passages or fewer that were found."""
     sure = answer.best or answer.best_rejected
     return QuestionRecord(
         system,
@@ -55,6 +55,7 @@ def folder_record(
         None if sure is None else sure.confidence,
         answer.timings_ms,
         _evidence(answer),
+        answer.passages_read,
     )
 
 

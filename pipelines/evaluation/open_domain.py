@@ -188,6 +188,7 @@ def _with_answer(
         confidence=unsure if shown is None else shown.confidence,
         timings_ms={**answer.timings_ms, **record.timings_ms},
         evidence=_evidence(hits, shown),
+        passages_read=answer.passages_read,
     )
 
 

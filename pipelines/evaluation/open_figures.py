@@ -9,6 +9,7 @@ abstained             the share of the answerable ones that is declined at the a
 exact_answered, …     of the answers that are given in spite of it; none is right for an unanswerable question
 exact_abstaining, …   of all that are read by the rule of SQuAD 2.0: to decline is right for the unanswerable
 false_answers         the share of the unanswerable ones that is answered
+passages_read         the mean over those that are read: fewer than were found where the first were enough
 aurc                  the area under risk against coverage, by confidence; lower is better
 
 Where confidences were fitted, those of `open_confidence` follow.
@@ -62,6 +63,7 @@ def _reading(read: Sequence[QuestionRecord]) -> dict[str, float | None]:
         **_exact_and_f1(read, "_abstaining", "_abstaining"),
         "false_answers": _share_missed(absent, "declined"),
         "unanswerable": len(absent) or None,
+        "passages_read": _mean_passages(read),
         "aurc": _aurc(read),
     }
 
@@ -83,6 +85,11 @@ def _share_missed(records: Sequence[QuestionRecord], name: str) -> float | None:
 def _mean_ms(records: Sequence[QuestionRecord], stage: str) -> float | None:
     times = [record.timings_ms[stage] for record in records if stage in record.timings_ms]
     return fmean(times) if times else None
+
+
+def _mean_passages(read: Sequence[QuestionRecord]) -> float | None:
+    counts = [one.passages_read for one in read if one.passages_read is not None]
+    return fmean(counts) if counts else None
 
 
 def _aurc(read: Sequence[QuestionRecord]) -> float | None:

@@ -81,12 +81,13 @@ def explained_answer(
     rerank: str | None,
     rerank_depth: int,
     max_error: float | None = None,
+    read_all: bool = False,
 ) -> Explanation:
     """The question asked as `Library.ask` would, and explained; costs one more forward pass of the reader."""
     asker = library.asker(
         retriever, reader, group=group, where=where, rerank=rerank, rerank_depth=rerank_depth
     )
-    [asked] = asker.trace([question], k, alternatives, threshold, max_error)
+    [asked] = asker.trace([question], k, alternatives, threshold, max_error, read_all)
     if not asked.ranked:
         return Explanation(asked.answer)
     best = asked.ranked[0]

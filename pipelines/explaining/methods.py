@@ -27,6 +27,7 @@ def explain(
     rerank: str | None = None,
     rerank_depth: int = DEPTH,
     max_error: float | None = None,
+    read_all: bool = False,
 ) -> Explanation:
     """The answer to a question and what it rests on; for the arguments see `ask`.
 
@@ -35,5 +36,5 @@ def explain(
     from .explanation import explained_answer
 
     asked, k, name = checked_question(question), checked_k(k), retriever or library.default_retriever
-    given = (k, name, reader, alternatives, threshold, group, where, rerank, rerank_depth, max_error)
-    return explained_answer(library, asked, *given)
+    given = (k, name, reader, alternatives, threshold, group, where, rerank, rerank_depth)
+    return explained_answer(library, asked, *given, max_error, read_all)

@@ -12,8 +12,8 @@ from ...reader.absent.changed_questions import CHANGES
 from ...reader.absent.make import unanswerable
 from ...reader.examples import ReaderExample
 from ...reader.protocol import Reader
-from ..ask import N_BEST
 from ..candidates import margin, sentence_of
+from ..reading import N_BEST
 
 HELD_BACK_KINDS = ("article", *CHANGES)
 SEED = 1

@@ -19,6 +19,7 @@ Stage = Literal[
     "filtered",
     "unretrieved",
     "duplicate",
+    "skipped",
     "unread",
     "outscored",
     "declined",

@@ -28,6 +28,7 @@ def lost(
     where: Filter | None = None,
     rerank: str | None = None,
     rerank_depth: int = DEPTH,
+    read_all: bool = False,
 ) -> WhyNot:
     """At which stage a document is lost that should have answered a question; for the rest see `ask`.
 
@@ -38,5 +39,5 @@ def lost(
 
     name = retriever or library.default_retriever
     asked, k = checked_question(question), checked_k(k)
-    given = (k, name, rerank, rerank_depth, reader, alternatives, threshold, group, where, words)
+    given = (k, name, rerank, rerank_depth, reader, alternatives, threshold, group, where, words, read_all)
     return why_not(library, document, asked, Settings(*given))

@@ -32,9 +32,9 @@ def verdict(asked: Asked, document_id: str, own: Weighed | None, ranks: Sequence
         return Verdict("alternative", f"it is shown as other answer {place}; another has more evidence")
     if own is not None:
         return _not_shown(asked, document_id)
-    if any(hit.passage.document_id == document_id for hit in asked.hits):
+    if any(hit.passage.document_id == document_id for hit in asked.read):
         return Verdict("unread", "its passages were read, and no words of them became a candidate")
-    return _not_retrieved(asked, document_id, ranks[-1])
+    return _skipped(asked, document_id) or _not_retrieved(asked, document_id, ranks[-1])
 
 
 def _not_shown(asked: Asked, document_id: str) -> Verdict:
@@ -57,14 +57,26 @@ def _not_shown(asked: Asked, document_id: str) -> Verdict:
     )
 
 
+def _skipped(asked: Asked, document_id: str) -> Verdict | None:
+    """Of a document that was found, in a passage of its own or in one that says nearly the same."""
+    if any(passage.document_id == document_id for hit in asked.read for passage in hit.duplicates):
+        return None
+    n_read = len(asked.readings)
+    for hit in asked.hits[n_read:]:
+        if any(one.document_id == document_id for one in (hit.passage, *hit.duplicates)):
+            reason = f"it was found at rank {hit.rank} and left unread: the best {n_read} were enough"
+            return Verdict("skipped", reason, "read it with: --read-all")
+    return None
+
+
 def _not_retrieved(asked: Asked, document_id: str, whole: StageRank) -> Verdict:
     for hit in asked.hits:
         if any(passage.document_id == document_id for passage in hit.duplicates):
             at = f"{hit.passage.document_id} at rank {hit.rank}"
             reason = f"what it says is nearly that of {at}, which was read"
             return Verdict("duplicate", reason, "read each with: --no-group")
-    n_read = len(asked.hits)
+    n_found = len(asked.hits)
     if whole.rank is not None:
-        reason = f"its best passage has rank {whole.rank}, and the best {n_read} were read"
+        reason = f"its best passage has rank {whole.rank}, and the best {n_found} were asked for"
         return Verdict("unretrieved", reason, f"read that far with: -k {whole.rank}")
     return Verdict("unretrieved", f"none of its passages is among the first {whole.depth} that were found")

@@ -46,6 +46,7 @@ class Settings:
     group: bool
     where: Filter | None
     words: str | None
+    read_all: bool = False
 
 
 def why_not(library: Library, given: str, question: str, settings: Settings) -> WhyNot:
@@ -78,7 +79,9 @@ def _followed(
         rerank=settings.rerank,
         rerank_depth=settings.rerank_depth,
     )
-    [asked] = asker.trace([question], settings.k, settings.alternatives, settings.threshold)
+    [asked] = asker.trace(
+        [question], settings.k, settings.alternatives, settings.threshold, read_all=settings.read_all
+    )
     ids = asker.snapshot.passage_ids_of([one.id])
     passages = asker.snapshot.passages(ids.tolist())
     ranks = _ranks(library, asker, one.id, ids, question, settings)
@@ -96,7 +99,7 @@ def _followed(
         tuple(remarks),
         _lacks(question, passages, asker.analyzer),
         tuple(ranks),
-        min((hit.rank for hit in asked.hits if hit.passage.document_id == one.id), default=None),
+        min((hit.rank for hit in asked.read if hit.passage.document_id == one.id), default=None),
         own,
         winner if own != winner else None,
         places,
@@ -107,7 +110,7 @@ def _followed(
 def _places(
     words: str | None, document: Document, passages: Sequence[Passage], asked: Asked
 ) -> tuple[Sought, ...]:
-    return () if words is None else sought(words, document, passages, asked.hits, asked.readings)
+    return () if words is None else sought(words, document, passages, asked.read, asked.readings)
 
 
 def _ranks(

@@ -176,6 +176,7 @@ def test_a_question_asked_again_is_answered_from_the_cache(world):
         {"threshold": 0.0},
         {"alternatives": 0},
         {"group": False},
+        {"read_all": True},
         {"question": "who built the mill?"},
     ],
 )

@@ -94,6 +94,7 @@ def test_the_record_is_json_with_reasons(library):
         "documents",
         "passages",
         "passages_read",
+        "passages_unread",
         "best_rejected",
         "rejected",
         "unknown_words",

@@ -21,6 +21,7 @@ from spanwise.pipelines.evaluation.folder_records import printed_record
 from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.reranking import Reranking
+from spanwise.reader.stopping import Stopping
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, RejectedSpan, Span
 
 MILL = Passage(1, "mill.md", 100, 140, "The mill was built in 1811 by Ada Rook.\n")
@@ -56,7 +57,7 @@ class ScriptedAsker:
         self.fails_at = fails_at
         self.found = (Hit(TRAM, 2.0, 1), Hit(MILL, 1.0, 2))
         self.reader = SimpleNamespace(digest="d1")
-        self.calibration = SimpleNamespace(threshold=0.3)
+        self.calibration = SimpleNamespace(threshold=0.3, stopping=None)
         states = {name: FileState(1, 0, sha256) for name, sha256 in files.items()}
         self.snapshot = SimpleNamespace(
             files=lambda: states,
@@ -127,6 +128,7 @@ def test_figures_count_every_verdict(tmp_path: Path) -> None:
         "answer_recall@20": pytest.approx(2 / 3),
         "ms_retrieve": 1.0,
         "ms": 3.0,
+        "passages_read": 2.0,
         "by_type": {
             "absent": {"false answer": 1},
             "factoid": {"right": 1, "wrong": 1},
@@ -187,6 +189,14 @@ def test_another_threshold_is_another_evaluation_and_the_fitted_one_is_named(tmp
     assert ResultFolder.open(tmp_path).settings["threshold"] == 0.3
     with pytest.raises(ValueError, match=r"threshold = 0\.3, not 0\.5"):
         evaluate(tmp_path, threshold=0.5)
+
+
+def test_another_rule_of_what_is_read_is_another_evaluation(tmp_path: Path) -> None:
+    evaluate(tmp_path)
+    library = ScriptedLibrary()
+    library.scripted.calibration.stopping = Stopping(8, 20, 6.0)
+    with pytest.raises(ValueError, match="stopping"):
+        evaluate(tmp_path, library)
 
 
 def test_changed_documents_are_refused(tmp_path: Path) -> None:

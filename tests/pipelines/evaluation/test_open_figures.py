@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spanwise.eval.question_record import QuestionRecord
@@ -57,6 +59,13 @@ def test_recall_is_over_all_and_reading_over_those_read() -> None:
     assert figures["recall@1"] == pytest.approx(1 / 3)
     assert (figures["recall@5"], figures["recall@100"]) == (pytest.approx(2 / 3), 1.0)
     assert (figures["exact"], figures["exact_retrieved"], figures["retrieved"]) == (50.0, 100.0, 0.5)
+
+
+def test_passages_are_counted_over_those_read() -> None:
+    asked = read("a", 1.0, 1.0, 0.9, True)
+    one, other = replace(asked, passages_read=8), replace(asked, id="b", passages_read=20)
+    assert open_figures([one, other, ranked("c", 4)])["passages_read"] == 14
+    assert "passages_read" not in open_figures([ranked("c", 4)])
 
 
 def test_declined_answers_count_in_exact_and_not_where_declining_is_allowed() -> None:
