@@ -6,6 +6,9 @@ import json
 import math
 import random
 import shutil
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,6 +132,28 @@ def test_confidence_is_worth_what_it_says_on_held_back_questions():
     given = [one.right for one in strict.held_back if one.score >= strict.calibration.threshold]
     assert 1 - sum(given) / len(given) < 0.2
     assert strict.threshold.outcome.answered == len(given)
+
+
+@pytest.mark.parametrize("answers_null", [True, False])
+def test_when_the_first_passages_are_enough_is_kept_and_told(run, tmp_path, monkeypatch, answers_null):
+    reader = SimpleNamespace(digest="d1", answers_null=answers_null)
+    monkeypatch.setattr(sys.modules[calibrate.__module__], "load_reader", lambda name: reader)
+    monkeypatch.setattr(observe.Observer, "observe", lambda *given: ranked_last(made_up(200)))
+    given = ("--data", squad_file(tmp_path), "--out", tmp_path, "--feature", "margin")
+    code, _, err = run("calibrate", *given)
+    assert code == 0, err
+    rule = load_calibration(str(tmp_path), "d1").stopping
+    assert (rule is not None) is answers_null
+    told = "passages after the first 4 are left unread from margin"
+    assert (told in err) is answers_null
+
+
+def ranked_last(made: list[Observed]) -> list[Observed]:
+    """The same with the wrong candidate in the last of twenty passages."""
+    return [
+        replace(one, features=(one.features[0], replace(one.features[1], log_rank=math.log(20))))
+        for one in made
+    ]
 
 
 def test_a_reader_that_is_never_right_has_no_confidence():
