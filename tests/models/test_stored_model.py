@@ -47,6 +47,8 @@ def test_the_readers_file_is_a_trunk_with_another_head():
     assert {name: tuple(tensor.shape) for name, tensor in added.items()} == {
         "qa_outputs.weight": (2, 384),
         "qa_outputs.bias": (2,),
+        "sentence_outputs.weight": (1, 384),
+        "sentence_outputs.bias": (1,),
     }
     assert not torch.equal(trunk.state_dict()[CHANGED], read_checkpoint(find_base()).weights[CHANGED])
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 PLACE_KEYS = ["document", "start", "end", "page", "line", "label", "heading", "passage"]
-ANSWER_KEYS = ["text", "sentence", "score", "confidence", *PLACE_KEYS, "duplicates"]
+ANSWER_KEYS = ["text", "short", "sentence", "score", "confidence", *PLACE_KEYS, "duplicates", "agreeing"]
 SEARCHED_KEYS = ["document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
 HIT_KEYS = ["rank", "score", "scores", *SEARCHED_KEYS, "duplicates"]
 
