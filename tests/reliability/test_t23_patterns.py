@@ -38,7 +38,7 @@ MEASURED = {
     **dict.fromkeys(("sub", "subn", "split", "findall", "finditer"), "findall"),
 }
 N = 20_000
-GROWTH, LIMIT_S, NOISE_S = 2.6, 0.05, 0.002
+GROWTH, LIMIT_S, NOISE_S, ATTEMPTS = 2.6, 0.05, 0.002, 5
 
 
 Pattern = re.Pattern[str] | re.Pattern[bytes]
@@ -153,31 +153,35 @@ def seconds(pattern: Pattern, text: str, method: str) -> float:
     return best
 
 
+def growth(pattern: Pattern, short: str, long: str, method: str) -> float:
+    """How many times longer twice the length takes; measured again while it is over the limit.
+
+    Noise that lasts through one measurement seldom comes back on the same text.
+    """
+    least = float("inf")
+    for _ in range(ATTEMPTS):
+        least = min(least, seconds(pattern, long, method) / seconds(pattern, short, method))
+        if least <= GROWTH:
+            break
+    return least
+
+
 def faults(pattern: Pattern, how: set[str], n: int = N) -> Iterator[str]:
     """What is too slow about a pattern; only what lasts longer than noise is measured at twice the length."""
     for short, long in zip(near_misses(pattern, n), near_misses(pattern, 2 * n), strict=True):
         for method in sorted(how):
             once = seconds(pattern, short, method)
-            if once >= LIMIT_S:
+            if once >= LIMIT_S and (once := seconds(pattern, short, method)) >= LIMIT_S:
                 yield f"{method} takes {once:.3f} s on {short[:20]!r}…"
-            elif once >= NOISE_S and (twice := seconds(pattern, long, method)) > GROWTH * once:
-                yield f"{method} grows {twice / once:.1f} times on {short[:20]!r}…"
-
-
-def lasting_fault(pattern: Pattern, how: set[str], attempts: int = 3) -> str | None:
-    """A fault that is there each time: on a busy machine one measurement may be of something else."""
-    fault = None
-    for _ in range(attempts):
-        if (fault := next(faults(pattern, how), None)) is None:
-            break
-    return fault
+            elif once >= NOISE_S and (times := growth(pattern, short, long, method)) > GROWTH:
+                yield f"{method} grows {times:.1f} times on {short[:20]!r}…"
 
 
 @pytest.mark.stress
 def test_t23_no_pattern_is_slow(record: Callable[[str, str, str], None]) -> None:
     found = patterns()
     assert len(found) >= 100
-    slow = {place: fault for place, one in found.items() if (fault := lasting_fault(*one))}
+    slow = {place: fault for place, one in found.items() if (fault := next(faults(*one), None))}
     record("T23", "regular expressions over the limits", f"{len(slow)} of {len(found)}")
     assert slow == {}
 
