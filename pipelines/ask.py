@@ -131,9 +131,8 @@ class Asker:
         at = time.perf_counter()
         ranked = self._ranked(text, found, reading)
         weighing = spent.get("weigh", 0.0) + (time.perf_counter() - at) * 1000
-        answer = self._answer(text, found, ranked, alternatives, least, {**spent, "weigh": weighing})
-        n_read = len(reading)
-        answer = replace(answer, passages_read=n_read, passages_unread=len(found) - n_read)
+        timings = {**spent, "weigh": weighing}
+        answer = self._answer(text, found, len(reading), ranked, alternatives, least, timings)
         return Asked(answer, found, reading, ranked)
 
     def _read_before_declining(
@@ -191,6 +190,7 @@ class Asker:
         self,
         text: str,
         hits: Sequence[Hit],
+        n_read: int,
         ranked: Sequence[Ranked],
         alternatives: int,
         threshold: float | None,
@@ -212,7 +212,8 @@ class Asker:
             alternatives=tuple(shown[1 : 1 + alternatives]) if best else (),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
-            passages_read=len(hits),
+            passages_read=n_read,
+            passages_unread=len(hits) - n_read,
             rejected=() if best else rejected_spans(shown, read, least, words, self.analyzer),
             unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer),
             nearest=tuple(hits[:NEAREST]),

@@ -22,7 +22,10 @@ class Ranked:
 def with_confidence(
     scored: Sequence[tuple[float, Candidate]], leads: Sequence[float], calibration: Calibration | None
 ) -> list[Ranked]:
-    """The candidates, best first: none is surer than the best one, for which the confidence was fitted."""
+    """The candidates, best first, the others surest first; `scored` is in the order of evidence.
+
+    None is surer than the best one, for which the confidence was fitted. Ties keep the order of evidence.
+    """
     if calibration is None:
         return [Ranked(*row, lead, None) for row, lead in zip(scored, leads, strict=True)]
     sure = [
@@ -30,4 +33,6 @@ def with_confidence(
         for (evidence, candidate), lead in zip(scored, leads, strict=True)
     ]
     rows = zip(scored, leads, sure, strict=True)
-    return [Ranked(*row, lead, min(one, sure[0])) for row, lead, one in rows]
+    ranked = [(min(one, sure[0]), row, lead) for row, lead, one in rows]
+    ranked.sort(key=lambda one: -one[0])
+    return [Ranked(*row, lead, confidence) for confidence, row, lead in ranked]

@@ -142,3 +142,22 @@ def test_weights_that_are_not_finite_are_not_saved(tmp_path):
     with pytest.raises(ModelRejected, match="the weight w is not finite"):
         save_delta(tmp_path / "d", {"w": torch.full((2, 2), torch.nan)}, {}, BASE)
     assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "codes", "error"),
+    [
+        (
+            [0.5, -1.2, 3.4, 2.1, -0.7, 1.8, 0.0, 4.6, -2.3, 1.1],
+            [14, -33, 94, 58, -19, 50, 0, 127, -64, 30],  # -63.5 is a tie: to the even one
+            0.018110,
+        ),
+        ([10.0, -3.0, 5.0, 4.0], [127, -38, 64, 51], 0.039370),
+    ],
+)
+def test_codes_of_a_row_by_its_largest_change(tmp_path, row, codes, error):
+    change = torch.tensor([row])
+    save_delta(tmp_path / "d", {"w": change}, {"w": torch.zeros_like(change)}, BASE)
+    assert load_file(tmp_path / "d")["w:q8"].tolist() == [codes]
+    _, restored = read_delta(tmp_path / "d", BASE)["w"]
+    assert (restored - change).abs().max().item() == pytest.approx(error, abs=1e-6)
