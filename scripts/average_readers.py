@@ -1,7 +1,7 @@
 """Averages the weights of readers that were trained from one another, and measures each mixture.
 
-    python scripts/average_readers.py train-v1.1.json.gz runs/first runs/second --shares 1 0 --shares 0.5 0.5 \\
-        --out runs/averaged
+    python scripts/average_readers.py train-v1.1.json.gz runs/first runs/second \\
+        --shares 1 0 --shares 0.5 0.5 --out runs/averaged
 
 Every weight is the mean of the readers' weights by their shares; of a weight that some readers do not have,
 the mean of the others. Each mixture is measured on the same questions of the validation articles and on
