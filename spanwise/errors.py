@@ -109,5 +109,9 @@ class WorkerFailed(SpanwiseError):
     """A process that computes on one of several devices failed or ended; the message says which and how."""
 
 
+class GenerationFailed(SpanwiseError):
+    """A generator failed before its text was whole; the message says where and how. No part of it is kept."""
+
+
 class OutOfMemory(SpanwiseError):
     """One item alone does not fit into the device's memory; the message gives its length."""

@@ -1,0 +1,1 @@
+"""Writing from passages: prompts, models and endpoints behind one protocol, the budget of tokens."""

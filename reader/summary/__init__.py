@@ -1,0 +1,1 @@
+"""Extractive summaries: the sentences of the passages that say most, in their own words."""

@@ -1,0 +1,1 @@
+"""Whether a written sentence stands on the passages: aligned spans, facts compared, verdicts."""
