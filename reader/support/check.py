@@ -2,8 +2,8 @@
 
 A sentence is aligned with the few pieces of evidence (sentences of the passages) that hold most of its
 content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
-of them together. Whatever the score, a sentence is unsupported when a number or name of it is not in those pieces,
-when one denies what the other affirms, or when it speaks in the first person, exclaims or asks. What stands
+of them together. Whatever the score, a sentence is unsupported when they lack a number or name of it, when
+one denies what the other affirms, or when it speaks in the first person, exclaims or asks. What stands
 in a piece word by word is supported whatever it is.
 """
 
@@ -28,7 +28,7 @@ _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """The check with its analysis: `terms` gives the terms of a text, `content` those that carry a meaning."""
+    """The check: `terms` gives the terms of a text, `content` those of them that carry a meaning."""
 
     terms: Callable[[str], Sequence[str]]
     content: Callable[[str], Sequence[str]]

@@ -23,8 +23,8 @@ class Name:
 def names(text: str, is_common: Callable[[str], bool]) -> list[Name]:
     """The words of names, by place: each capitalised word that is not common, as "the" and "I" are.
 
-    The first word of a sentence is one only when it has a capital inside (FDA-approved) or when another name's
-    word follows: it would be capitalised in any case.
+    The first word of a sentence is one only when it has a capital inside (FDA-approved) or when another
+    name's word follows: it would be capitalised in any case.
 
     >>> [name.text for name in names("Mills fell. Ada Rook and the FDA left.", {"and", "the"}.__contains__)]
     ['Ada', 'Rook', 'FDA']
