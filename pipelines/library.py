@@ -27,6 +27,7 @@ from .generations import Generation
 from .progress import Report, silent
 from .questions import checked_k, checked_question
 from .reranking import DEPTH, Reranking, reranking_of
+from .summarizing.methods import summarize, summary_sentences
 from .synced_index import SyncedIndex
 from .why_not.methods import lost
 
@@ -50,6 +51,8 @@ class Library(SyncedIndex):
     undo_adapt = undone
     explain = explain
     why_not = lost
+    summarize = summarize
+    summary_sentences = summary_sentences
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)

@@ -15,6 +15,10 @@ VERBS = {
     "index": ("index:index", "spanwise index notes --index notes-index --colbert builtin"),
     "search": ("search:search", "spanwise search 'opening hours' -k 5 --path 'town/**' --type md"),
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes --after 2024-01-01"),
+    "summarize": (
+        "summarize:summarize",
+        "spanwise summarize 'what changed for the mills?' --length short --index notes",
+    ),
     "why-not": (
         "why_not:why_not",
         "spanwise why-not town/library.html 'where is the psalter?' --index notes",

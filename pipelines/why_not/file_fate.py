@@ -8,8 +8,8 @@ from typing import Literal
 
 from ...corpora.passed_over import passed_over
 from ...index.rows import FileState, Refusal
+from ..named import Named
 from ..roots import Root
-from .named import Named
 
 FileStage = Literal["outside", "ignored", "refused", "pending"]
 

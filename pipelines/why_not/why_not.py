@@ -19,10 +19,10 @@ from ..ask import Asked, Asker
 from ..explaining.question_words import lacking, question_words
 from ..explaining.stage_ranks import StageRank, hit_rank, single_stages, stage_ranks
 from ..explaining.weighed import Weighed, weighed
+from ..named import Named, named
 from .file_fate import changes, file_fate
 from .filtered import left_out_by
 from .loss import WhyNot
-from .named import Named, named
 from .sought import Sought, sought
 from .verdict import verdict
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentNotFound
 
-from ..roots import Root
+from .roots import Root
 
 MOST_COMPARED = 50_000  # ids that a name without a match is compared with, for suggestions
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import DocumentNotFound
+from spanwise.pipelines.named import Named, named
 from spanwise.pipelines.roots import Root
-from spanwise.pipelines.why_not.named import Named, named
 
 IDS = {"town/mill.md": 1, "town/tram.txt": 2, "harbour/tram.txt": 3}
 

@@ -1,0 +1,189 @@
+"""`spanwise summarize [QUESTION]`: sentences that stand on spans, of what was found or of a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..summarizing.methods import EXTRACTIVE
+from .arguments import (
+    RETRIEVER,
+    ExactOption,
+    GroupOption,
+    IndexOption,
+    JsonOption,
+    RetrieverOption,
+    library_of,
+    say_default_advice,
+)
+from .filters import (
+    AfterOption,
+    BeforeOption,
+    MetaOption,
+    PathOption,
+    TypeOption,
+    filter_of,
+    left_nothing,
+)
+from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
+from .search import place, where_in_file
+from .terminal import print_json, show, visible
+
+if TYPE_CHECKING:
+    from ..summarizing.summary import Citation, Summary, SummarySentence
+    from ..summarizing.writing import Writing
+
+
+def summarize(
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            help="What the summary is to answer. Without one, a document or all of them are summarized.",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="A folder with an index; else the nearest one upward.", show_default=False),
+    ] = None,
+    index: IndexOption = None,
+    document: Annotated[
+        str | None,
+        typer.Option(
+            "--document", help="Summarize this one: its id, a path, or the end of its id.", show_default=False
+        ),
+    ] = None,
+    length: Annotated[str, typer.Option(help="short, medium or long.")] = "medium",
+    generator: Annotated[
+        str,
+        typer.Option(
+            help="extractive quotes the sentences that say most; a folder or name@revision of a model, or "
+            "the URL of an OpenAI-compatible server with #model, writes.",
+        ),
+    ] = EXTRACTIVE,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="How a generator decodes: factual, summary, summary-sampled, summary-strict, long, general. "
+            "Default: summary-strict.",
+            show_default=False,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="The time a generator has for one text.", show_default=False),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Drop every sentence that is not supported by what it cites.")
+    ] = False,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Show each sentence as soon as it is checked.")
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown with footnotes instead of text.")
+    ] = False,
+    retriever: RetrieverOption = RETRIEVER,
+    rerank: RerankOption = False,
+    rerank_by: RerankModelOption = None,
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many passages a question is answered from.")] = 20,
+    group: GroupOption = True,
+    path: PathOption = None,
+    type: TypeOption = None,
+    after: AfterOption = None,
+    before: BeforeOption = None,
+    meta: MetaOption = None,
+    exact: ExactOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Summarize what the documents say: every sentence is checked, and cites the spans that carry it."""
+    if question is not None and document is not None:
+        raise typer.BadParameter("a question is answered from all documents: give a question or --document")
+    if stream and (json or markdown):
+        raise typer.BadParameter("--stream shows text: leave out --json and --markdown")
+    where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
+    writing = _writing(generator, preset, seconds)
+    with library_of(folder, index) as library:
+        library.exact = exact
+        if retriever is None and question is not None:
+            say_default_advice(library)
+        sentences = library.summary_sentences(
+            *(question, document, length, writing, strict, k, retriever, group, where, model, rerank_depth)
+        )
+        while True:
+            try:
+                sentence = next(sentences)
+            except StopIteration as end:
+                summary: Summary = end.value
+                break
+            if stream:
+                show_sentence(sentence)
+        if json:
+            from ..summarizing.record import summary_record
+
+            print_json(summary_record(summary))
+        elif markdown:
+            from ..summarizing.markdown import summary_markdown
+
+            print(summary_markdown(summary))
+        else:
+            if not stream:
+                for sentence in summary.sentences:
+                    show_sentence(sentence)
+            show_rest(summary)
+
+
+def _writing(generator: str, preset: str | None, seconds: float | None) -> Writing | None:
+    """What writes; None for the extractive generator, which decodes nothing."""
+    if generator == EXTRACTIVE:
+        if preset is not None or seconds is not None:
+            raise typer.BadParameter("the extractive generator decodes nothing: name another --generator")
+        return None
+    from ..summarizing.generators import writing_of
+
+    return writing_of(generator, preset, seconds)
+
+
+def show_sentence(sentence: SummarySentence) -> None:
+    """A sentence with the numbers of its citations, and what is wrong with it."""
+    from ..summarizing.summary import numbers_of
+
+    words = visible(" ".join(sentence.text.split()))
+    numbers = "".join(f"[{number}]" for number in numbers_of(sentence.citations))
+    show(words, (f" {numbers}" if numbers else "", "dim"))
+    if sentence.findings:
+        told = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
+        show((f"  {sentence.verdict.value}: {visible(told)}", "bold"))
+
+
+def show_rest(summary: Summary) -> None:
+    """What stands below the sentences: citations, what was dropped, where it comes from."""
+    if summary.is_refusal:
+        show(("nothing in these documents can be said to that", "bold"))
+        if nothing := left_nothing(summary.scope):
+            show(f"  {nothing}")
+        elif summary.nearest:
+            show("  passages to look at:")
+        for hit in summary.nearest:
+            show((f"    {visible(place(hit.passage))}", "dim"))
+    elif summary.citations:
+        show("")
+    for citation in summary.citations:
+        show((f"[{citation.number}] {visible(citation_place(citation))}", "dim"))
+    for one, other in summary.inconsistent:
+        show((f"\nsentences {one + 1} and {other + 1} say the same with other numbers", "bold"))
+    if summary.dropped:
+        show((f"\n{len(summary.dropped)} sentences were dropped: nothing carries them", "dim"))
+    left = f", {summary.left_out} more did not fit" if summary.left_out else ""
+    by = f", {summary.retriever}" if summary.retriever else ""
+    stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())
+    show((f"\n{summary.passages} passages{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
+
+
+def citation_place(citation: Citation) -> str:
+    """Where a cited span stands: file, page or line, heading path."""
+    where = where_in_file(citation.page, citation.line, citation.label)
+    heading = " > ".join(citation.passage.heading)
+    return ", ".join([citation.span.document_id, where, *([heading] if heading else [])])

@@ -1,0 +1,1 @@
+"""Summaries: passages gathered, sentences chosen or written, each checked and cited."""

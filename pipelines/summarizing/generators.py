@@ -1,0 +1,25 @@
+"""From the name of a generator to the generator, and to how it decodes."""
+
+from __future__ import annotations
+
+from ...reader.decoding.settings import preset
+from ...reader.generation.protocol import Generator
+from .writing import Writing
+
+PRESET = "summary-strict"
+
+
+def writing_of(name: str, decoding: str | None = None, seconds: float | None = None) -> Writing:
+    """The generator of that name with a preset of decoding; the default one is greedy, and repeatable."""
+    return Writing(generator_of(name), preset(decoding or PRESET), seconds)
+
+
+def generator_of(name: str) -> Generator:
+    """The server behind a URL such as "http://127.0.0.1:11434/v1#llama3", or a local or pinned model."""
+    if name.startswith(("http://", "https://")):
+        from ...reader.generation.endpoint import endpoint_of
+
+        return endpoint_of(name)
+    from ...reader.generation.transformers_generator import load_generator
+
+    return load_generator(name)

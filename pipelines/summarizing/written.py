@@ -1,0 +1,117 @@
+"""A generator's text by the sentence: each is checked before it is shown, and cites what carries it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator as Pieces
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanwise.errors import GenerationFailed
+from spanwise.types import Passage
+
+from ...corpora.sentences import sentence_spans
+from ...reader.decoding.settings import Decoding
+from ...reader.decoding.stopping import Ended, Limits
+from ...reader.generation.prompt import Prompt, prompt_of
+from ...reader.generation.protocol import Generator
+from ...reader.support.check import Checker
+from ...reader.support.verdict import Verdict
+from .budget import groups
+from .citing import Citer, pieces_of
+from .lengths import Length
+from .summary import SummarySentence
+
+WHOLE = "What do these documents say? Summarize them."
+MOST_ROUNDS = 4  # of reducing notes to fewer notes
+_REFUSAL = "the documents do not say"
+_MARKS = re.compile(r" ?\[\d{1,3}\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A generator with how it decodes, how its sentences are checked and cited."""
+
+    generator: Generator
+    decoding: Decoding
+    limits: Limits
+    length: Length
+    checker: Checker
+    citer: Citer
+
+    def write(
+        self, question: str, passages: Sequence[Passage]
+    ) -> Pieces[SummarySentence, None, list[Passage]]:
+        """Yields the checked sentences, returns the passages that fitted into no prompt.
+
+        Where the passages need several prompts, notes are written from each group in order, and the text from
+        the notes; it is checked against the passages themselves.
+        """
+        room = self.generator.room - self.limits.tokens
+        made, left_out = groups(passages, lambda some: self._n_tokens(question, some), room)
+        evidence = [passage for group in made for passage in group]
+        prompts = [self._prompt(question, group) for group in made]
+        for _ in range(MOST_ROUNDS):
+            if len(prompts) <= 1:
+                break
+            prompts = self._reduced(question, prompts, room)
+        for prompt in prompts:
+            yield from self._checked(_sentences(self._text(prompt)), evidence)
+        return left_out
+
+    def _text(self, prompt: Prompt) -> Pieces[str, None, None]:
+        """Yields a text in pieces; GenerationFailed for one that is empty."""
+        written = yield from self.generator.write(prompt, self.decoding, self.limits)
+        if not written.text.strip() and written.ended != Ended.TIME:
+            raise GenerationFailed(f"{self.generator.name} wrote nothing")
+
+    def _checked(self, sentences: Iterator[str], passages: Sequence[Passage]) -> Iterator[SummarySentence]:
+        pieces = pieces_of(passages)
+        texts = [piece.span.text for piece in pieces]
+        for sentence in sentences:
+            plain = _MARKS.sub("", sentence).strip()
+            if not plain or plain.lower().startswith(_REFUSAL):
+                continue
+            found = self.checker.check(plain, texts)
+            carried = found.aligned if found.verdict != Verdict.UNSUPPORTED else ()
+            citations = self.citer.cite([pieces[at] for at in carried])
+            yield SummarySentence(plain, citations, found.score, found.verdict, found.findings)
+
+    def _reduced(self, question: str, prompts: Sequence[Prompt], room: int) -> list[Prompt]:
+        """Prompts over notes from these prompts, as few as fit."""
+        notes = ["".join(self._text(prompt)) for prompt in prompts]
+        made: list[list[str]] = []
+        for note in notes:
+            if made and self.generator.n_tokens(self._noted(question, [*made[-1], note])) <= room:
+                made[-1].append(note)
+            else:
+                made.append([note])
+        return [self._noted(question, group) for group in made]
+
+    def _noted(self, question: str, notes: Sequence[str]) -> Prompt:
+        return prompt_of(question or WHOLE, [("notes", note) for note in notes], self.length.asked_for)
+
+    def _prompt(self, question: str, passages: Sequence[Passage]) -> Prompt:
+        sources = [(_title(passage), passage.text) for passage in passages]
+        return prompt_of(question or WHOLE, sources, self.length.asked_for)
+
+    def _n_tokens(self, question: str, passages: Sequence[Passage]) -> int:
+        return self.generator.n_tokens(self._prompt(question, passages))
+
+
+def _sentences(pieces: Iterator[str]) -> Iterator[str]:
+    """The sentences of a text that comes in pieces, each as soon as another one follows it."""
+    text = ""
+    for piece in pieces:
+        text += piece
+        spans = sentence_spans(text)
+        for start, end in spans[:-1]:
+            yield text[start:end]
+        if len(spans) > 1:
+            text = text[spans[-1][0] :]
+    for start, end in sentence_spans(text):
+        yield text[start:end]
+
+
+def _title(passage: Passage) -> str:
+    return " > ".join([passage.document_id, *passage.heading])
