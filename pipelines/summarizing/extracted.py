@@ -16,6 +16,7 @@ from .summary import SummarySentence
 
 NAME = "extractive"
 MOST_SENTENCES = 600  # compared with one another at once
+LEAST_ANSWERED = 0.5  # of the question's terms
 KEPT = 3  # times as many sentences as are wanted come out of each block
 
 
@@ -28,7 +29,8 @@ def extracted(
     """The chosen sentences in reading order, each citing itself.
 
     Where there are more sentences than can be compared, blocks of consecutive passages are narrowed first.
-    With a question, a summary in which nothing shares a term with it is none.
+    With a question, there is no summary where the sentences and the headings above them have too few of its
+    terms: they would be about something else.
     """
     terms = analyzer.question_terms(question) if question else []
     limits = Limits(length.sentences, length.words)
@@ -37,7 +39,7 @@ def extracted(
         wider = Limits(KEPT * length.sentences)
         candidates = [row for block in blocks for row in _rows(_extract(block, analyzer, terms, wider))]
     chosen = _extract(candidates, analyzer, terms, limits)
-    if question and not any(_shares(one, set(terms), analyzer) for one in chosen):
+    if question and _share_answered(set(terms), chosen, analyzer) < LEAST_ANSWERED:
         return []
     return [
         SummarySentence(one.span.text, citer.cite([Piece(one.span, one.passage)]), 1.0, Verdict.SUPPORTED)
@@ -75,6 +77,7 @@ def _rows(chosen: Sequence[Chosen]) -> Candidates:
     return list(rows.values())
 
 
-def _shares(one: Chosen, terms: set[str], analyzer: Analyzer) -> bool:
-    """Whether the sentence, or a heading above it, has a term of the question."""
-    return bool(terms & {*analyzer.terms(one.span.text), *analyzer.terms(" ".join(one.passage.heading))})
+def _share_answered(terms: set[str], chosen: Sequence[Chosen], analyzer: Analyzer) -> float:
+    """The share of the question's terms that the sentences, or the headings above them, have."""
+    texts = [text for one in chosen for text in (one.span.text, *one.passage.heading)]
+    return len(terms & {term for text in texts for term in analyzer.terms(text)}) / len(terms)

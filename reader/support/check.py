@@ -3,8 +3,8 @@
 A sentence is aligned with the few pieces of evidence (sentences of the passages) that hold most of its
 content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
 of them together. Whatever the score, a sentence is unsupported when they lack a number or name of it, when
-one denies what the other affirms, or when it speaks in the first person, exclaims or asks. What stands
-in a piece word by word is supported whatever it is.
+one denies what the other affirms, or when it speaks in the first person, exclaims or asks. A piece
+repeated word by word is supported whatever it is.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .verdict import Failure, Finding, Support, Verdict
 
 SUPPORTED, PARTLY = 0.6, 0.4  # least scores
 MOST_PIECES = 3
+LEAST_WORDS = 2  # of a statement
 LEAST_GAIN = 0.1  # of the words, that one more piece must hold
 _OWN_VOICE = re.compile(r"\b(?:I|we|you|my|our|your|me)\b(?!['’]?\w)|\b(?:I|we|you)['’]\w+", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
@@ -48,6 +49,9 @@ class Checker:
         findings = (*self._facts(sentence, pieces), *_style(sentence, pieces))
         if findings:
             return Support(Verdict.UNSUPPORTED, score, aligned, findings)
+        if len(sentence.split()) < LEAST_WORDS:
+            short = Finding(Failure.EXTRINSIC, sentence, "too short to say what the passages say")
+            return Support(Verdict.PARTLY, score, aligned, (short,))
         if score >= SUPPORTED:
             return Support(Verdict.SUPPORTED, score, aligned)
         added = self._added(sentence, union)
@@ -114,9 +118,9 @@ def _aligned(asked: Sequence[str], held: Sequence[frozenset[str]]) -> tuple[int,
 
 
 def _quoted(sentence: str, evidence: Sequence[str]) -> int | None:
-    """The number of the first piece that holds the sentence word by word, however its spaces are."""
-    plain = " ".join(sentence.split())
-    return next((at for at, piece in enumerate(evidence) if plain and plain in " ".join(piece.split())), None)
+    """The number of the first piece that is the sentence word by word, however its spaces are."""
+    plain = sentence.split()
+    return next((at for at, piece in enumerate(evidence) if plain and plain == piece.split()), None)
 
 
 def _nothing(sentence: str) -> Finding:
