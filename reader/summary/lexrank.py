@@ -28,7 +28,7 @@ def lexrank(similarity: ArrayLike, relevance: ArrayLike | None = None, bias: flo
     outside of LEAST_BIAS..1.
 
     >>> lexrank([[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]).round(3).tolist()
-    [0.292, 0.417, 0.292]
+    [0.306, 0.388, 0.306]
     """
     weights = _checked(similarity)
     if not LEAST_BIAS <= bias <= 1:
