@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spanwise.types import Passage
 
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import Analyzer
-from ...reader.summary.extractive import Chosen, Limits, extract
+from ...reader.summary.extractive import Chosen, Limits, Vectors, Weights, extract
 from ...reader.support.verdict import Verdict
 from .citing import Citer, Piece
 from .lengths import Length
@@ -20,38 +24,61 @@ LEAST_ANSWERED = 0.5  # of the question's terms
 KEPT = 3  # times as many sentences as are wanted come out of each block
 
 
+WITH_VECTORS = Weights(bias=0.9, share=0.8)
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # unit rows, (n, d)
 Candidates = list[tuple[Passage, list[tuple[int, int]]]]
 
 
-def extracted(
-    question: str, passages: Sequence[Passage], length: Length, analyzer: Analyzer, citer: Citer
-) -> list[SummarySentence]:
-    """The chosen sentences in reading order, each citing itself.
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """What sentences are compared by: the terms of an analyzer and, with a question, vectors of `encode`.
 
-    Where there are more sentences than can be compared, blocks of consecutive passages are narrowed first.
-    With a question, there is no summary where the sentences and the headings above them have too few of its
-    terms: they would be about something else.
+    A sentence's vector is that of its headings and its words: what "it" is stands in the heading as often.
     """
-    terms = analyzer.question_terms(question) if question else []
-    limits = Limits(length.sentences, length.words)
-    candidates: Candidates = [(passage, sentence_spans(passage.text)) for passage in passages]
-    while (blocks := _blocks(candidates)) and len(blocks) > 1:
-        wider = Limits(KEPT * length.sentences)
-        candidates = [row for block in blocks for row in _rows(_extract(block, analyzer, terms, wider))]
-    chosen = _extract(candidates, analyzer, terms, limits)
-    if question and _share_answered(set(terms), chosen, analyzer) < LEAST_ANSWERED:
-        return []
-    return [
-        SummarySentence(one.span.text, citer.cite([Piece(one.span, one.passage)]), 1.0, Verdict.SUPPORTED)
-        for one in chosen
-    ]
 
+    analyzer: Analyzer
+    encode: Encode
+    citer: Citer
 
-def _extract(
-    candidates: Candidates, analyzer: Analyzer, terms: Sequence[str], limits: Limits
-) -> tuple[Chosen, ...]:
-    passages, spans = [passage for passage, _ in candidates], [spans for _, spans in candidates]
-    return extract(passages, spans, analyzer.terms, terms, limits)
+    def sentences(self, question: str, passages: Sequence[Passage], length: Length) -> list[SummarySentence]:
+        """The chosen sentences in reading order, each citing itself.
+
+        Where there are more sentences than can be compared, blocks of consecutive passages are narrowed
+        first. With a question, there is no summary where the sentences and the headings above them have too
+        few of its terms: they would be about something else.
+        """
+        candidates: Candidates = [(passage, sentence_spans(passage.text)) for passage in passages]
+        while len(blocks := _blocks(candidates)) > 1:
+            wider = Limits(KEPT * length.sentences)
+            candidates = [row for block in blocks for row in _rows(self._extract(question, block, wider))]
+        chosen = self._extract(question, candidates, Limits(length.sentences, length.words))
+        if question and self._share_answered(question, chosen) < LEAST_ANSWERED:
+            return []
+        cite = self.citer.cite
+        return [
+            SummarySentence(one.span.text, cite([Piece(one.span, one.passage)]), 1.0, Verdict.SUPPORTED)
+            for one in chosen
+        ]
+
+    def _extract(self, question: str, candidates: Candidates, limits: Limits) -> tuple[Chosen, ...]:
+        passages, spans = [passage for passage, _ in candidates], [spans for _, spans in candidates]
+        if not question:
+            return extract(passages, spans, self.analyzer.terms, (), limits)
+        texts = [
+            " ".join([*passage.heading, passage.text[start:end]])
+            for passage, of_passage in candidates
+            for start, end in of_passage
+        ]
+        rows = self.encode([question, *texts])
+        terms, vectors = self.analyzer.question_terms(question), Vectors(rows[1:], rows[0])
+        return extract(passages, spans, self.analyzer.terms, terms, limits, WITH_VECTORS, vectors)
+
+    def _share_answered(self, question: str, chosen: Sequence[Chosen]) -> float:
+        """The share of the question's terms that the sentences, or the headings above them, have."""
+        terms = set(self.analyzer.question_terms(question))
+        texts = [text for one in chosen for text in (one.span.text, *one.passage.heading)]
+        return len(terms & {term for text in texts for term in self.analyzer.terms(text)}) / len(terms)
 
 
 def _blocks(candidates: Candidates) -> list[Candidates]:
@@ -75,9 +102,3 @@ def _rows(chosen: Sequence[Chosen]) -> Candidates:
         spans = rows.setdefault(one.passage.id, (one.passage, []))[1]
         spans.append((start, start + len(one.span.text)))
     return list(rows.values())
-
-
-def _share_answered(terms: set[str], chosen: Sequence[Chosen], analyzer: Analyzer) -> float:
-    """The share of the question's terms that the sentences, or the headings above them, have."""
-    texts = [text for one in chosen for text in (one.span.text, *one.passage.heading)]
-    return len(terms & {term for text in texts for term in analyzer.terms(text)}) / len(terms)

@@ -81,6 +81,13 @@ def summary_sentences(
     took = {"retrieve": (time.perf_counter() - began) * 1000}
     name = below if asked else ""
     summarizer = Summarizer(
-        *(asked, gathered, snapshot, generation.analyzer, wanted, name, strict, writing, took)
+        *(
+            asked,
+            gathered,
+            snapshot,
+            generation.analyzer,
+            lambda texts: library.encoder.encode_passages(texts),
+        ),
+        *(wanted, name, strict, writing, took),
     )
     return (yield from summarizer.sentences())

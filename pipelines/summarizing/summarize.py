@@ -15,7 +15,7 @@ from ...reader.support.verdict import Verdict
 from ...reader.support.whole import inconsistent
 from ..support_check import checker
 from .citing import Citer
-from .extracted import NAME, extracted
+from .extracted import NAME, Encode, Extractor
 from .gathered import Gathered
 from .lengths import Length
 from .summary import Summary, SummarySentence
@@ -30,13 +30,15 @@ Sentences = Pieces[SummarySentence, None, list[Passage]]
 class Summarizer:
     """What one summary takes: its passages, the analysis of words, how long it is to be, and who writes it.
 
-    Without `writing` the sentences are chosen from the passages. `strict` drops what is not supported.
+    Without `writing` the sentences are chosen from the passages, for a question with vectors of `encode`.
+    `strict` drops what is not supported.
     """
 
     question: str
     gathered: Gathered
     snapshot: Snapshot
     analyzer: Analyzer
+    encode: Encode
     length: Length
     retriever: str
     strict: bool = False
@@ -68,7 +70,8 @@ class Summarizer:
         if self.writing is not None:
             writer = self.writing.writer(checker(self.analyzer), citer, self.length)
             return (yield from writer.write(self.question, passages))
-        yield from extracted(self.question, passages, self.length, self.analyzer, citer)
+        extractor = Extractor(self.analyzer, self.encode, citer)
+        yield from extractor.sentences(self.question, passages, self.length)
         return []
 
     def _summary(
