@@ -81,6 +81,10 @@ def cut_once(page: Any, n: int) -> None:
     whole(page, n) if n > 1 else page.cut()
 
 
+def half_once(page: Any, n: int) -> None:
+    whole(page, n) if n > 1 else stream(page, event("\ud83d"))
+
+
 def no_done(page: Any, _: int) -> None:
     stream(page, *map(event, PIECES))
 

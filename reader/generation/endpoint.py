@@ -62,8 +62,9 @@ class Endpoint:
         """
         body = chat_request(self._model, prompt, decoding, limits)
         key = key_for(self._url, self._settings)
-        text, time_left = _Text(), TimeLeft(limits, self._settings.total_s)
+        time_left = TimeLeft(limits, self._settings.total_s)
         for attempt in count():
+            text = _Text()
             try:
                 return (yield from self._written(body, key, text, time_left))
             except Fault as fault:
@@ -87,7 +88,8 @@ class Endpoint:
         ):
             if response.status_code == 404:
                 told = told_by(response)
-                raise no_such_model(self._model, _models_if_told(client, self._url, self._settings), told)
+                models = _models_if_told(client, self._url, self._settings, time_left)
+                raise no_such_model(self._model, models, told)
             if fault := refusal(response, self._settings, has_key=key is not None):
                 raise fault
             for event in events(body_of(response)):
@@ -137,7 +139,8 @@ def endpoint_of(name: str, settings: EndpointSettings = SETTINGS, back_off: Back
     if not model:
         try:
             with client_for(url, settings, key) as client:
-                models = _models(client, url, settings, has_key=key is not None)
+                time_left = TimeLeft(Limits(), settings.total_s)
+                models = _models(client, url, settings, time_left, has_key=key is not None)
         except Fault as fault:
             raise GenerationFailed(f"{url}: {fault.line(key)}") from None
         if len(models) != 1:
@@ -147,9 +150,11 @@ def endpoint_of(name: str, settings: EndpointSettings = SETTINGS, back_off: Back
     return Endpoint(url, model, settings, back_off)
 
 
-def _models(client: httpx.Client, url: httpx.URL, settings: EndpointSettings, has_key: bool) -> list[str]:
+def _models(
+    client: httpx.Client, url: httpx.URL, settings: EndpointSettings, time_left: TimeLeft, has_key: bool
+) -> list[str]:
     """The names of the models that the server has. Raises a Fault if it does not tell."""
-    with answered(client, f"{url}/models", settings, TimeLeft(Limits(), settings.total_s)) as response:
+    with answered(client, f"{url}/models", settings, time_left) as response:
         if response.status_code != 200:
             raise refusal(response, settings, has_key) or Fault("does not tell its models")
         value = json_object(b"".join(body_of(response)))
@@ -159,8 +164,10 @@ def _models(client: httpx.Client, url: httpx.URL, settings: EndpointSettings, ha
     return [model["id"] for model in models if isinstance(model, dict) and isinstance(model.get("id"), str)]
 
 
-def _models_if_told(client: httpx.Client, url: httpx.URL, settings: EndpointSettings) -> list[str]:
+def _models_if_told(
+    client: httpx.Client, url: httpx.URL, settings: EndpointSettings, time_left: TimeLeft
+) -> list[str]:
     try:
-        return _models(client, url, settings, has_key=True)
+        return _models(client, url, settings, time_left, has_key=True)
     except Fault:
         return []

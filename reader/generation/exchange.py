@@ -24,11 +24,10 @@ def client_for(url: httpx.URL, settings: EndpointSettings, key: str | None) -> h
     headers = {"User-Agent": "spanwise", "Accept-Encoding": "identity"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
-    direct = is_loopback(url) or url.scheme == "http"
+    encrypts = url.scheme == "https"  # certificates take time to load, and http has none
     try:
-        transport = (
-            httpx.HTTPTransport(verify=url.scheme == "https") if direct else None
-        )  # http: no certificates
+        direct = is_loopback(url) or not encrypts
+        transport = httpx.HTTPTransport(verify=encrypts) if direct else None
         return httpx.Client(headers=headers, transport=transport, follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL):  # their messages quote the proxy's password
         raise Fault("cannot be reached by the proxy that the environment names") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from .plain_text import plain
 
 QUOTED = 200
 """How many characters of a server's own words an error quotes."""
+
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}  # leaves the length as it is
 
 
 class Fault(Exception):
@@ -39,12 +39,12 @@ class Fault(Exception):
 
 
 def quoted(told: str, secret: str | None = None, most: int = QUOTED) -> str:
-    """What somebody else wrote, in one line of at most `most` characters, without controls and the secret.
+    """What somebody else wrote, in one line of `most` visible characters at most, without the secret.
 
     >>> quoted("no\\n such\\x1b[2J key: SK-1", "sk-1")
     'no such[2J key: ***'
     """
-    line = " ".join(plain(told).split())
+    line = "".join(char for char in " ".join(plain(told).split()) if char.isprintable())
     if secret:
         line = _covered(line, secret)
     return line if len(line) <= most else line[: most - 1] + "…"
@@ -56,4 +56,10 @@ def without(line: str, secret: str | None) -> str:
 
 
 def _covered(line: str, secret: str) -> str:
-    return re.sub(re.escape(secret), "***", line, flags=re.IGNORECASE)
+    """The line with "***" for the secret, in whichever case of its letters; a secret is ASCII."""
+    low, hidden = line.translate(_LOWER), secret.translate(_LOWER)
+    kept, begin = list[str](), 0
+    while (at := low.find(hidden, begin)) >= 0:
+        kept.append(line[begin:at])
+        begin = at + len(hidden)
+    return "***".join([*kept, line[begin:]])

@@ -19,8 +19,9 @@ def test_a_busy_server_is_asked_again_when_it_says(server: Running) -> None:
     assert asking.waits == [7.0]
 
 
-def test_a_lost_connection_is_made_again_before_the_first_piece(server: Running) -> None:
-    asking = Asking(server, "cut_once")
+@pytest.mark.parametrize("scene", ["cut_once", "half_once"])
+def test_a_lost_connection_is_made_again_before_the_first_piece(server: Running, scene: str) -> None:
+    asking = Asking(server, scene)
     assert asking.written().text == "The library opens at nine."
     assert asking.waits == [0.5]
 
