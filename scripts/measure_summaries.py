@@ -15,7 +15,7 @@ import argparse
 import os
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -26,7 +26,7 @@ from spanwise.eval.significance.comparison import Comparison, compare
 from spanwise.eval.significance.pairing import Asked, Scored, pair
 from spanwise.eval.text.distinct import distinct_n, words
 from spanwise.eval.text.rouge import rouge
-from spanwise.reader.summary.extractive import Limits
+from spanwise.reader.summary.extractive import Limits, Weights
 
 MEASURES = ("rouge1", "rouge2", "rougeL")
 
@@ -42,9 +42,9 @@ class Row:
     gain: Comparison | None
 
 
-def rows(found: Sequence[Task], systems: dict[str, System], limits: Limits) -> list[Row]:
+def rows(found: Sequence[Task], systems: dict[str, System], limits: Limits, weights: Weights) -> list[Row]:
     """A row for each system, lead-3 first."""
-    texts = {name: [system(task, limits) for task in found] for name, system in systems.items()}
+    texts = {name: [system(task, limits, weights) for task in found] for name, system in systems.items()}
     scored = {name: _scores(name, found, written) for name, written in texts.items()}
     others = [name for name in systems if name != LEAD]
     gains = compare([(pair(scored[LEAD], scored[name]), "rougeL") for name in others])
@@ -98,14 +98,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sentences", type=int, default=3, help="at most so many (default 3)")
     parser.add_argument("--words", type=int, help="at most so many (default: no limit)")
     parser.add_argument("--n", type=int, help="so many questions, drawn by a fixed seed (default: all)")
+    for name, value in asdict(Weights()).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value, help=f"default {value}")
     parser.add_argument("--vectors", action="store_true", help="with vectors of the built-in encoder, too")
     given = parser.parse_args(arguments)
     if given.data is None:
         parser.error("name a folder with --data, or set SPANWISE_DATA")
     found = tasks(drawn(given.name, given.data, given.n), given.passages)
+    weights = Weights(**{name: getattr(given, name) for name in asdict(Weights())})
     systems = SYSTEMS | ({VECTORS: vector_lexrank} if given.vectors else {})
     print(f"{given.name}: {len(found)} questions, the best {given.passages} passages of each document\n")
-    print(table(rows(found, systems, Limits(given.sentences, given.words))))
+    print(table(rows(found, systems, Limits(given.sentences, given.words), weights)))
 
 
 def drawn(name: str, data: Path, n: int | None) -> list[Case]:

@@ -3,14 +3,15 @@
 - `qmsum`, `qmsum-train`: meetings, a question about a part of one (QMSum, `qmsum/val.jsonl.gz` and `train`);
 - `squality`: science fiction stories of the 1950s, five questions and four summaries each (SQuALITY,
   `squality/train.jsonl.gz`);
-- `pubmedqa`: abstracts without their conclusion, which is the summary (PubMedQA,
-  `pubmedqa-train/pqal_train.json.gz`).
+- `pubmedqa`, `pubmedqa-train`: abstracts without their conclusion, which is the summary; two halves, drawn
+  by a fixed seed (PubMedQA, `pubmedqa-train/pqal_train.json.gz`).
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -55,20 +56,21 @@ def squality(data: Path) -> Iterator[Case]:
             yield Case(id, question["question_text"], document, references)
 
 
-def pubmedqa(data: Path) -> Iterator[Case]:
-    """All questions of PubMedQA's expert-labelled part; a section of an abstract is a paragraph."""
+def pubmedqa(part: slice, data: Path) -> Iterator[Case]:
+    """Questions of PubMedQA's expert-labelled part; a section of an abstract is a paragraph."""
     with gzip.open(data / "pubmedqa-train" / "pqal_train.json.gz", "rt", encoding="utf-8") as file:
-        for id, one in json.load(file).items():
-            yield Case(
-                id, one["QUESTION"], _document(id, "\n\n".join(one["CONTEXTS"])), (one["LONG_ANSWER"],)
-            )
+        questions = list(json.load(file).items())
+    random.Random(0).shuffle(questions)
+    for id, one in questions[part]:
+        yield Case(id, one["QUESTION"], _document(id, "\n\n".join(one["CONTEXTS"])), (one["LONG_ANSWER"],))
 
 
 SETS: dict[str, Callable[[Path], Iterator[Case]]] = {
     "qmsum": partial(qmsum, "val"),
     "qmsum-train": partial(qmsum, "train"),
     "squality": squality,
-    "pubmedqa": pubmedqa,
+    "pubmedqa": partial(pubmedqa, slice(250, None)),
+    "pubmedqa-train": partial(pubmedqa, slice(250)),
 }
 
 

@@ -53,7 +53,7 @@ class Task:
         return [passage.text[start:end] for passage, spans in pairs for start, end in spans]
 
 
-System = Callable[[Task, Limits], str]
+System = Callable[[Task, Limits, Weights], str]
 
 
 def tasks(cases: Iterable[Case], k: int) -> list[Task]:
@@ -77,17 +77,17 @@ def _best(question: str, passages: Sequence[Passage], k: int) -> list[Passage]:
     return [passages[at] for at in np.argsort(-cosines.round(12), kind="stable")[:k]]
 
 
-def lead(task: Task, limits: Limits) -> str:
+def lead(task: Task, limits: Limits, weights: Weights) -> str:
     """The first sentences of the document."""
     return _first(task.opening, limits)
 
 
-def passage_lead(task: Task, limits: Limits) -> str:
+def passage_lead(task: Task, limits: Limits, weights: Weights) -> str:
     """The first sentences of the best passage, and of the next where it has too few."""
     return _first(task.sentences, limits)
 
 
-def overlap(task: Task, limits: Limits) -> str:
+def overlap(task: Task, limits: Limits, weights: Weights) -> str:
     """The sentences that share most different terms with the question."""
     asked = set(task.asked)
     return _first(
@@ -106,17 +106,17 @@ def _first(sentences: Iterable[str], limits: Limits) -> str:
     return " ".join(chosen)
 
 
-def plain_lexrank(task: Task, limits: Limits) -> str:
+def plain_lexrank(task: Task, limits: Limits, weights: Weights) -> str:
     """The most central sentences of the best passages, whatever was asked."""
-    return _joined(task, limits, asked=())
+    return _joined(task, limits, (), weights)
 
 
-def lexrank(task: Task, limits: Limits, weights: Weights = Weights()) -> str:  # noqa: B008
+def lexrank(task: Task, limits: Limits, weights: Weights) -> str:
     """The extractive summary for the question."""
     return _joined(task, limits, task.asked, weights)
 
 
-def vector_lexrank(task: Task, limits: Limits, weights: Weights = Weights()) -> str:  # noqa: B008
+def vector_lexrank(task: Task, limits: Limits, weights: Weights) -> str:
     """The same with vectors of the built-in encoder."""
     rows = encoder().encode([*task.sentences, task.case.question])
     return _joined(task, limits, task.asked, weights, Vectors(rows[:-1], rows[-1]))
@@ -134,7 +134,7 @@ def _joined(
     task: Task,
     limits: Limits,
     asked: Sequence[str],
-    weights: Weights = Weights(),  # noqa: B008
+    weights: Weights,
     vectors: Vectors | None = None,
 ) -> str:
     chosen = extract(task.passages, task.spans, ANALYZER.terms, asked, limits, weights, vectors)

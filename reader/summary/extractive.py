@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from spanwise.types import Passage, Span
 
-from .fragments import wholeness
+from .fragments import FRAGMENT, wholeness
 from .lexrank import lexrank
 from .mmr import mmr
+from .opening import opening_factors
 from .relevance import blended_relevance, scaled, term_relevance
 from .repeats import is_repeat
 from .similarity import (
@@ -46,12 +47,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """`bias` of the walk to the question, `plain_bias` without one, `trade` of MMR, `share` of vectors."""
+    """What counts how much; the values given are those that docs/summaries.md says how to choose.
 
-    bias: float = 0.7
+    `bias` of the walk to the question, `plain_bias` without one, `trade` of MMR, `share` of vectors,
+    `opening` of a document's first sentences.
+    """
+
+    bias: float = 0.9
     plain_bias: float = 0.15
-    trade: float = 0.7
+    trade: float = 0.9
     share: float = 0.5
+    opening: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ def extract(
     if vectors is not None:
         vectors = Vectors(np.asarray(vectors.sentences)[[one.row for one in kept]], vectors.question)
     score, likeness = _scored(words, question, weights, vectors)
-    score = scaled(score * np.array([wholeness(one.span.text) for one in kept]))
+    score = scaled(score * _standing(kept, weights.opening))
     fits = _Fits([one.span.text for one in kept], words, limits)
     order = mmr(score, likeness, weights.trade, limits.sentences, fits)
     order.sort(key=lambda at: (kept[at].rank, kept[at].span.start))
@@ -145,6 +151,14 @@ def _apart(given: Sequence[_Sentence]) -> list[_Sentence]:
         if last is None or last.document_id != one.span.document_id or last.end <= one.span.start:
             kept.append(one)
     return kept
+
+
+def _standing(kept: Sequence[_Sentence], opening: float) -> Floats:
+    """(n,): the factors for whether a sentence can stand alone and for where it stands."""
+    whole = np.array([wholeness(one.span.text) for one in kept])
+    documents, starts = [one.span.document_id for one in kept], [one.passage.start for one in kept]
+    found: Floats = whole * opening_factors(documents, starts, (whole > FRAGMENT).tolist(), opening)
+    return found
 
 
 def _scored(
