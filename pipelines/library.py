@@ -27,7 +27,7 @@ from .generations import Generation
 from .progress import Report, silent
 from .questions import checked_k, checked_question
 from .reranking import DEPTH, Reranking, reranking_of
-from .summarizing.methods import summarize, summary_sentences
+from .summarizing.methods import summarize, summary_sentences, written
 from .synced_index import SyncedIndex
 from .why_not.methods import lost
 
@@ -53,6 +53,7 @@ class Library(SyncedIndex):
     why_not = lost
     summarize = summarize
     summary_sentences = summary_sentences
+    written = written
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)

@@ -20,6 +20,7 @@ SpanwiseError
 ├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
 ├── WorkerFailed            a process that computes on one of several devices failed or ended
+├── GenerationFailed        a generator failed before its text was whole
 └── OutOfMemory             one item alone does not fit into the device's memory
 
 Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected.

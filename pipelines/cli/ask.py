@@ -40,10 +40,12 @@ from .filters import (
 from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, repeated
+from .summarize import EXTRACTIVE, show_summary, writing_named
 from .terminal import print_json, progress, say, show, visible
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
+    from ..summarizing.writing import Writing
 
 SHOWN_PLACES = 3
 
@@ -102,6 +104,12 @@ def ask(
         Path | None,
         typer.Option("--explain-html", metavar="FILE", help="Write that as a page.", show_default=False),
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Give the answer as a sentence that cites where it stands.")
+    ] = False,
+    generator: Annotated[
+        str, typer.Option(help="What writes, with --write: extractive, a model or a server; see summarize.")
+    ] = EXTRACTIVE,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -110,6 +118,11 @@ def ask(
         raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
+    writing = writing_named(generator) if write else None
+    if generator != EXTRACTIVE and not write:
+        raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
+    if write and (explain or explain_html is not None):
+        raise typer.BadParameter("--write and --explain exclude each other: give one")
     if explain_html is not None and asked is None:
         raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
     with library_of(folder, index, cache) as library:
@@ -127,7 +140,10 @@ def ask(
                 return
             with progress(after_s=2) as report:
                 answer = library.ask(question, *given, report, max_error, read_all)
-            print_json(answer_record(answer)) if json else show_answer(answer)
+            if write:
+                _show_written(library, answer, writing, json)
+            else:
+                print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
 
         def tell_of_many(question: str) -> None:
@@ -139,6 +155,19 @@ def ask(
             converse(library, tell_of_many)
         else:
             tell(asked)
+
+
+def _show_written(library: Library, answer: Answer, writing: Writing | None, json: bool) -> None:
+    """The answer as a sentence with its citations; a declined one as without --write."""
+    summary = library.written(answer, writing)
+    if json:
+        from ..summarizing.record import summary_record
+
+        print_json(answer_record(answer) | {"written": summary_record(summary)})
+    elif summary.is_refusal:
+        show_answer(answer)
+    else:
+        show_summary(summary)
 
 
 def _explain(explained: Explanation, json: bool, told: bool, page: Path | None) -> None:

@@ -104,7 +104,7 @@ def summarize(
     if stream and (json or markdown):
         raise typer.BadParameter("--stream shows text: leave out --json and --markdown")
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = _writing(generator, preset, seconds)
+    writing = writing_named(generator, preset, seconds)
     with library_of(folder, index) as library:
         library.exact = exact
         if retriever is None and question is not None:
@@ -128,14 +128,13 @@ def summarize(
             from ..summarizing.markdown import summary_markdown
 
             print(summary_markdown(summary))
-        else:
-            if not stream:
-                for sentence in summary.sentences:
-                    show_sentence(sentence)
+        elif stream:
             show_rest(summary)
+        else:
+            show_summary(summary)
 
 
-def _writing(generator: str, preset: str | None, seconds: float | None) -> Writing | None:
+def writing_named(generator: str, preset: str | None = None, seconds: float | None = None) -> Writing | None:
     """What writes; None for the extractive generator, which decodes nothing."""
     if generator == EXTRACTIVE:
         if preset is not None or seconds is not None:
@@ -144,6 +143,13 @@ def _writing(generator: str, preset: str | None, seconds: float | None) -> Writi
     from ..summarizing.generators import writing_of
 
     return writing_of(generator, preset, seconds)
+
+
+def show_summary(summary: Summary) -> None:
+    """A summary as a person reads it: its sentences, where they stand, and what was left out."""
+    for sentence in summary.sentences:
+        show_sentence(sentence)
+    show_rest(summary)
 
 
 def show_sentence(sentence: SummarySentence) -> None:

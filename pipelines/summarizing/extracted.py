@@ -13,6 +13,7 @@ from spanwise.types import Passage
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import Analyzer
 from ...reader.summary.extractive import Chosen, Limits, Vectors, Weights, extract
+from ...reader.summary.fragments import FRAGMENT, wholeness
 from ...reader.support.verdict import Verdict
 from .citing import Citer, Piece
 from .lengths import Length
@@ -44,11 +45,13 @@ class Extractor:
     def sentences(self, question: str, passages: Sequence[Passage], length: Length) -> list[SummarySentence]:
         """The chosen sentences in reading order, each citing itself.
 
-        Where there are more sentences than can be compared, blocks of consecutive passages are narrowed
-        first. With a question, there is no summary where the sentences and the headings above them have too
-        few of its terms: they would be about something else.
+        Headings, rows, code and crumbs are chosen only where there is nothing else. Where there are more
+        sentences than can be compared, blocks of consecutive passages are narrowed first. With a question,
+        there is no summary where the sentences and the headings above them have too few of its terms: they
+        would be about something else.
         """
-        candidates: Candidates = [(passage, sentence_spans(passage.text)) for passage in passages]
+        every: Candidates = [(passage, sentence_spans(passage.text)) for passage in passages]
+        candidates = _whole(every) or every
         while len(blocks := _blocks(candidates)) > 1:
             wider = Limits(KEPT * length.sentences)
             candidates = [row for block in blocks for row in _rows(self._extract(question, block, wider))]
@@ -79,6 +82,15 @@ class Extractor:
         terms = set(self.analyzer.question_terms(question))
         texts = [text for one in chosen for text in (one.span.text, *one.passage.heading)]
         return len(terms & {term for text in texts for term in self.analyzer.terms(text)}) / len(terms)
+
+
+def _whole(candidates: Candidates) -> Candidates:
+    """The candidates with the sentences that can stand alone, without passages that have none."""
+    kept = [
+        (passage, [(start, end) for start, end in spans if wholeness(passage.text[start:end]) > FRAGMENT])
+        for passage, spans in candidates
+    ]
+    return [(passage, spans) for passage, spans in kept if spans]
 
 
 def _blocks(candidates: Candidates) -> list[Candidates]:

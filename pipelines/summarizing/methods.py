@@ -10,7 +10,7 @@ from ..questions import checked_k, checked_question
 from ..reranking import DEPTH, reranking_of
 
 if TYPE_CHECKING:
-    from spanwise.types import Filter
+    from spanwise.types import Answer, Filter
 
     from ..library import Library
     from .summary import Summary, SummarySentence
@@ -91,3 +91,15 @@ def summary_sentences(
         *(wanted, name, strict, writing, took),
     )
     return (yield from summarizer.sentences())
+
+
+def written(library: Library, answer: Answer, writing: Writing | None = None) -> Summary:
+    """The written form of an answer, each sentence checked and cited; a refusal for a declined one.
+
+    Without `writing` it is the sentence that carries the answer; see `of_answer`.
+    """
+    from .of_answer import written_answer
+
+    with library._generations.last() as generation:
+        snapshot = generation.pin()
+    return written_answer(answer, snapshot, generation.analyzer, writing)
