@@ -25,7 +25,8 @@ LEAST_ANSWERED = 0.5  # of the question's terms
 KEPT = 3  # times as many sentences as are wanted come out of each block
 
 
-WITH_VECTORS = Weights(bias=0.9, share=0.8)
+# The first sentences of files are bylines as often as leads, and questions seldom have the text's words.
+WEIGHTS = Weights(share=0.8, opening=0.0)
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # unit rows, (n, d)
 Candidates = list[tuple[Passage, list[tuple[int, int]]]]
@@ -67,7 +68,7 @@ class Extractor:
     def _extract(self, question: str, candidates: Candidates, limits: Limits) -> tuple[Chosen, ...]:
         passages, spans = [passage for passage, _ in candidates], [spans for _, spans in candidates]
         if not question:
-            return extract(passages, spans, self.analyzer.terms, (), limits)
+            return extract(passages, spans, self.analyzer.terms, (), limits, WEIGHTS)
         texts = [
             " ".join([*passage.heading, passage.text[start:end]])
             for passage, of_passage in candidates
@@ -75,7 +76,7 @@ class Extractor:
         ]
         rows = self.encode([question, *texts])
         terms, vectors = self.analyzer.question_terms(question), Vectors(rows[1:], rows[0])
-        return extract(passages, spans, self.analyzer.terms, terms, limits, WITH_VECTORS, vectors)
+        return extract(passages, spans, self.analyzer.terms, terms, limits, WEIGHTS, vectors)
 
     def _share_answered(self, question: str, chosen: Sequence[Chosen]) -> float:
         """The share of the question's terms that the sentences, or the headings above them, have."""
