@@ -71,7 +71,5 @@ def draw(logits: Tensor, chance: float) -> int:
     """
     order = in_order(logits)
     upto = torch.softmax(logits[order].double(), dim=-1).cumsum(dim=-1)
-    number = int(
-        torch.searchsorted(upto, torch.tensor(chance * upto[-1].item(), dtype=upto.dtype), right=True)
-    )
+    number = int(torch.searchsorted(upto, chance * upto[-1], right=True))
     return int(order[min(number, len(order) - 1)])
