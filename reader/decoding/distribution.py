@@ -61,7 +61,8 @@ def top_p(logits: Tensor, p: float) -> Tensor:
 
 def entropy(probabilities: Tensor) -> Tensor:
     """Shannon's entropy in nats along the last dimension; 0 for a certain token."""
-    return torch.special.entr(probabilities).sum(dim=-1)
+    nats: Tensor = torch.special.entr(probabilities).sum(dim=-1)
+    return nats
 
 
 def draw(logits: Tensor, chance: float) -> int:
