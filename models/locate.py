@@ -157,6 +157,7 @@ def _from_hub(name: str, revision: str) -> Path:
                 "*.safetensors",
                 "*.txt",
                 "*.model",
+                "*.jinja",
                 "1_Pooling/*",
                 "artifact.metadata",
             ],

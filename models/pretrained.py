@@ -27,12 +27,19 @@ VOCABULARIES = (
     *("sentencepiece.bpe.model", "spiece.model", "spm.model"),
 )
 SPAN_HEAD = "qa_outputs."  # the start and the end vector, as transformers names them
+_LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
 def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a model folder; ModelRejected when the folder has none that can be read."""
-    if plain := PlainTokenizer.open(folder):
-        return plain
+    return PlainTokenizer.open(folder) or load_library_tokenizer(folder)
+
+
+def load_library_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a folder as transformers makes it, which also decodes and knows chat templates.
+
+    ModelRejected when the folder has none that can be read.
+    """
     from transformers import AutoTokenizer
 
     if not any((folder / name).is_file() for name in VOCABULARIES):
@@ -95,16 +102,21 @@ def load_span_model(folder: Path) -> nn.Module:
     return network
 
 
-def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
-    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
+def load_config(folder: Path) -> Any:
+    """The settings of a folder as transformers knows them; ModelRejected for what it does not know."""
     from transformers import AutoConfig
 
     checked_folder(folder)
-    local = {"local_files_only": True, "trust_remote_code": False}
     with _named(folder):
-        config = AutoConfig.from_pretrained(str(folder), **local)
-        if hasattr(config, "attention_probs_dropout_prob"):
-            config.attention_probs_dropout_prob = 0.0
+        return AutoConfig.from_pretrained(str(folder), **_LOCAL)
+
+
+def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
+    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
+    config = load_config(folder)
+    if hasattr(config, "attention_probs_dropout_prob"):
+        config.attention_probs_dropout_prob = 0.0
+    with _named(folder):
         model, found = factory.from_pretrained(
             str(folder),
             config=config,
@@ -112,7 +124,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
             attn_implementation=None,  # fused where the model has it; never what the folder says
             dtype=torch.float32,
             output_loading_info=True,
-            **local,
+            **_LOCAL,
         )
     missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
     if missing:

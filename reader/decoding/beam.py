@@ -43,9 +43,9 @@ def beam_search(decoder: Decoder, decoding: Decoding, limits: Limits) -> list[Ge
     beams, rows = [Beam()], [0]
     finished: list[tuple[float, Generated]] = []
     while beams:
-        going = _expanded(beams, [step.logits[row] for row in rows], decoding)
+        going = _expanded(beams, [step.logits[row] for row in rows], decoding, len(decoder.end))
         beams, rows, tokens = [], [], []
-        for parent, beam in going[: 2 * decoding.beams]:
+        for parent, beam in going:
             if beam.tokens[-1] in decoder.end:
                 if len(beams) < decoding.beams:
                     finished.append(_finished(beam, beam.tokens[:-1], Ended.END, decoding))
@@ -68,16 +68,17 @@ def beam_search(decoder: Decoder, decoding: Decoding, limits: Limits) -> list[Ge
 
 
 def _expanded(
-    beams: Sequence[Beam], logits: Sequence[torch.Tensor], decoding: Decoding
+    beams: Sequence[Beam], logits: Sequence[torch.Tensor], decoding: Decoding, n_ends: int = 1
 ) -> list[tuple[int, Beam]]:
     """The best continuations of all beams with the number of the beam each goes on from, best first.
 
-    Twice as many as beams, so that enough are left when some end. Ties: the better beam, the lower token.
+    So many of each beam that enough are left when it ends in every way. Ties: the better beam, the lower
+    token.
     """
     found: list[tuple[int, Beam]] = []
     for number, (beam, scores) in enumerate(zip(beams, logits, strict=True)):
         logp = torch.log_softmax(allowed(scores, beam.tokens, decoding), dim=-1)
-        for token in in_order(logp)[: 2 * decoding.beams].tolist():
+        for token in in_order(logp)[: decoding.beams + n_ends].tolist():
             if torch.isfinite(logp[token]):
                 found.append((number, Beam((*beam.tokens, token), beam.logprob + float(logp[token]))))
     found.sort(key=lambda one: -one[1].logprob)

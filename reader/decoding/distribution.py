@@ -61,8 +61,8 @@ def top_p(logits: Tensor, p: float) -> Tensor:
 
 def entropy(probabilities: Tensor) -> Tensor:
     """Shannon's entropy in nats along the last dimension; 0 for a certain token."""
-    terms: Tensor = torch.special.entr(probabilities)
-    return terms.sum(dim=-1)
+    nats: Tensor = torch.special.entr(probabilities).sum(dim=-1)
+    return nats
 
 
 def draw(logits: Tensor, chance: float) -> int:
@@ -72,7 +72,5 @@ def draw(logits: Tensor, chance: float) -> int:
     """
     order = in_order(logits)
     upto = torch.softmax(logits[order].double(), dim=-1).cumsum(dim=-1)
-    number = int(
-        torch.searchsorted(upto, torch.tensor(chance * upto[-1].item(), dtype=upto.dtype), right=True)
-    )
+    number = int(torch.searchsorted(upto, chance * upto[-1], right=True))
     return int(order[min(number, len(order) - 1)])

@@ -16,8 +16,8 @@ def penalised(logits: Tensor, written: Sequence[int], penalty: float, form: Pena
 
     A penalty above 1 makes repetition rarer, 1 changes nothing. `probability` divides the probability of such
     a token by the penalty and normalises again, which is its score less ln penalty. `logit` divides a
-    positive score and multiplies a negative one (Keskar et al. 2019), so that both fall.
-    ValueError: penalty <= 0.
+    positive score and multiplies a negative one (Keskar et al. 2019), so that both fall. ValueError: penalty
+    <= 0.
     """
     if penalty <= 0:
         raise ValueError(f"the repetition penalty is {penalty}; expected a positive number (1 is neutral)")

@@ -102,3 +102,11 @@ def test_the_best_continuation_of_one_beginning_goes_on_from_its_row():
     table = {(): {A: 0.9, B: 0.1}, (A,): {X: 0.5, Y: 0.5}, (A, X): {Z: 1.0}, (A, Y): {X: 1.0}}
     texts = beam_search(TableDecoder(table, 6), Decoding("beam", beams=2), Limits(tokens=3))
     assert [text.tokens for text in texts] == [(A, X, Z), (A, Y, X)]
+
+
+def test_more_ends_than_beams_leave_something_to_go_on_with():
+    ends = {END: 0.21, X: 0.21, Y: 0.21, Z: 0.2}
+    table = {(): {**ends, A: 0.17}, (A,): {END: 1.0}}
+    decoding = Decoding("beam", beams=2, length_exponent=1.0)
+    best, *_ = beam_search(TableDecoder(table, 6, [END, X, Y, Z]), decoding, Limits(tokens=4))
+    assert (best.tokens, best.ended) == ((A,), Ended.END)

@@ -115,3 +115,10 @@ def test_a_draw_takes_the_token_whose_share_holds_the_number():
     assert [draw(logits, chance) for chance in (0, 0.49, 0.51, 0.79, 0.81, 0.999999)] == [1, 1, 2, 2, 0, 0]
     narrowed = torch.tensor([-math.inf, 0.0, -math.inf])
     assert {draw(narrowed, chance) for chance in (0, 0.5, 1 - 1e-16)} == {1}
+
+
+@pytest.mark.gpu
+def test_a_draw_is_the_same_on_a_gpu():
+    logits = torch.randn(1000, generator=torch.Generator().manual_seed(0))
+    for chance in (0.0, 0.3, 0.999):
+        assert draw(logits.cuda(), chance) == draw(logits, chance)
