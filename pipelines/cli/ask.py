@@ -14,6 +14,7 @@ from spanwise.types import Answer, AnswerSpan, Scope
 from ..library import Library
 from ..questions import checked_question
 from ..records import answer_record
+from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -40,7 +41,7 @@ from .filters import (
 from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, repeated
-from .summarize import EXTRACTIVE, show_summary, writing_named
+from .summarize import show_summary, writing_named
 from .terminal import print_json, progress, say, show, visible
 
 if TYPE_CHECKING:
