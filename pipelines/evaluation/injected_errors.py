@@ -21,7 +21,7 @@ from ...reader.support.names import names
 MONTHS = "January February March April May June July August September October November December".split()
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 _YEAR = re.compile(r"(?<![\w.,])(?:1[0-9]|20)\d\d(?![\w%]|[.,]\d)")
-_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w]|[.,]\d)")
+_WHOLE_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w]|[.,]\d)")
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|did|does|do)\b"
 )
@@ -78,7 +78,7 @@ class Injector:
 
 
 def _other_number(sentence: str, evidence: str, rng: random.Random) -> str | None:
-    held = [match for match in _NUMBER.finditer(sentence) if not _YEAR.fullmatch(match[0])]
+    held = [match for match in _WHOLE_NUMBER.finditer(sentence) if not _YEAR.fullmatch(match[0])]
     return _redrawn(sentence, evidence, rng, held)
 
 

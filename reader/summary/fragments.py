@@ -12,13 +12,13 @@ WHOLE, LEANING, FRAGMENT = 1.0, 0.7, 0.2
 FEWEST_WORDS = 6  # a sentence of fewer words is a crumb
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_HEADING = re.compile(r"#{1,6}\s|[=\-*_]{3,}\s*\Z")
-_ROW = re.compile(r"\s*\||.*(?: \| .*\||\t.*\t| \| )", re.DOTALL)
-_CODE = re.compile(
+_HEADING_LINE = re.compile(r"#{1,6}\s|[=\-*_]{3,}\s*\Z")
+_TABLE_ROW = re.compile(r"\s*\||.*(?: \| .*\||\t.*\t| \| )", re.DOTALL)
+_CODE_LINE = re.compile(
     r"\s*(?:```|~~~|>>>|\$ |[{}\[\]();]+\s*\Z)|.*(?:[;{}]\s*\Z|\w\(\)\s*\Z|[=!]=|->|:=|</\w)", re.DOTALL
 )
-_ENDS = re.compile(r".*[.!?…。！？｡।॥؟۔։][\"'”’»)\]」』）】*_`]*(?:\[\w{1,3}\])*\s*\Z", re.DOTALL)
-_MARKS = re.compile(r"\s*(?:[-*+•▪◦‣·●■>]\s+|\(?\w{1,3}[.)]\s+|[\"'“‘«(\[*_]+)*")
+_ENDS_IN_STOP = re.compile(r".*[.!?…。！？｡।॥؟۔։][\"'”’»)\]」』）】*_`]*(?:\[\w{1,3}\])*\s*\Z", re.DOTALL)
+_OPENING_MARKS = re.compile(r"\s*(?:[-*+•▪◦‣·●■>]\s+|\(?\w{1,3}[.)]\s+|[\"'“‘«(\[*_]+)*")
 _OPENS = frozenset(
     """also although and because besides but consequently conversely furthermore hence however instead
     likewise meanwhile moreover nevertheless nonetheless nor or otherwise similarly so still then therefore
@@ -46,7 +46,7 @@ def wholeness(sentence: str) -> float:
     """
     if _is_fragment(sentence):
         return FRAGMENT
-    opening = sentence[_MARKS.match(sentence).end() :]  # type: ignore[union-attr]  # it matches nothing, too
+    opening = sentence[_OPENING_MARKS.match(sentence).end() :]  # type: ignore[union-attr]  # it matches nothing, too
     first = _WORD.match(opening)
     leans = first is not None and first[0].lower() in _OPENS and not _POINTS_FORWARD.match(opening)
     return LEANING if leans else WHOLE
@@ -56,4 +56,6 @@ def _is_fragment(sentence: str) -> bool:
     unspaced = not sentence.isascii() and len(sentence) >= 3 * FEWEST_WORDS  # Chinese has no spaces to count
     if len(_WORD.findall(sentence)) < FEWEST_WORDS and not unspaced:
         return True
-    return any(rule.match(sentence) for rule in (_HEADING, _ROW, _CODE)) or not _ENDS.match(sentence)
+    if _HEADING_LINE.match(sentence) or _TABLE_ROW.match(sentence) or _CODE_LINE.match(sentence):
+        return True
+    return not _ENDS_IN_STOP.match(sentence)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
-_BEFORE_SENTENCE = re.compile(r"(?:^|[.!?:]['\"”’)]*)\s*[\"'“‘(]*\Z")
-REACH = 12  # characters before a word that say whether it begins a sentence
+OPENING, CLOSING, STOPS = " \t\n\"'“‘(", "'\"”’)", ".!?:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +51,6 @@ def _has_inner_capital(word: str) -> bool:
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    return _BEFORE_SENTENCE.search(text[max(0, start - REACH) : start]) is not None if start else True
+    """Whether nothing, or what ends a sentence, stands before it, quotes and brackets apart."""
+    before = text[:start].rstrip(OPENING).rstrip(CLOSING)
+    return not before or before[-1] in STOPS
