@@ -34,7 +34,7 @@ def coverage(supports: Sequence[Support], evidence: Sequence[str]) -> Coverage:
 
 
 def inconsistent(sentences: Sequence[str], content: Callable[[str], Sequence[str]]) -> list[tuple[int, int]]:
-    """Pairs of sentences that say the same with other numbers, by place.
+    """Pairs of sentences that say the same with as many other numbers, by place.
 
     The same is said where SAME_STATEMENT of the content words other than numbers of the shorter are common.
     """
@@ -43,7 +43,7 @@ def inconsistent(sentences: Sequence[str], content: Callable[[str], Sequence[str
     return [
         (one, other)
         for one, other in combinations(range(len(sentences)), 2)
-        if values[one] and values[other] and not values[one] & values[other]
+        if values[one] and len(values[one]) == len(values[other]) and not values[one] & values[other]
         if len(words[one] & words[other]) >= SAME_STATEMENT * max(1, min(len(words[one]), len(words[other])))
     ]
 
