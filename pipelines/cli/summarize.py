@@ -181,11 +181,13 @@ def show_rest(summary: Summary) -> None:
     for one, other in summary.inconsistent:
         show((f"\nsentences {one + 1} and {other + 1} say the same with other numbers", "bold"))
     if summary.dropped:
-        show((f"\n{len(summary.dropped)} sentences were dropped: nothing carries them", "dim"))
+        were = "sentence was" if len(summary.dropped) == 1 else "sentences were"
+        show((f"\n{len(summary.dropped)} {were} dropped: nothing carries it", "dim"))
     left = f", {summary.left_out} more did not fit" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())
-    show((f"\n{summary.passages} passages{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
+    made_of = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
+    show((f"\n{made_of}{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
 
 
 def citation_place(citation: Citation) -> str:
