@@ -75,7 +75,7 @@ def test_length_normalisation(exponent, four_halves, two_halves, six_nines, two_
 def test_the_exponent_decides_between_short_and_long():
     short, long = {(): {A: 0.5, B: 0.5}, (A,): {X: 1.0}, (A, X): {END: 0.5, Y: 0.5}}, {}
     for length in range(1, 6):
-        long[(B, *[Z] * (length - 1))] = {Z: 0.95, Y: 0.05}
+        long[(B, *[Z] * (length - 1))] = {Z: 0.8, Y: 0.2}
     long[(B, *[Z] * 5)] = {END: 1.0}
     decoder = TableDecoder({**short, **long}, 6, [END])
     found = {
@@ -84,6 +84,7 @@ def test_the_exponent_decides_between_short_and_long():
         ]
         for exponent in (0.0, 1.0)
     }
+    assert found[0.0].tokens == (A, X)
     assert found[1.0].tokens == (B, Z, Z, Z, Z, Z)
     assert found[1.0].ended == Ended.END
 
