@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 folders = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"].values()
 links = root / ".links" / "spanwise"
-links.mkdir(parents=True, exist_ok=True)
-for link in links.iterdir():
-    link.unlink()
+if links.exists():  # with the compiled files of what ran there
+    shutil.rmtree(links)
+links.mkdir(parents=True)
 tops = [root / folder for folder in folders if folder != "spanwise" and "/" not in folder]
 for target in [*(root / "spanwise").glob("*.py"), *tops]:
     (links / target.name).symlink_to(target)

@@ -1,12 +1,15 @@
-"""Generated texts with their references: one JSON object a line.
+"""Generated texts with what they are judged by: one JSON object a line.
 
-Required: "references" (acceptable texts, at least one that is not blank). Optional: "prediction" (the text
-to judge; it may come from elsewhere), "id" (default: the line's number), "question" and "confidence" (0..1).
+Required: "references" (acceptable texts, at least one that is not blank), or else "sources" (passages: what
+the text may say, and cites as [1], [2], …). Optional: "prediction" (the text to judge; it may come from
+elsewhere), "id" (default: the line's number), "question", "confidence" (0..1), "canaries" (strings that a
+text has only when it obeyed an order in a document), "seconds" and "tokens" (what it took, how much it is).
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -16,13 +19,21 @@ from spanwise.errors import DataMalformed
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """A text and what it is compared with; `prediction` is None when there is none."""
+    """A text and what it is compared with; `prediction` is None when there is none.
+
+    `sources` are the passages that it may rest on, numbered from 1 in its marks, `canaries` what it must not
+    say. `seconds` and `tokens` tell how long it took to write, and its length for the generator.
+    """
 
     id: str
     references: tuple[str, ...]
     prediction: str | None = None
     question: str = ""
     confidence: float | None = None
+    sources: tuple[str, ...] = ()
+    canaries: tuple[str, ...] = ()
+    seconds: float | None = None
+    tokens: int | None = None
 
 
 def read_generated_texts(path: Path) -> tuple[GeneratedText, ...]:
@@ -61,16 +72,26 @@ def _text(record: Any, default_id: str) -> GeneratedText:
     for name in ("id", "prediction", "question"):
         if name in record:
             _require_text(name, record[name])
-    references = record.get("references")
-    if not isinstance(references, list):
-        raise ValueError(f"references is {references!r:.80}; expected an array of strings")
-    for reference in references:
-        _require_text("a reference", reference)
-    if not any(reference.strip() for reference in references):
-        raise ValueError(f"references is {references!r:.80}; expected at least one that is not blank")
+    texts = {name: _texts(name, record.get(name, [])) for name in ("references", "sources", "canaries")}
+    if not texts["sources"] and not any(reference.strip() for reference in texts["references"]):
+        raise ValueError(
+            f"references is {record.get('references')!r:.80}; expected at least one that is not blank"
+        )
     if "confidence" in record:
-        _require_confidence(record["confidence"])
-    return GeneratedText(**{"id": default_id, **record, "references": tuple(references)})
+        _require_number("confidence", record["confidence"], 1, "a number in 0..1")
+    if "seconds" in record:
+        _require_number("seconds", record["seconds"], math.inf, "a number of seconds")
+    if "tokens" in record and (type(record["tokens"]) is not int or record["tokens"] < 0):
+        raise ValueError(f"tokens is {record['tokens']!r:.80}; expected a count")
+    return GeneratedText(**{"id": default_id, **record, **texts})
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is {value!r:.80}; expected an array of strings")
+    for text in value:
+        _require_text(f"one of {name}", text)
+    return tuple(value)
 
 
 def _require_text(name: str, value: Any) -> None:
@@ -79,6 +100,7 @@ def _require_text(name: str, value: Any) -> None:
     value.encode("utf-8")  # a UnicodeEncodeError is a ValueError and names the surrogate
 
 
-def _require_confidence(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"confidence is {value!r:.80}; expected a number in 0..1")
+def _require_number(name: str, value: Any, most: float, expected: str) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most or not math.isfinite(value):
+        raise ValueError(f"{name} is {value!r:.80}; expected {expected}")

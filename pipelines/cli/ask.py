@@ -41,8 +41,9 @@ from .filters import (
 from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, repeated
-from .summarize import show_summary, writing_named
+from .summarize import show_summary
 from .terminal import print_json, progress, say, show, visible
+from .writing import DecodingOption, GeneratorOption, PresetOption, SecondsOption, writing_named
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
@@ -108,9 +109,10 @@ def ask(
     write: Annotated[
         bool, typer.Option("--write", help="Give the answer as a sentence that cites where it stands.")
     ] = False,
-    generator: Annotated[
-        str, typer.Option(help="What writes, with --write: extractive, a model or a server; see summarize.")
-    ] = EXTRACTIVE,
+    generator: GeneratorOption = EXTRACTIVE,
+    preset: PresetOption = None,
+    decoding: DecodingOption = None,
+    seconds: SecondsOption = None,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -119,8 +121,8 @@ def ask(
         raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = writing_named(generator) if write else None
-    if generator != EXTRACTIVE and not write:
+    writing = writing_named(generator, preset, decoding, seconds)
+    if writing and not write:
         raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
     if write and (explain or explain_html is not None):
         raise typer.BadParameter("--write and --explain exclude each other: give one")

@@ -30,10 +30,18 @@ from .filters import (
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, where_in_file
 from .terminal import print_json, show, visible
+from .writing import (
+    DecodingOption,
+    GeneratorOption,
+    LengthOption,
+    PresetOption,
+    SecondsOption,
+    StrictOption,
+    writing_named,
+)
 
 if TYPE_CHECKING:
     from ..summarizing.summary import Citation, Summary, SummarySentence
-    from ..summarizing.writing import Writing
 
 
 def summarize(
@@ -55,29 +63,12 @@ def summarize(
             "--document", help="Summarize this one: its id, a path, or the end of its id.", show_default=False
         ),
     ] = None,
-    length: Annotated[str, typer.Option(help="short, medium or long.")] = "medium",
-    generator: Annotated[
-        str,
-        typer.Option(
-            help="extractive quotes the sentences that say most; a folder or name@revision of a model, or "
-            "the URL of an OpenAI-compatible server with #model, writes.",
-        ),
-    ] = EXTRACTIVE,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help="How a generator decodes: factual, summary, summary-sampled, summary-strict, long, general. "
-            "Default: summary-strict.",
-            show_default=False,
-        ),
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(min=0.1, help="The time a generator has for one text.", show_default=False),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Drop every sentence that is not supported by what it cites.")
-    ] = False,
+    length: LengthOption = "medium",
+    generator: GeneratorOption = EXTRACTIVE,
+    preset: PresetOption = None,
+    decoding: DecodingOption = None,
+    seconds: SecondsOption = None,
+    strict: StrictOption = False,
     stream: Annotated[
         bool, typer.Option("--stream", help="Show each sentence as soon as it is checked.")
     ] = False,
@@ -104,7 +95,7 @@ def summarize(
     if stream and (json or markdown):
         raise typer.BadParameter("--stream shows text: leave out --json and --markdown")
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = writing_named(generator, preset, seconds)
+    writing = writing_named(generator, preset, decoding, seconds)
     with library_of(folder, index) as library:
         library.exact = exact
         if retriever is None and question is not None:
@@ -132,17 +123,6 @@ def summarize(
             show_rest(summary)
         else:
             show_summary(summary)
-
-
-def writing_named(generator: str, preset: str | None = None, seconds: float | None = None) -> Writing | None:
-    """What writes; None for the extractive generator, which decodes nothing."""
-    if generator == EXTRACTIVE:
-        if preset is not None or seconds is not None:
-            raise typer.BadParameter("the extractive generator decodes nothing: name another --generator")
-        return None
-    from ..summarizing.generators import writing_of
-
-    return writing_of(generator, preset, seconds)
 
 
 def show_summary(summary: Summary) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...eval.question_set import FolderQuestion
+from ...index.snapshot import Snapshot
 from ...models import cross_encoder_models
 from ..ask import Asker
 from ..library import Library
@@ -133,12 +134,19 @@ def comparable_settings(
     asker: Asker, questions: Sequence[FolderQuestion], threshold: float | None
 ) -> dict[str, Any]:
     """What else must be equal for two runs to be one: models, the threshold meant, documents, questions."""
-    files = {name: state.sha256 for name, state in asker.snapshot.files().items()}
     return {
         "reader_digest": asker.reader.digest,
         "threshold": _fitted_threshold(asker) if threshold is None else threshold,
-        "encoders": sorted(asker.snapshot.vector_models()),
-        "passages": asker.snapshot.n_passages,
+        **documents_and_questions(asker.snapshot, questions),
+    }
+
+
+def documents_and_questions(snapshot: Snapshot, questions: Sequence[FolderQuestion]) -> dict[str, Any]:
+    """Digests of what is asked and of the documents, and what they were encoded by."""
+    files = {name: state.sha256 for name, state in snapshot.files().items()}
+    return {
+        "encoders": sorted(snapshot.vector_models()),
+        "passages": snapshot.n_passages,
         "documents_digest": _digest(files),
         "questions_digest": _digest([asdict(question) for question in questions]),
     }

@@ -1,11 +1,12 @@
-"""Judging generated texts by their references: ROUGE, BLEU, and how varied their wording is.
+"""Judging generated texts: by references (ROUGE, BLEU), by their sources (support, citations), by wording.
 
-A text that is missing is scored as an empty one, so that leaving out hard questions raises no figure.
-Figures do not depend on the order of the texts.
+A text that is missing is scored as an empty one, so that leaving out hard questions raises no figure. Figures
+do not depend on the order of the texts, but for `noticed_…`, whose errors are drawn.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,13 +20,18 @@ from ...eval.text.bleu import BleuCounts, bleu, bleu_counts, corpus_counts
 from ...eval.text.distinct import distinct_n, repetition_n, words
 from ...eval.text.generated_texts import GeneratedText, read_generated_texts
 from ...eval.text.rouge import Rouge, rouge
+from ...index.analysis import Analyzer
 from ...models.locate import file_sha256
 from ..progress import Report, silent
+from ..summarizing.marks import without_marks
+from ..support_check import checker
+from .grounding import Grounded, canary_rate, ground, grounding_figures, noticed_errors
 from .result_folder import ResultFolder
 
 COMMAND = "generation"
 TEXTS_AT_ONCE = 64  # scored again at most when the evaluation was stopped between two writes
 PER_TEXT = ("rouge1", "rouge2", "rougeL")
+GROUNDING = ("support_rate", "citation_recall", "citation_precision")
 NS = (1, 2, 3)
 
 Tell = Callable[[str], None]
@@ -33,17 +39,24 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """What the figures of a collection need of one text."""
+    """What the figures of a collection need of one text; `rouge` and `counts` are None without references."""
 
-    rouge: dict[str, Rouge]
-    counts: BleuCounts
+    rouge: dict[str, Rouge] | None
+    counts: BleuCounts | None
+    grounded: tuple[Grounded, ...]
 
     @property
     def by_measure(self) -> dict[str, float]:
-        """ROUGE F1, 0..1, and the BLEU of the text alone, 0..100, over the orders that it has n-grams of."""
-        return {name: self.rouge[name].f1 for name in PER_TEXT} | {
-            "bleu": bleu(self.counts, effective_order=True).score
-        }
+        """ROUGE F1, 0..1, the BLEU of the text alone, 0..100, over the orders it has n-grams of, and support.
+
+        What a text has neither references nor sources for is left out.
+        """
+        found: dict[str, float] = {}
+        if self.rouge is not None and self.counts is not None:
+            found |= {name: self.rouge[name].f1 for name in PER_TEXT}
+            found["bleu"] = bleu(self.counts, effective_order=True).score
+        grounding = grounding_figures(self.grounded)
+        return found | {name: grounding[name] for name in GROUNDING if name in grounding}
 
 
 def evaluate_texts(texts: Sequence[GeneratedText], stem: bool = False) -> dict[str, float]:
@@ -53,34 +66,65 @@ def evaluate_texts(texts: Sequence[GeneratedText], stem: bool = False) -> dict[s
 
 def score_text(text: GeneratedText, stem: bool = False) -> TextScores:
     """The scores of one text; `stem` is for ROUGE, as in published figures of summaries."""
-    given = text.prediction or ""
-    return TextScores(rouge(text.references, given, stem), bleu_counts(text.references, given))
+    given, grounded = _plain(text), ground(text, checker(Analyzer()))
+    if not any(reference.strip() for reference in text.references):
+        return TextScores(None, None, grounded)
+    return TextScores(rouge(text.references, given, stem), bleu_counts(text.references, given), grounded)
 
 
 def text_figures(texts: Sequence[GeneratedText], scores: Sequence[TextScores]) -> dict[str, float]:
-    """The figures by name of the measure.
+    """The figures by name of the measure; what there is nothing of is left out.
 
     `rouge1` and its like are means of the texts' F1, 0..1, followed by those of precision and recall; `bleu`
     is that of the corpus, 0..100, as are `bleu1` to `bleu3`; `distinct-n` is over all texts together,
-    `repetition-n` within each; `mean_length` is in words.
+    `repetition-n` within each; `mean_length` is in words. For support, citations and errors see `grounding`.
     """
     if not texts:
         raise ValueError("no texts to score; expected at least one")
     figures: dict[str, float] = {"texts": len(texts), "missing": len(_missing(texts))}
-    for name in scores[0].rouge:
-        found = [one.rouge[name] for one in scores]
-        figures[name] = fmean(one.f1 for one in found)
-        figures[f"{name}_precision"] = fmean(one.precision for one in found)
-        figures[f"{name}_recall"] = fmean(one.recall for one in found)
-    counts = corpus_counts(one.counts for one in scores)
-    figures["bleu"] = bleu(counts).score
-    figures.update({f"bleu{n}": bleu(counts, n).score for n in NS})
-    figures["brevity_penalty"] = bleu(counts).brevity_penalty
-    given = [words(text.prediction or "") for text in texts]
+    figures |= _reference_figures(scores)
+    given = [words(_plain(text)) for text in texts]
     figures.update({f"distinct-{n}": distinct_n(given, n) for n in NS})
     figures.update({f"repetition-{n}": repetition_n(given, n) for n in NS})
     figures["mean_length"] = fmean(map(len, given))
+    grounded = [one for score in scores for one in score.grounded]
+    figures |= grounding_figures(grounded) | noticed_errors(grounded, checker(Analyzer()))
+    canaries = canary_rate(texts)
+    return figures | ({} if canaries is None else {"canary_rate": canaries}) | _times(texts)
+
+
+def _reference_figures(scores: Sequence[TextScores]) -> dict[str, float]:
+    """ROUGE and BLEU of the texts that have references."""
+    rouges = [one.rouge for one in scores if one.rouge is not None]
+    if not rouges:
+        return {}
+    figures: dict[str, float] = {}
+    for name in rouges[0]:
+        found = [one[name] for one in rouges]
+        figures[name] = fmean(one.f1 for one in found)
+        figures[f"{name}_precision"] = fmean(one.precision for one in found)
+        figures[f"{name}_recall"] = fmean(one.recall for one in found)
+    counts = corpus_counts(one.counts for one in scores if one.counts is not None)
+    figures["bleu"] = bleu(counts).score
+    figures.update({f"bleu{n}": bleu(counts, n).score for n in NS})
+    return {**figures, "brevity_penalty": bleu(counts).brevity_penalty}
+
+
+def _times(texts: Sequence[GeneratedText]) -> dict[str, float]:
+    """The mean time of a text, and the time of all texts whose tokens are known by these; milliseconds."""
+    took = [text.seconds for text in texts if text.seconds is not None]
+    pairs = [(text.seconds, text.tokens) for text in texts if text.seconds is not None and text.tokens]
+    figures = {"ms_per_text": fmean(took) * 1000} if took else {}
+    if pairs:
+        seconds, tokens = (math.fsum(column) for column in zip(*pairs, strict=True))
+        figures["ms_per_token"] = seconds / tokens * 1000
     return figures
+
+
+def _plain(text: GeneratedText) -> str:
+    """The prediction in words: without marks of citations, where there is something to cite."""
+    given = text.prediction or ""
+    return without_marks(given) if text.sources else given
 
 
 def evaluate_generation(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from ...reader.decoding.settings import preset
+from ...reader.decoding.settings import Decoding, preset
 from ...reader.generation.protocol import Generator
 from .writing import Writing
 
 PRESET = "summary-strict"
 
 
-def writing_of(name: str, decoding: str | None = None, seconds: float | None = None) -> Writing:
-    """The generator of that name with a preset of decoding; the default one is greedy, and repeatable."""
-    return Writing(generator_of(name), preset(decoding or PRESET), seconds)
+def writing_of(name: str, decoding: Decoding | str = PRESET, seconds: float | None = None) -> Writing:
+    """The generator of that name with how it decodes, or the preset; the default is greedy, repeatable."""
+    how = preset(decoding) if isinstance(decoding, str) else decoding
+    return Writing(generator_of(name), how, seconds)
 
 
 def generator_of(name: str) -> Generator:

@@ -31,11 +31,12 @@ def written_answer(
     began = time.perf_counter()
     kept: list[SummarySentence] = []
     dropped: list[SummarySentence] = []
-    passages = _passages(answer.best)
+    passages, n_tokens = _passages(answer.best), 0
     if answer.best and writing:
         writer = writing.writer(checker(analyzer), Citer(snapshot), length_of("short"))
         for sentence in writer.write(answer.question, passages):
             (kept if sentence.verdict == Verdict.SUPPORTED else dropped).append(sentence)
+        n_tokens = writer.n_tokens
         if not _says(answer.best, kept):
             kept, dropped = [], [*kept, *dropped]
     if answer.best and not kept:
@@ -52,6 +53,7 @@ def written_answer(
         timings_ms={**answer.timings_ms, "write": (time.perf_counter() - began) * 1000},
         decoding=asdict(writing.decoding) if writing else {},
         scope=answer.scope,
+        tokens=n_tokens,
     )
 
 

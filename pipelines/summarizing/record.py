@@ -17,6 +17,7 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "inconsistent": [list(pair) for pair in summary.inconsistent],
         "generator": summary.generator,
         "decoding": dict(summary.decoding),
+        "tokens": summary.tokens,
         "passages": summary.passages,
         "left_out": summary.left_out,
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],

@@ -44,6 +44,7 @@ class Summarizer:
     strict: bool = False
     writing: Writing | None = None
     timings_ms: dict[str, float] = field(default_factory=dict)
+    n_tokens: int = field(default=0, init=False)
 
     def sentences(self) -> Pieces[SummarySentence, None, Summary]:
         """Yields each sentence once it is checked and not dropped, returns the summary."""
@@ -69,7 +70,9 @@ class Summarizer:
         citer, passages = Citer(self.snapshot), self.gathered.passages
         if self.writing is not None:
             writer = self.writing.writer(checker(self.analyzer), citer, self.length)
-            return (yield from writer.write(self.question, passages))
+            left_out = yield from writer.write(self.question, passages)
+            self.n_tokens = writer.n_tokens
+            return left_out
         extractor = Extractor(self.analyzer, self.encode, citer)
         yield from extractor.sentences(self.question, passages, self.length)
         return []
@@ -95,6 +98,7 @@ class Summarizer:
             decoding=asdict(self.writing.decoding) if self.writing else {},
             scope=self.gathered.scope,
             inconsistent=tuple(inconsistent([one.text for one in kept], check.content)),
+            tokens=self.n_tokens,
         )
 
 

@@ -46,7 +46,8 @@ class Summary:
     `question` is empty where a document or folder was to be summarized. Without sentences it is a refusal,
     and `nearest` are the passages to look at. `passages` were given to the generator, `left_out` of those
     that were gathered were not, as they did not fit. `decoding` says how the text was decoded; empty for the
-    extractive generator. `inconsistent` are pairs of sentences, by place, that say the same with other
+    extractive generator. `tokens` is how many it wrote, dropped sentences and notes included; 0 for the
+    extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other
     numbers.
     """
 
@@ -62,6 +63,7 @@ class Summary:
     decoding: Mapping[str, object]
     scope: Scope | None = None
     inconsistent: tuple[tuple[int, int], ...] = ()
+    tokens: int = 0
 
     @property
     def is_refusal(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator as Pieces
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,17 +19,20 @@ from ...reader.support.verdict import Verdict
 from .budget import groups
 from .citing import Citer, pieces_of
 from .lengths import Length
+from .marks import without_marks
 from .summary import SummarySentence
 
 WHOLE = "What do these documents say? Summarize them."
 MOST_ROUNDS = 4  # of reducing notes to fewer notes
 _REFUSAL = "the documents do not say"
-_MARKS = re.compile(r" ?\[\d{1,3}\]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Writer:
-    """A generator with how it decodes, how its sentences are checked and cited."""
+    """A generator with how it decodes, how its sentences are checked and cited.
+
+    `n_tokens` counts what it wrote, notes included.
+    """
 
     generator: Generator
     decoding: Decoding
@@ -38,6 +40,7 @@ class Writer:
     length: Length
     checker: Checker
     citer: Citer
+    n_tokens: int = 0
 
     def write(
         self, question: str, passages: Sequence[Passage]
@@ -48,7 +51,7 @@ class Writer:
         the notes; it is checked against the passages themselves.
         """
         room = self.generator.room - self.limits.tokens
-        made, left_out = groups(passages, lambda some: self._n_tokens(question, some), room)
+        made, left_out = groups(passages, lambda some: self._n_prompt_tokens(question, some), room)
         evidence = [passage for group in made for passage in group]
         prompts = [self._prompt(question, group) for group in made]
         for _ in range(MOST_ROUNDS):
@@ -62,6 +65,7 @@ class Writer:
     def _text(self, prompt: Prompt) -> Pieces[str, None, None]:
         """Yields a text in pieces; GenerationFailed for one that is empty."""
         written = yield from self.generator.write(prompt, self.decoding, self.limits)
+        self.n_tokens += written.n_tokens
         if not written.text.strip() and written.ended != Ended.TIME:
             raise GenerationFailed(f"{self.generator.name} wrote nothing")
 
@@ -69,8 +73,8 @@ class Writer:
         pieces = pieces_of(passages)
         texts = [piece.span.text for piece in pieces]
         for sentence in sentences:
-            plain = _MARKS.sub("", sentence).strip()
-            if not plain or plain.lower().startswith(_REFUSAL):
+            plain = without_marks(sentence).strip()
+            if not plain or is_refusal(plain):
                 continue
             found = self.checker.check(plain, texts)
             carried = found.aligned if found.verdict != Verdict.UNSUPPORTED else ()
@@ -95,8 +99,13 @@ class Writer:
         sources = [(_title(passage), passage.text) for passage in passages]
         return prompt_of(question or WHOLE, sources, self.length.asked_for)
 
-    def _n_tokens(self, question: str, passages: Sequence[Passage]) -> int:
+    def _n_prompt_tokens(self, question: str, passages: Sequence[Passage]) -> int:
         return self.generator.n_tokens(self._prompt(question, passages))
+
+
+def is_refusal(sentence: str) -> bool:
+    """Whether a sentence only says, in the words that the prompt asks for, that nothing is said."""
+    return sentence.lower().startswith(_REFUSAL)
 
 
 def _sentences(pieces: Iterator[str]) -> Iterator[str]:

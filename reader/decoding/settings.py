@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 from .repetition import PenaltyForm
 
@@ -55,6 +56,10 @@ class Decoding:
                 raise ValueError(f"{name} is {getattr(self, name)}, which decoding cannot use")
 
 
+_KINDS: Mapping[str, type[int] | type[float] | tuple[str, ...]] = {
+    name: get_args(kind) or kind for name, kind in get_type_hints(Decoding).items()
+}
+
 PRESETS: Mapping[str, Decoding] = {
     "factual": Decoding(),
     "summary": Decoding("beam", beams=4, length_exponent=0.6, blocked_ngrams=3),
@@ -70,3 +75,35 @@ def preset(name: str, **given: Any) -> Decoding:
     if name not in PRESETS:
         raise ValueError(f"{name!r} is no preset of decoding; there are {', '.join(PRESETS)}")
     return replace(PRESETS[name], **given)
+
+
+def given_decoding(name: str, given: Sequence[str]) -> Decoding:
+    """A preset with what is given as "temperature=0.5" in its place; a later value replaces an earlier one.
+
+    ValueError: an unknown preset or name, a value that is no number (of `method` and `penalty_form`: none of
+    theirs), or one that decoding cannot use.
+    """
+    values: dict[str, Any] = {}
+    for text in given:
+        field, equals, value = text.partition("=")
+        if not equals or field not in _KINDS:
+            raise ValueError(f"{text!r} is no NAME=VALUE of decoding; there are {', '.join(_KINDS)}")
+        values[field] = _value(field, value)
+    return preset(name, **values)
+
+
+def _value(field: str, text: str) -> str | int | float:
+    kind = _KINDS[field]
+    if isinstance(kind, tuple):
+        if text not in kind:
+            raise ValueError(f"{field} is one of {', '.join(kind)}, not {text!r}")
+        return text
+    try:
+        number = kind(text)
+    except ValueError:
+        raise ValueError(
+            f"{field} is a number{' without a fraction' * (kind is int)}, not {text!r}"
+        ) from None
+    if not math.isfinite(number):
+        raise ValueError(f"{field} is {text}, which decoding cannot use")
+    return number

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from spanwise.reader.decoding.settings import PRESETS, Decoding, preset
+from spanwise.reader.decoding.settings import PRESETS, Decoding, given_decoding, preset
 
 USED = {
     "factual": {"method": "greedy"},
@@ -49,3 +49,26 @@ def test_an_unknown_preset_is_named():
 def test_a_number_out_of_range_is_refused_by_name(given):
     with pytest.raises(ValueError, match=next(iter(given))):
         preset("general", **given)
+
+
+def test_text_replaces_numbers_of_a_preset():
+    found = given_decoding("general", ["temperature=0.5", "seed=3", "seed=4", "penalty_form=logit"])
+    assert found == preset("general", temperature=0.5, seed=4, penalty_form="logit")
+    assert given_decoding("summary", ["method=greedy"]) == preset("summary", method="greedy")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("heat=1", "'heat=1' is no NAME=VALUE of decoding; there are method, temperature, top_k"),
+        ("temperature", "'temperature' is no NAME=VALUE"),
+        ("temperature=warm", "temperature is a number, not 'warm'"),
+        ("temperature=nan", "temperature is nan, which decoding cannot use"),
+        ("beams=2.5", "beams is a number without a fraction, not '2.5'"),
+        ("beams=0", "beams is 0, which decoding cannot use"),
+        ("method=guess", "method is one of greedy, beam, sample, contrastive, not 'guess'"),
+    ],
+)
+def test_text_that_is_no_number_of_decoding_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        given_decoding("general", [given])
