@@ -29,9 +29,12 @@ class SentenceScores:
         self.sentences, self.offsets, self.windows = sentences, offsets, windows
 
     def of(self, span: TokenSpan) -> float:
-        """The mean of its tokens' logits over the null position's; NaN where no sentence is scored."""
+        """That of the sentences which hold the span; see `between`."""
         at = int(self.offsets[span.first, 0]), int(self.offsets[span.last, 1])
-        start, end = enclosing_sentences(self.sentences, *at)
+        return self.between(*enclosing_sentences(self.sentences, *at))
+
+    def between(self, start: int, end: int) -> float:
+        """The mean of the tokens' logits over the null position's; NaN where no sentence is scored."""
         first, after = (int(np.searchsorted(self.offsets[:, 0], edge)) for edge in (start, end))
         best, score = 0, math.nan
         for window in self.windows:

@@ -73,6 +73,24 @@ class SpanReader:
         [windows] = self.logits([pair])
         return token_scores(pair.passage.offsets, windows, self.answers_null)
 
+    def sentence_scores(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        sentences: Sequence[Sequence[tuple[int, int]]],
+    ) -> list[list[float]]:
+        """How much each sentence of each passage speaks for carrying the answer, as a logit over "no answer".
+
+        `sentences` are spans in `passage.text`. Above 0 it speaks for it; NaN from a model that does not
+        score sentences, and for a span without tokens.
+        """
+        inputs = self._inputs([question], [(0, passage) for passage in passages])
+        scored = []
+        for pair, logits, spans in zip(inputs, self.logits(inputs), sentences, strict=True):
+            scores = SentenceScores(spans, pair.passage.offsets, logits)
+            scored.append([scores.between(start, end) for start, end in spans])
+        return scored
+
     def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
         """The tokens of each passage with those of its question, which is given by its number."""
         asked = tokenize(self.tokenizer, questions)

@@ -6,7 +6,7 @@ DIR, or else SPANWISE_DATA, holds the data sets that `summary_sets` reads. Docum
 of which the best `--passages` by tf-idf with the question are summarized, as after retrieval. Printed are
 means of ROUGE F1 (stemmed, the best of several references), distinct-2 over all summaries of a system, words
 of a summary, and the difference in ROUGE-L to lead-3 with its 95 % interval and p, corrected for all rows.
-`--vectors` adds LexRank with vectors of the built-in encoder, which takes longer.
+`--reader` adds what `spanwise summarize` does: LexRank with the built-in reader, which takes longer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 
 from summary_sets import SETS, Case
-from summary_systems import LEAD, SYSTEMS, VECTORS, System, Task, tasks, vector_lexrank
+from summary_systems import LEAD, READ, SYSTEMS, System, Task, read_lexrank, tasks
 
 from spanwise.eval.significance.comparison import Comparison, compare
 from spanwise.eval.significance.pairing import Asked, Scored, pair
@@ -100,13 +100,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--n", type=int, help="so many questions, drawn by a fixed seed (default: all)")
     for name, value in asdict(Weights()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value, help=f"default {value}")
-    parser.add_argument("--vectors", action="store_true", help="with vectors of the built-in encoder, too")
+    parser.add_argument("--reader", action="store_true", help="with the built-in reader, too")
     given = parser.parse_args(arguments)
     if given.data is None:
         parser.error("name a folder with --data, or set SPANWISE_DATA")
     found = tasks(drawn(given.name, given.data, given.n), given.passages)
     weights = Weights(**{name: getattr(given, name) for name in asdict(Weights())})
-    systems = SYSTEMS | ({VECTORS: vector_lexrank} if given.vectors else {})
+    systems = SYSTEMS | ({READ: read_lexrank} if given.reader else {})
     print(f"{given.name}: {len(found)} questions, the best {given.passages} passages of each document\n")
     print(table(rows(found, systems, Limits(given.sentences, given.words), weights)))
 

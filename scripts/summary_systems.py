@@ -5,6 +5,7 @@ All but the first see the best passages of the document by tf-idf with the quest
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,8 @@ from summary_sets import Case
 from spanwise.corpora.passages import split
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.index.analysis import Analyzer
-from spanwise.reader.summary.extractive import Limits, Vectors, Weights, extract
+from spanwise.pipelines.summarizing.extracted import ASKED
+from spanwise.reader.summary.extractive import Limits, Weights, extract
 from spanwise.reader.summary.similarity import (
     idf_modified_cosine,
     inverse_sentence_frequency,
@@ -26,10 +28,10 @@ from spanwise.reader.summary.similarity import (
 from spanwise.types import Passage
 
 if TYPE_CHECKING:
-    from spanwise.models.encoder import TextEncoder
+    from spanwise.reader.span_reader import SpanReader
 
 ANALYZER = Analyzer()
-LEAD, VECTORS = "lead-3", "the same with vectors"
+LEAD, READ = "lead-3", "the same with the reader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +118,19 @@ def lexrank(task: Task, limits: Limits, weights: Weights) -> str:
     return _joined(task, limits, task.asked, weights)
 
 
-def vector_lexrank(task: Task, limits: Limits, weights: Weights) -> str:
-    """The same with vectors of the built-in encoder."""
-    rows = encoder().encode([*task.sentences, task.case.question])
-    return _joined(task, limits, task.asked, weights, Vectors(rows[:-1], rows[-1]))
+def read_lexrank(task: Task, limits: Limits, weights: Weights) -> str:
+    """The same with what the built-in reader makes of each sentence, as `spanwise summarize` does it."""
+    scored = reader().sentence_scores(task.case.question, task.passages, task.spans)
+    told = [0.0 if math.isnan(score) else 1 / (1 + math.exp(-score)) for row in scored for score in row]
+    return _joined(task, limits, task.asked, ASKED, told)
 
 
 @cache
-def encoder() -> TextEncoder:
-    """The built-in encoder, loaded once."""
-    from spanwise.models.encoder import TextEncoder
+def reader() -> SpanReader:
+    """The built-in reader, loaded once."""
+    from spanwise.reader.builtin import load_reader
 
-    return TextEncoder.load()
+    return load_reader("builtin", split=sentence_spans)
 
 
 def _joined(
@@ -135,9 +138,9 @@ def _joined(
     limits: Limits,
     asked: Sequence[str],
     weights: Weights,
-    vectors: Vectors | None = None,
+    relevance: Sequence[float] | None = None,
 ) -> str:
-    chosen = extract(task.passages, task.spans, ANALYZER.terms, asked, limits, weights, vectors)
+    chosen = extract(task.passages, task.spans, ANALYZER.terms, asked, limits, weights, relevance)
     return " ".join(one.span.text for one in chosen)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Protocol
 
 from spanwise.types import Passage
 
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import Analyzer
-from ...reader.summary.extractive import Chosen, Limits, Vectors, Weights, extract
+from ...reader.summary.extractive import Chosen, Limits, Weights, extract
 from ...reader.summary.fragments import FRAGMENT, wholeness
 from ...reader.support.verdict import Verdict
 from .citing import Citer, Piece
@@ -21,68 +20,83 @@ from .summary import SummarySentence
 
 NAME = "extractive"
 MOST_SENTENCES = 600  # compared with one another at once
-LEAST_ANSWERED = 0.5  # of the question's terms
 KEPT = 3  # times as many sentences as are wanted come out of each block
+LEAST_RELEVANCE = 0.5  # of the best sentence: it speaks for an answer rather than for none
 
 
-# The first sentences of files are bylines as often as leads, and questions seldom have the text's words.
-WEIGHTS = Weights(share=0.8, opening=0.0)
+# The first sentences of files are bylines as often as leads. With a question, the reader knows what stands
+# before a sentence, so that one which leans on that, or is the row of a table, may be the answer.
+PLAIN = Weights(opening=0.0)
+ASKED = Weights(opening=0.0, leaning=1.0, fragment=0.5)
 
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # unit rows, (n, d)
-Candidates = list[tuple[Passage, list[tuple[int, int]]]]
+Place = tuple[int, int]  # of a sentence in the text of its passage
+Candidates = list[tuple[Passage, list[Place]]]
+
+
+class SentenceReader(Protocol):
+    """What says how much sentences speak for carrying the answer; see `reader.span_reader`."""
+
+    def sentence_scores(
+        self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[Place]]
+    ) -> list[list[float]]:
+        """A logit over "no answer" for each sentence of each passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """What sentences are compared by: the terms of an analyzer and, with a question, vectors of `encode`.
-
-    A sentence's vector is that of its headings and its words: what "it" is stands in the heading as often.
-    """
+    """Chooses sentences by the terms of an analyzer and, for a question, by what a reader says of them."""
 
     analyzer: Analyzer
-    encode: Encode
+    reader: Callable[[], SentenceReader]
     citer: Citer
 
     def sentences(self, question: str, passages: Sequence[Passage], length: Length) -> list[SummarySentence]:
         """The chosen sentences in reading order, each citing itself.
 
-        Headings, rows, code and crumbs are chosen only where there is nothing else. Where there are more
-        sentences than can be compared, blocks of consecutive passages are narrowed first. With a question,
-        there is no summary where the sentences and the headings above them have too few of its terms: they
-        would be about something else.
+        Without a question, headings, rows, code and crumbs are chosen only where there is nothing else. Where
+        there are more sentences than can be compared, blocks of consecutive passages are narrowed first. With
+        a question, there is no summary where no sentence speaks for an answer: it would be of something else.
         """
         every: Candidates = [(passage, sentence_spans(passage.text)) for passage in passages]
-        candidates = _whole(every) or every
+        candidates = every if question else _whole(every) or every
+        relevance = self._relevance(question, candidates) if question else {}
+        if question and max(relevance.values(), default=0.0) < LEAST_RELEVANCE:
+            return []
+        asked = self.analyzer.question_terms(question) if question else ()
         while len(blocks := _blocks(candidates)) > 1:
             wider = Limits(KEPT * length.sentences)
-            candidates = [row for block in blocks for row in _rows(self._extract(question, block, wider))]
-        chosen = self._extract(question, candidates, Limits(length.sentences, length.words))
-        if question and self._share_answered(question, chosen) < LEAST_ANSWERED:
-            return []
-        cite = self.citer.cite
+            rows = [_rows(self._extract(asked, block, wider, relevance)) for block in blocks]
+            candidates = [row for block in rows for row in block]
+        chosen = self._extract(asked, candidates, Limits(length.sentences, length.words), relevance)
         return [
-            SummarySentence(one.span.text, cite([Piece(one.span, one.passage)]), 1.0, Verdict.SUPPORTED)
+            SummarySentence(
+                one.span.text, self.citer.cite([Piece(one.span, one.passage)]), 1.0, Verdict.SUPPORTED
+            )
             for one in chosen
         ]
 
-    def _extract(self, question: str, candidates: Candidates, limits: Limits) -> tuple[Chosen, ...]:
-        passages, spans = [passage for passage, _ in candidates], [spans for _, spans in candidates]
-        if not question:
-            return extract(passages, spans, self.analyzer.terms, (), limits, WEIGHTS)
-        texts = [
-            " ".join([*passage.heading, passage.text[start:end]])
-            for passage, of_passage in candidates
-            for start, end in of_passage
-        ]
-        rows = self.encode([question, *texts])
-        terms, vectors = self.analyzer.question_terms(question), Vectors(rows[1:], rows[0])
-        return extract(passages, spans, self.analyzer.terms, terms, limits, WEIGHTS, vectors)
+    def _relevance(self, question: str, candidates: Candidates) -> dict[tuple[int, Place], float]:
+        """How probably each sentence carries the answer, by passage and place: the sigmoid of its logit."""
+        passages, places = [passage for passage, _ in candidates], [spans for _, spans in candidates]
+        scored = self.reader().sentence_scores(question, passages, places)
+        return {
+            (passage.id, place): 0.0 if math.isnan(score) else 1 / (1 + math.exp(-score))
+            for (passage, spans), scores in zip(candidates, scored, strict=True)
+            for place, score in zip(spans, scores, strict=True)
+        }
 
-    def _share_answered(self, question: str, chosen: Sequence[Chosen]) -> float:
-        """The share of the question's terms that the sentences, or the headings above them, have."""
-        terms = set(self.analyzer.question_terms(question))
-        texts = [text for one in chosen for text in (one.span.text, *one.passage.heading)]
-        return len(terms & {term for text in texts for term in self.analyzer.terms(text)}) / len(terms)
+    def _extract(
+        self,
+        asked: Sequence[str],
+        candidates: Candidates,
+        limits: Limits,
+        relevance: Mapping[tuple[int, Place], float],
+    ) -> tuple[Chosen, ...]:
+        passages, places = [passage for passage, _ in candidates], [spans for _, spans in candidates]
+        if not relevance:
+            return extract(passages, places, self.analyzer.terms, asked, limits, PLAIN)
+        told = [relevance[passage.id, place] for passage, spans in candidates for place in spans]
+        return extract(passages, places, self.analyzer.terms, asked, limits, ASKED, told)
 
 
 def _whole(candidates: Candidates) -> Candidates:

@@ -86,7 +86,7 @@ def summary_sentences(
             gathered,
             snapshot,
             generation.analyzer,
-            lambda texts: library.encoder.encode_passages(texts),
+            lambda: library._models.reader("builtin"),
         ),
         *(wanted, name, strict, writing, took),
     )

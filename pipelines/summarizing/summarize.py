@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Generator as Pieces
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from spanwise.types import Passage
@@ -15,7 +15,7 @@ from ...reader.support.verdict import Verdict
 from ...reader.support.whole import inconsistent
 from ..support_check import checker
 from .citing import Citer
-from .extracted import NAME, Encode, Extractor
+from .extracted import NAME, Extractor, SentenceReader
 from .gathered import Gathered
 from .lengths import Length
 from .summary import Summary, SummarySentence
@@ -30,7 +30,7 @@ Sentences = Pieces[SummarySentence, None, list[Passage]]
 class Summarizer:
     """What one summary takes: its passages, the analysis of words, how long it is to be, and who writes it.
 
-    Without `writing` the sentences are chosen from the passages, for a question with vectors of `encode`.
+    Without `writing` the sentences are chosen from the passages, for a question by what `reader` gives.
     `strict` drops what is not supported.
     """
 
@@ -38,7 +38,7 @@ class Summarizer:
     gathered: Gathered
     snapshot: Snapshot
     analyzer: Analyzer
-    encode: Encode
+    reader: Callable[[], SentenceReader]
     length: Length
     retriever: str
     strict: bool = False
@@ -73,7 +73,7 @@ class Summarizer:
             left_out = yield from writer.write(self.question, passages)
             self.n_tokens = writer.n_tokens
             return left_out
-        extractor = Extractor(self.analyzer, self.encode, citer)
+        extractor = Extractor(self.analyzer, self.reader, citer)
         yield from extractor.sentences(self.question, passages, self.length)
         return []
 

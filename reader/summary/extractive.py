@@ -1,7 +1,7 @@
 """Extractive summaries: sentences of passages, word for word, that say most about a question or in all.
 
 Biased LexRank scores the sentences, fragments are scored down, and maximal marginal relevance takes them one
-by one, none that repeats another. What a term is and what vectors sentences have is handed in.
+by one, none that repeats another. What a term is, and what else speaks for a sentence, is handed in.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.types import Passage, Span
 
-from .fragments import FRAGMENT, wholeness
+from .fragments import FRAGMENT, LEANING, WHOLE, wholeness
 from .lexrank import lexrank
 from .mmr import mmr
 from .opening import opening_factors
@@ -22,7 +21,6 @@ from .relevance import blended_relevance, scaled, term_relevance
 from .repeats import is_repeat
 from .similarity import (
     Floats,
-    blended_cosine,
     idf_modified_cosine,
     inverse_sentence_frequency,
     term_counts,
@@ -49,23 +47,18 @@ class Limits:
 class Weights:
     """What counts how much; the values given are those that docs/summaries.md says how to choose.
 
-    `bias` of the walk to the question, `plain_bias` without one, `trade` of MMR, `share` of vectors,
-    `opening` of a document's first sentences.
+    `bias` of the walk to the question, `plain_bias` without one, `trade` of MMR, `share` of the relevance
+    that is handed in, `opening` of a document's first sentences; `leaning` and `fragment` are the factors of
+    sentences that lean on others, and of what is none.
     """
 
     bias: float = 0.9
     plain_bias: float = 0.15
     trade: float = 0.9
-    share: float = 0.5
+    share: float = 0.7
     opening: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """A row for each sentence, those of the first passage first, (n, d); and that of the question, (d,)."""
-
-    sentences: NDArray[np.floating]
-    question: NDArray[np.floating] | None = None
+    leaning: float = LEANING
+    fragment: float = FRAGMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +72,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    row: int  # of the vectors
+    row: int  # as they are given
     rank: int  # of the document: where the first of its passages stands
     span: Span
     passage: Passage
@@ -92,29 +85,29 @@ def extract(
     question: Sequence[str] = (),
     limits: Limits = Limits(),
     weights: Weights = Weights(),
-    vectors: Vectors | None = None,
+    relevance: Sequence[float] | None = None,
 ) -> tuple[Chosen, ...]:
     """The chosen sentences in reading order: documents as they were retrieved, in each by place.
 
     `sentences` are the spans of each passage's sentences in `passage.text`; `terms` are those of a text,
-    `question` those of the question, without its stop words. Without a question, or where no sentence has
+    `question` those of the question, without its stop words; `relevance` says how much each sentence has to
+    do with it, at least 0, in the order of passages and spans. Without a question, or where no sentence has
     to do with it, the most central sentences are chosen. Of sentences that overlap in a document, as those of
     overlapping passages do, the first counts. One that no longer fits `limits.words` is passed over for
     the next that does. Each `span.text` stands word for word at its place, and which sentences are chosen
     does not depend on the order of the passages; ties go by (document id, start).
 
-    ValueError: a span outside of its passage, another number of passages than of lists of spans, vectors
-    that do not fit.
+    ValueError: a span outside of its passage, another number of passages than of lists of spans, relevance
+    that does not fit.
     """
     given = list(_sentences(passages, sentences))
-    if vectors is not None and len(vectors.sentences) != len(given):
-        raise ValueError(f"{len(vectors.sentences)} vectors for {len(given)} sentences")
+    if relevance is not None and len(relevance) != len(given):
+        raise ValueError(f"relevance of {len(relevance)} for {len(given)} sentences")
     kept = _apart(given)
     words = [list(terms(one.span.text)) for one in kept]
-    if vectors is not None:
-        vectors = Vectors(np.asarray(vectors.sentences)[[one.row for one in kept]], vectors.question)
-    score, likeness = _scored(words, question, weights, vectors)
-    score = scaled(score * _standing(kept, weights.opening))
+    told = None if relevance is None else [relevance[one.row] for one in kept]
+    score, likeness = _scored(words, question, weights, told)
+    score = scaled(score * _standing(kept, weights))
     fits = _Fits([one.span.text for one in kept], words, limits)
     order = mmr(score, likeness, weights.trade, limits.sentences, fits)
     order.sort(key=lambda at: (kept[at].rank, kept[at].span.start))
@@ -153,16 +146,21 @@ def _apart(given: Sequence[_Sentence]) -> list[_Sentence]:
     return kept
 
 
-def _standing(kept: Sequence[_Sentence], opening: float) -> Floats:
+def _standing(kept: Sequence[_Sentence], weights: Weights) -> Floats:
     """(n,): the factors for whether a sentence can stand alone and for where it stands."""
-    whole = np.array([wholeness(one.span.text) for one in kept])
+    factors = {WHOLE: WHOLE, LEANING: weights.leaning, FRAGMENT: weights.fragment}
+    kinds = [wholeness(one.span.text) for one in kept]
     documents, starts = [one.span.document_id for one in kept], [one.passage.start for one in kept]
-    found: Floats = whole * opening_factors(documents, starts, (whole > FRAGMENT).tolist(), opening)
+    openings = opening_factors(documents, starts, [kind > FRAGMENT for kind in kinds], weights.opening)
+    found: Floats = np.array([factors[kind] for kind in kinds]) * openings
     return found
 
 
 def _scored(
-    words: Sequence[Sequence[str]], question: Sequence[str], weights: Weights, vectors: Vectors | None
+    words: Sequence[Sequence[str]],
+    question: Sequence[str],
+    weights: Weights,
+    told: Sequence[float] | None,
 ) -> tuple[Floats, Floats]:
     """The score (n,) of each sentence and how alike they are (n, n)."""
     columns = vocabulary(words)
@@ -170,10 +168,8 @@ def _scored(
     idf = inverse_sentence_frequency(counts)
     likeness = idf_modified_cosine(counts, idf)
     relevance = term_relevance(counts, term_counts([question], columns)[0], idf)
-    if vectors is not None:
-        likeness = blended_cosine(likeness, vectors.sentences, weights.share)
-        if vectors.question is not None:
-            relevance = blended_relevance(relevance, vectors.sentences, vectors.question, weights.share)
+    if told is not None:
+        relevance = blended_relevance(relevance, told, weights.share)
     bias = weights.bias if relevance.any() else weights.plain_bias
     return lexrank(likeness, relevance, bias), likeness
 

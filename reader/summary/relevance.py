@@ -1,11 +1,11 @@
-"""How much sentences have to do with a question: shared terms, and the cosine with its vector."""
+"""How much sentences have to do with a question: by shared terms, and by what a reader makes of them."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from .similarity import Floats, finite_vectors, unit_rows
+from .similarity import Floats
 
 
 def term_relevance(counts: Floats, asked: Floats, idf: Floats) -> Floats:
@@ -21,24 +21,26 @@ def term_relevance(counts: Floats, asked: Floats, idf: Floats) -> Floats:
     return found
 
 
-def blended_relevance(
-    lexical: Floats, vectors: NDArray[np.floating], question: NDArray[np.floating], share: float
-) -> Floats:
-    """(n,) float64, 0..1: relevance in terms, scaled to a best of 1, blended with that in vectors.
+def blended_relevance(lexical: Floats, given: ArrayLike, share: float) -> Floats:
+    """(n,) float64: relevance in terms blended with one that comes from elsewhere, each at a sum of 1.
 
-    (1 - share) lexical / max(lexical) + share max(0, cos(v_i, q)) for vectors (n, d) and (d,).
-    ValueError: a share outside of 0..1, shapes that do not fit, or a number that is not finite.
+    (1 - share) lexical / Σ lexical + share given / Σ given; what is all 0 adds nothing.
+    ValueError: a share outside of 0..1, another number of sentences, or a number below 0 or not finite.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share is {share}; expected 0..1")
-    rows = unit_rows(finite_vectors(vectors, len(lexical)))
-    asked = unit_rows(finite_vectors(np.atleast_2d(question), 1))[0]
-    if asked.shape != rows.shape[1:]:
-        raise ValueError(
-            f"the question's vector has {len(asked)} numbers, those of sentences {rows.shape[1]}"
-        )
-    found: Floats = (1 - share) * scaled(lexical) + share * np.clip(rows @ asked, 0.0, 1.0)
-    return found
+    values = np.asarray(given, dtype=np.float64)
+    if values.shape != lexical.shape:
+        raise ValueError(f"relevance has the shape {values.shape}; expected {lexical.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("relevance holds a number that is below 0 or not finite")
+    return (1 - share) * _shares(lexical) + share * _shares(values)
+
+
+def _shares(values: Floats) -> Floats:
+    """The values at a sum of 1."""
+    values = scaled(values)  # first, so that the sum cannot overflow
+    return values / max(1.0, float(values.sum()))
 
 
 def scaled(values: Floats) -> Floats:

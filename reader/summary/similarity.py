@@ -1,4 +1,4 @@
-"""How alike sentences are: the cosine of their tf-idf vectors, blended with that of given vectors.
+"""How alike sentences are: the cosine of their tf-idf vectors.
 
 Term frequencies are a dense matrix of sentences and terms, which is meant for the sentences of the best
 passages of a question, hundreds of them, not for a collection.
@@ -58,28 +58,6 @@ def idf_modified_cosine(counts: Floats, idf: Floats) -> Floats:
     [[1.0, 0.707, 0.0], [0.707, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     return _cosines(counts * idf)
-
-
-def blended_cosine(lexical: Floats, vectors: NDArray[np.floating], share: float) -> Floats:
-    """(n, n) float64, 0..1 and 1 on the diagonal: the similarity in terms blended with that of vectors.
-
-    (1 - share) lexical + share max(0, cos(v_i, v_j)) for vectors (n, d): opposite sentences are no less
-    alike than unrelated ones, since the walk over them needs weights of at least 0. A vector of zeros is
-    like none. ValueError: a share outside of 0..1, another number of vectors, or one that is not finite.
-    """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share is {share}; expected 0..1")
-    return (1 - share) * lexical + share * _cosines(finite_vectors(vectors, len(lexical)))
-
-
-def finite_vectors(vectors: NDArray[np.floating], n: int) -> Floats:
-    """The vectors as (n, d) float64; ValueError for another shape or a number that is not finite."""
-    found = np.asarray(vectors, dtype=np.float64)
-    if found.ndim != 2 or len(found) != n:
-        raise ValueError(f"vectors have the shape {found.shape}; expected ({n}, d)")
-    if not np.isfinite(found).all():
-        raise ValueError("a vector holds a number that is not finite")
-    return found
 
 
 def unit_rows(rows: Floats) -> Floats:

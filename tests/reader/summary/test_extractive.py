@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.reader.summary.extractive import Limits, Vectors, Weights, extract
+from spanwise.reader.summary.extractive import Limits, Weights, extract
 from spanwise.types import Passage
 
 MILL = [
@@ -131,26 +130,29 @@ def test_fragments_come_last():
     assert texts(found) == [MILL[2]]
 
 
-def test_vectors_find_what_shares_no_term():
-    vectors = Vectors(np.eye(6)[:, ::-1], np.eye(6)[1])  # the question is like the fifth sentence
-    [best] = chosen(MILL, question="angling", limits=Limits(1), vectors=vectors, weights=Weights(share=0.5))
+def test_relevance_finds_what_shares_no_term():
+    told = [0, 0, 0, 0, 0.9, 0.1]
+    [best] = chosen(MILL, question="angling", limits=Limits(1), relevance=told)
     assert best.span.text == MILL[4]
 
 
-def test_vectors_keep_to_their_sentences_whatever_the_order():
+def test_relevance_keeps_to_its_sentences_whatever_the_order():
     given = [passage("b", MILL[:3]), passage("a", MILL[3:])]
-    vectors = Vectors(np.eye(6), np.eye(6)[4])
-    [best] = extract(
-        given, [spans(MILL[:3]), spans(MILL[3:])], terms, ["angling"], Limits(1), vectors=vectors
-    )
+    places = [spans(MILL[:3]), spans(MILL[3:])]
+    [best] = extract(given, places, terms, ["angling"], Limits(1), relevance=[0, 0, 0, 0, 1, 0])
     assert best.span.text == MILL[4]
 
 
-def test_a_share_of_zero_is_the_summary_without_vectors():
-    vectors = Vectors(np.eye(6), np.ones(6))
-    assert chosen(MILL, question="mill", vectors=vectors, weights=Weights(share=0.0)) == chosen(
-        MILL, question="mill"
-    )
+def test_a_share_of_zero_is_the_summary_without_relevance():
+    told = chosen(MILL, question="mill", relevance=[1, 2, 3, 4, 5, 6], weights=Weights(share=0.0))
+    assert told == chosen(MILL, question="mill")
+
+
+def test_a_fragment_counts_by_its_factor():
+    row = "| Ada Rook | miller |"
+    given = {"question": "miller", "limits": Limits(1), "relevance": [1, 0.8]}
+    assert texts(chosen([row, MILL[2]], **given)) == [MILL[2]]
+    assert texts(chosen([row, MILL[2]], **given, weights=Weights(fragment=1.0))) == [row]
 
 
 @pytest.mark.parametrize("sentences", [[], ["—"], ["Yes."], ["—", "—"], [MILL[0]] * 4, ["\x00 \ud800 ."]])
@@ -172,7 +174,7 @@ def test_a_span_outside_of_its_passage_is_refused(place):
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="1 passages and 0 lists"):
         extract([passage("a", MILL)], [], terms)
-    with pytest.raises(ValueError, match="2 vectors for 6 sentences"):
-        chosen(MILL, vectors=Vectors(np.ones((2, 3))))
+    with pytest.raises(ValueError, match="relevance of 2 for 6 sentences"):
+        chosen(MILL, relevance=[1.0, 2.0])
     with pytest.raises(ValueError, match="-1 sentences"):
         Limits(-1)

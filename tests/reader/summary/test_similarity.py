@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from spanwise.reader.summary.relevance import blended_relevance, scaled, term_relevance
 from spanwise.reader.summary.similarity import (
-    blended_cosine,
     idf_modified_cosine,
     inverse_sentence_frequency,
     term_counts,
@@ -64,28 +63,14 @@ def test_terms_without_a_column_are_passed_over():
     assert term_counts([["x", "a"]], {"a": 0}).tolist() == [[1.0]]
 
 
-def test_vectors_are_blended_by_their_share():
-    vectors = np.array([[3.0, 0.0], [0.0, 2.0], [-1.0, 0.0]])
-    found = blended_cosine(np.full((3, 3), 0.4), vectors, 0.25)
-    np.testing.assert_allclose(found, np.full((3, 3), 0.3) + 0.25 * np.eye(3))
-
-
 def test_huge_vectors_do_not_overflow():
     assert np.allclose(unit_rows(np.array([[1e300, 1e300]])), math.sqrt(0.5))
-
-
-@pytest.mark.parametrize("vectors", [np.ones((2, 3)), np.ones(3), np.full((3, 1), np.nan)])
-def test_vectors_that_do_not_fit_are_refused(vectors):
-    with pytest.raises(ValueError, match="vector"):
-        blended_cosine(np.eye(3), vectors, 0.5)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
 def test_a_share_outside_of_0_to_1_is_refused(share):
     with pytest.raises(ValueError, match="share"):
-        blended_cosine(np.eye(1), np.ones((1, 1)), share)
-    with pytest.raises(ValueError, match="share"):
-        blended_relevance(np.ones(1), np.ones((1, 1)), np.ones(1), share)
+        blended_relevance(np.ones(1), [1.0], share)
 
 
 def test_relevance_by_hand():
@@ -95,14 +80,17 @@ def test_relevance_by_hand():
     assert found.tolist() == pytest.approx([first, math.log(2) ** 2 * 2.5])
 
 
-def test_relevance_in_vectors_counts_by_its_share():
-    found = blended_relevance(np.array([4.0, 2.0]), np.eye(2), np.array([0.0, 5.0]), 0.5)
-    assert found.tolist() == [0.5, 0.75]
+def test_relevances_are_blended_at_a_sum_of_one():
+    found = blended_relevance(np.array([3.0, 1.0]), [0.0, 0.5], 0.25)
+    assert found.tolist() == [0.5625, 0.4375]
+    assert blended_relevance(np.zeros(2), [1.0, 3.0], 0.5).tolist() == [0.125, 0.375]
+    assert blended_relevance(np.array([1e308, 1e308]), [0.0, 0.0], 0.5).tolist() == [0.25, 0.25]
 
 
-def test_a_question_with_another_width_is_refused():
-    with pytest.raises(ValueError, match="3 numbers, those of sentences 2"):
-        blended_relevance(np.ones(2), np.eye(2), np.ones(3), 0.5)
+@pytest.mark.parametrize("given", [[1.0], [1.0, -0.1], [1.0, math.nan], [math.inf, 1.0], [[1.0], [1.0]]])
+def test_relevance_that_does_not_fit_is_refused(given):
+    with pytest.raises(ValueError, match="relevance"):
+        blended_relevance(np.ones(2), given, 0.5)
 
 
 def test_what_is_all_zero_is_not_scaled():
