@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from spanwise.types import Passage
 
-from ...corpora.sentences import sentence_spans
 from ...index.analysis import Analyzer
 from ...reader.summary.extractive import Chosen, Limits, Vectors, Weights, extract
 from ...reader.summary.fragments import FRAGMENT, wholeness
 from ...reader.support.verdict import Verdict
 from .citing import Citer, Piece
+from .evidence import spans_without_orders
 from .lengths import Length
 from .summary import SummarySentence
 
@@ -46,12 +46,13 @@ class Extractor:
     def sentences(self, question: str, passages: Sequence[Passage], length: Length) -> list[SummarySentence]:
         """The chosen sentences in reading order, each citing itself.
 
-        Headings, rows, code and crumbs are chosen only where there is nothing else. Where there are more
+        Sentences that give orders to the reader are never chosen, headings, rows, code and crumbs only where
+        there is nothing else. Where there are more
         sentences than can be compared, blocks of consecutive passages are narrowed first. With a question,
         there is no summary where the sentences and the headings above them have too few of its terms: they
         would be about something else.
         """
-        every: Candidates = [(passage, sentence_spans(passage.text)) for passage in passages]
+        every: Candidates = [(passage, spans_without_orders(passage.text)) for passage in passages]
         candidates = _whole(every) or every
         while len(blocks := _blocks(candidates)) > 1:
             wider = Limits(KEPT * length.sentences)

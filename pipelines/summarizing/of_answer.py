@@ -13,6 +13,7 @@ from ...index.snapshot import Snapshot
 from ...reader.support.verdict import Verdict
 from ..support_check import checker
 from .citing import Citer, Piece
+from .evidence import n_orders
 from .extracted import NAME
 from .lengths import length_of
 from .summary import Summary, SummarySentence
@@ -52,6 +53,7 @@ def written_answer(
         timings_ms={**answer.timings_ms, "write": (time.perf_counter() - began) * 1000},
         decoding=asdict(writing.decoding) if writing else {},
         scope=answer.scope,
+        orders=n_orders(passages),
     )
 
 

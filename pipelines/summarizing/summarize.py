@@ -15,6 +15,7 @@ from ...reader.support.verdict import Verdict
 from ...reader.support.whole import inconsistent
 from ..support_check import checker
 from .citing import Citer
+from .evidence import n_orders
 from .extracted import NAME, Encode, Extractor
 from .gathered import Gathered
 from .lengths import Length
@@ -95,6 +96,7 @@ class Summarizer:
             decoding=asdict(self.writing.decoding) if self.writing else {},
             scope=self.gathered.scope,
             inconsistent=tuple(inconsistent([one.text for one in kept], check.content)),
+            orders=n_orders(self.gathered.passages),
         )
 
 
