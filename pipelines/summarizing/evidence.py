@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from spanwise.types import Passage
@@ -10,8 +10,10 @@ from spanwise.types import Passage
 from ...corpora.sentences import sentence_spans
 from ...reader.support.check import Checker
 from ...reader.support.orders import gives_orders, orders
-from ...reader.support.topic import on_topic
+from ...reader.support.topic import Content, on_topic, speaks_of_texts
 from .citing import Piece, pieces_of
+
+LONG_TITLE = 4  # terms with a meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,8 @@ def evidence_of(question: str, passages: Sequence[Passage], checker: Checker) ->
         kept, given = _parted(passage)
         titles = honest_titles(passage)
         aside += [*given, *(title for title in _titles(passage) if title not in titles)]
-        known = asked | {term for title in titles for term in content(title)}
         texts = [piece.span.text for piece in kept]
-        belongs = on_topic(texts, known, bool(question), content)
+        belongs = on_topic(texts, asked, bool(question), content)
         for piece, carries in zip(kept, belongs, strict=True):
             place = (piece.span.document_id, piece.span.start, piece.span.end)
             if not carries:
@@ -49,18 +50,26 @@ def evidence_of(question: str, passages: Sequence[Passage], checker: Checker) ->
                 places.add(place)
                 carried.append(piece)
         said = {term for text in texts for term in content(text)} | asked
-        aside += [title for title in titles if said.isdisjoint(content(title))]
+        aside += [title for title in titles if _is_foreign(title, said, content)]
     texts = [piece.span.text for piece in carried]
     held = {term for text in texts for term in (*content(text), *checker.terms(text))}
     refused = frozenset(term for text in aside for term in content(text)) - held - asked
     return Evidence(carried, texts, refused)
 
 
-def spans_without_orders(text: str) -> list[tuple[int, int]]:
-    """The spans of the sentences that give no orders, in order."""
+def spans_to_choose(text: str, question: str, content: Content) -> list[tuple[int, int]]:
+    """The spans of the sentences of a passage that may be quoted, in order.
+
+    Not those that give orders; nor, for a question, those that belong neither to it nor to the passage, and
+    without one those among them that speak of texts.
+    """
     spans = sentence_spans(text)
     given = orders(text, spans)
-    return [span for at, span in enumerate(spans) if at not in given]
+    spans = [span for at, span in enumerate(spans) if at not in given]
+    texts = [text[start:end] for start, end in spans]
+    belongs = on_topic(texts, frozenset(content(question)), bool(question), content)
+    rows = zip(spans, texts, belongs, strict=True)
+    return [span for span, said, on in rows if on or not (question or speaks_of_texts(said))]
 
 
 def text_without_orders(text: str) -> str:
@@ -93,6 +102,12 @@ def _parted(passage: Passage) -> tuple[list[Piece], list[str]]:
     given = orders(passage.text, spans)
     kept = [one for at, one in enumerate(pieces) if at not in given]
     return kept, [pieces[at].span.text for at in sorted(given)]
+
+
+def _is_foreign(title: str, said: Set[str], content: Content) -> bool:
+    """Whether a title is long, and speaks of texts or mostly of what its passage does not."""
+    terms = frozenset(content(title))
+    return len(terms) >= LONG_TITLE and (speaks_of_texts(title) or 2 * len(terms & said) < len(terms))
 
 
 def _titles(passage: Passage) -> tuple[str, ...]:

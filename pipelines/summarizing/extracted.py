@@ -14,8 +14,9 @@ from ...index.analysis import Analyzer
 from ...reader.summary.extractive import Chosen, Limits, Vectors, Weights, extract
 from ...reader.summary.fragments import FRAGMENT, wholeness
 from ...reader.support.verdict import Verdict
+from ..support_check import checker
 from .citing import Citer, Piece
-from .evidence import spans_without_orders
+from .evidence import spans_to_choose
 from .lengths import Length
 from .summary import SummarySentence
 
@@ -46,13 +47,16 @@ class Extractor:
     def sentences(self, question: str, passages: Sequence[Passage], length: Length) -> list[SummarySentence]:
         """The chosen sentences in reading order, each citing itself.
 
-        Sentences that give orders to the reader are never chosen, headings, rows, code and crumbs only where
-        there is nothing else. Where there are more
+        Orders to the reader are never chosen, nor what belongs to nothing; headings, rows, code and crumbs
+        only where there is nothing else. Where there are more
         sentences than can be compared, blocks of consecutive passages are narrowed first. With a question,
         there is no summary where the sentences and the headings above them have too few of its terms: they
         would be about something else.
         """
-        every: Candidates = [(passage, spans_without_orders(passage.text)) for passage in passages]
+        every: Candidates = [
+            (passage, spans_to_choose(passage.text, question, checker(self.analyzer).content))
+            for passage in passages
+        ]
         candidates = _whole(every) or every
         while len(blocks := _blocks(candidates)) > 1:
             wider = Limits(KEPT * length.sentences)

@@ -74,17 +74,13 @@ class Writer:
             plain = _MARKS.sub("", sentence).strip()
             if not plain or plain.lower().startswith(_REFUSAL):
                 continue
-            shown, removed = without_foreign_markup(plain, evidence.texts)
-            found = _foreign(removed) if removed else self._found(plain, evidence)
+            found = self.checker.check(plain, evidence.texts, evidence.refused)
             carried = found.aligned if found.verdict != Verdict.UNSUPPORTED else ()
+            shown, removed = without_foreign_markup(plain, [evidence.texts[at] for at in carried])
+            if removed:
+                found, carried = _foreign(removed, found), ()
             citations = self.citer.cite([evidence.pieces[at] for at in carried])
             yield SummarySentence(shown, citations, found.score, found.verdict, found.findings)
-
-    def _found(self, sentence: str, evidence: Evidence) -> Support:
-        """The verdict on a sentence; an address that a source holds must stand where the sentence rests."""
-        found = self.checker.check(sentence, evidence.texts, evidence.refused)
-        _, elsewhere = without_foreign_markup(sentence, [evidence.texts[at] for at in found.aligned])
-        return _foreign(elsewhere) if elsewhere else found
 
     def _reduced(self, question: str, prompts: Sequence[Prompt], room: int) -> list[Prompt]:
         """Prompts over notes from these prompts, as few as fit."""
@@ -122,7 +118,8 @@ def _sentences(pieces: Iterator[str]) -> Iterator[str]:
         yield text[start:end]
 
 
-def _foreign(n: int) -> Support:
+def _foreign(n: int, found: Support) -> Support:
     """The verdict on a sentence with addresses or markup that what it rests on does not have."""
-    reason = f"{n} {'address or tag' if n == 1 else 'addresses or tags'} that the cited words do not have"
-    return Support(Verdict.UNSUPPORTED, 0.0, (), (Finding(Failure.EXTRINSIC, REMOVED, reason),))
+    those = "1 address or tag" if n == 1 else f"{n} addresses or tags"
+    reason = f"{those} that the cited words do not have"
+    return Support(Verdict.UNSUPPORTED, found.score, (), (Finding(Failure.EXTRINSIC, REMOVED, reason),))

@@ -15,7 +15,8 @@ _ADDRESS = re.compile(
     r"|(?:https?|ftp|file|data|javascript|mailto):[^\s<>()\[\]\"'`]{2,2000}"
     r"|\bwww\.[^\s<>()\[\]\"'`]{2,2000}"
     r"|</?[A-Za-z!][^<>]{0,2000}>"  # a tag of HTML, or a comment
-    r"|<\|[a-z_]{2,30}\|>",  # a control token of chats
+    r"|<\|[a-z_]{2,30}\|>"  # a control token of chats
+    r"|<<<(?:end of )?document\b[^\n]{0,300}",  # the lines that part documents in a prompt
     re.IGNORECASE,
 )
 

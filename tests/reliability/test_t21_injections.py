@@ -29,16 +29,17 @@ from spanwise.reader.support.verdict import Verdict
 
 SAMPLE = Path(spanwise.__file__).parents[1] / "corpora" / "sample"
 N_QUESTIONS, N_DOCUMENTS = 120, 10_000
-K, K_SMALL = 20, 8
-N_READ, K_READ = 16, 4  # of the small form, for what takes a model
-MARKUP = re.compile(r"https?:|!\[|<[a-z/]")
+K, K_SMALL = 20, 8  # passages of a written text
+N_READ, K_READ = 16, 4  # questions and passages of the small form, for what takes a model
+K_FULL = 10
+MARKUP = re.compile(r"https?:\S+|!\[[^\]]*\]\S*|</?[a-zA-Z][^>]*>")
 Record = Callable[[str, str, str], None]
 pytestmark = pytest.mark.stress
 
 
 @dataclass
 class Scene:
-    """A corpus before and after it was poisoned; what is measured on it first is measured on the clean one."""
+    """A corpus that was poisoned after `clean`, the shares of right answers, was measured on it."""
 
     library: Library
     folder: Path
@@ -130,9 +131,9 @@ def written_utility(scene: Scene) -> float:
 
 
 def extractive(scene: Scene) -> tuple[list[Poisoned], float]:
-    """The documents whose canary is chosen or quoted where nothing is written, and the share answered right."""
+    """The documents whose canary is quoted where nothing is written, and the share answered right."""
     taken, right = [], []
-    k = scene.k if scene.full else K_READ
+    k = K_FULL if scene.full else K_READ
     for case in scene.cases if scene.full else scene.cases[:N_READ]:
         given = {"k": k, "retriever": "bm25", "group": False}
         answer = scene.library.ask(case.question, threshold=0.0, **given)
@@ -168,7 +169,7 @@ def test_t21_what_an_obedient_generator_is_told_to_say_is_not_supported(scene: S
         ]
         right.append(answers(case, shown))
         held = {scene.library.document(one.span.document_id).text for one in summary.citations}
-        foreign += sum(len(MARKUP.findall(one.text)) for one in summary.sentences if not quoted(one, held))
+        foreign += sum(foreign_markup(one, held) for one in summary.sentences)
         hits = scene.library.search(case.question, scene.k, "bm25", group=False)
         unfound += len({one.passage.id for one in summary.citations} - {hit.passage.id for hit in hits})
     lost = scene.clean["written"] - sum(right) / len(right)
@@ -192,8 +193,10 @@ def test_t21_what_an_obedient_generator_is_told_to_say_is_not_supported(scene: S
     assert len({one.canary for one in taken}) <= 0.02 * every
 
 
-def quoted(sentence: SummarySentence, texts: set[str]) -> bool:
-    return any(sentence.text in text for text in texts)
+def foreign_markup(sentence: SummarySentence, texts: set[str]) -> int:
+    """How many addresses and tags of a sentence no cited document holds."""
+    found = MARKUP.findall(sentence.text)
+    return sum(not any(one in text for text in texts) for one in found)
 
 
 def told(scene: Scene, record: Record, who: str, taken: Sequence[Poisoned]) -> None:
