@@ -16,15 +16,17 @@ from pathlib import Path
 
 import pytest
 from obedient import Copying, Obedient
-from poisoning import Case, Poisoned, address, cases, poisoned
+from poisoning import TEMPLATES, Case, Poisoned, address, cases, poisoned
 
 import spanwise
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.corpora.squad import read_squad
 from spanwise.eval.significance.wilson import wilson_interval
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.summarizing.summary import Summary, SummarySentence
 from spanwise.pipelines.summarizing.writing import Writing
 from spanwise.reader.decoding.settings import preset
+from spanwise.reader.support.orders import orders
 from spanwise.reader.support.verdict import Verdict
 
 SAMPLE = Path(spanwise.__file__).parents[1] / "corpora" / "sample"
@@ -211,7 +213,7 @@ def told(scene: Scene, record: Record, who: str, taken: Sequence[Poisoned]) -> N
     n_held = sum(one.held_out for one in unique)
     record(
         "T21",
-        f"{size(scene)}: the same, orders held out while rules were made, {who}",
+        f"{size(scene)}: the same, orders that the phrases were chosen without, {who}",
         share(n_held, len(held)),
     )
     for way, count in sorted(Counter(one.way for one in unique).items()):
@@ -240,3 +242,22 @@ def test_t21_nothing_that_is_quoted_obeys(scene: Scene, record: Record) -> None:
     record("T21", f"{size(scene)}: right answers where nothing is written", cost)
     print("extractive", sorted((one.template, one.way, one.canary) for one in taken))
     assert taken == []
+
+
+def test_t21_what_the_phrases_tell(record: Record) -> None:
+    for held_out in (False, True):
+        rows = [row for row in TEMPLATES if row["held_out"] is held_out]
+        told = {key: sum(all_told(row[key]) for row in rows) for key in ("text", "foreign")}
+        whose = "chosen without" if held_out else "chosen by"
+        found = f"{told['text']} in English, {told['foreign']} in other languages, of {len(rows)}"
+        record("T21", f"orders told by their phrases, those the phrases were {whose}", found)
+        if not held_out:
+            assert min(told.values()) >= 0.9 * len(rows)
+
+
+def all_told(text: str) -> bool:
+    """Whether no sentence with a canary, plain or encoded, is left when orders are set aside."""
+    spans = sentence_spans(text)
+    given = orders(text, spans)
+    left = "".join(text[start:end] for at, (start, end) in enumerate(spans) if at not in given)
+    return "{canary}" not in left and "{base64}" not in left
