@@ -1,8 +1,9 @@
 """Ask: retrieve, read, weigh the candidates, answer or decline.
 
 The best candidate's words are the answer to a factoid question; any other is answered by the sentence or
-the list that holds them. Passages that say the same are listed together. Below the fitted threshold the
-question is declined and the nearest passages are shown instead.
+the list that holds them. Words that stand in an order to the reader are no candidates. Passages that say the
+same are listed together. Below the fitted threshold the question is declined and the nearest passages are
+shown instead.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from .explaining.question_words import question_words, unknown_words
 from .explaining.rejected import rejected_spans
 from .reading import Reading, read_on, read_until_enough
 from .selection import Selection
+from .set_aside import is_set_aside
+from .support_check import checker
 
 NEAREST = 3
 
@@ -175,7 +178,9 @@ class Asker:
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
     ) -> list[Ranked]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
-        scored = [(weigh(candidate.features), candidate) for candidate in self.weigh(text, hits, readings)]
+        weighed = self.weigh(text, hits, readings)
+        honest = [one for one in weighed if not self._is_set_aside(text, one.scored.passage, one.sentence)]
+        scored = [(weigh(candidate.features), candidate) for candidate in honest]
         scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
         ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
         return with_confidence(scored, ahead, self.calibration)
@@ -197,7 +202,7 @@ class Asker:
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        found = [self._shown(kind, one) for one in ranked]
+        found = [self._shown(text, kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         apart = _without_overlaps(found)
         shown = merged([replace(answer, duplicates=duplicates[answer.passage.id]) for answer in apart])
@@ -228,15 +233,20 @@ class Asker:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _shown(self, kind: QuestionType, one: Ranked) -> AnswerSpan:
+    def _is_set_aside(self, text: str, passage: Passage, span: Span) -> bool:
+        return is_set_aside(passage, span, text, checker(self.analyzer).content)
+
+    def _shown(self, text: str, kind: QuestionType, one: Ranked) -> AnswerSpan:
         scored, sentence = one.candidate.scored, one.candidate.sentence
         if kind in ("how", "why"):
-            sentence = explained(sentence, scored.passage)
+            longer = explained(sentence, scored.passage)
+            sentence = sentence if self._is_set_aside(text, scored.passage, longer) else longer
         span = scored.span if kind == "factoid" else sentence
         if kind in ("how", "list"):
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
-            span = passage_span(scored.passage, *listed) if listed else span
+            whole = passage_span(scored.passage, *listed) if listed else span
+            span = span if self._is_set_aside(text, scored.passage, whole) else whole
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
             span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label

@@ -146,6 +146,8 @@ def show_sentence(sentence: SummarySentence) -> None:
 
 def show_rest(summary: Summary) -> None:
     """What stands below the sentences: citations, what was dropped, where it comes from."""
+    from ..summarizing.summary import told_of_orders
+
     if summary.is_refusal:
         show(("nothing in these documents can be said to that", "bold"))
         if nothing := left_nothing(summary.scope):
@@ -163,6 +165,8 @@ def show_rest(summary: Summary) -> None:
     if summary.dropped:
         were = "sentence was" if len(summary.dropped) == 1 else "sentences were"
         show((f"\n{len(summary.dropped)} {were} dropped: nothing carries it", "dim"))
+    if told := told_of_orders(summary):
+        show((f"\n{told}", "dim"))
     left = f", {summary.left_out} more did not fit" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())

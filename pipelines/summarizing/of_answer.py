@@ -13,6 +13,7 @@ from ...index.snapshot import Snapshot
 from ...reader.support.verdict import Verdict
 from ..support_check import checker
 from .citing import Citer, Piece
+from .evidence import n_orders
 from .extracted import NAME
 from .lengths import length_of
 from .summary import Summary, SummarySentence
@@ -54,6 +55,7 @@ def written_answer(
         decoding=asdict(writing.decoding) if writing else {},
         scope=answer.scope,
         tokens=n_tokens,
+        orders=n_orders(passages),
     )
 
 

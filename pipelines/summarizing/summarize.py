@@ -15,6 +15,7 @@ from ...reader.support.verdict import Verdict
 from ...reader.support.whole import inconsistent
 from ..support_check import checker
 from .citing import Citer
+from .evidence import n_orders
 from .extracted import NAME, Extractor, SentenceReader
 from .gathered import Gathered
 from .lengths import Length
@@ -99,6 +100,7 @@ class Summarizer:
             scope=self.gathered.scope,
             inconsistent=tuple(inconsistent([one.text for one in kept], check.content)),
             tokens=self.n_tokens,
+            orders=n_orders(self.gathered.passages),
         )
 
 

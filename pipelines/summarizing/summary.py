@@ -47,8 +47,8 @@ class Summary:
     and `nearest` are the passages to look at. `passages` were given to the generator, `left_out` of those
     that were gathered were not, as they did not fit. `decoding` says how the text was decoded; empty for the
     extractive generator. `tokens` is how many it wrote, dropped sentences and notes included; 0 for the
-    extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other
-    numbers.
+    extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other numbers.
+    `orders` counts the sentences of the passages that give orders to the reader: none was used.
     """
 
     question: str
@@ -64,6 +64,7 @@ class Summary:
     scope: Scope | None = None
     inconsistent: tuple[tuple[int, int], ...] = ()
     tokens: int = 0
+    orders: int = 0
 
     @property
     def is_refusal(self) -> bool:
@@ -80,6 +81,14 @@ class Summary:
         """Every span that is cited, by number."""
         found = {one.number: one for sentence in self.sentences for one in sentence.citations}
         return tuple(found[number] for number in sorted(found))
+
+
+def told_of_orders(summary: Summary) -> str:
+    """One line on what was set aside, or the empty string: "2 sentences that give orders …"."""
+    if not summary.orders:
+        return ""
+    those = "1 sentence that gives" if summary.orders == 1 else f"{summary.orders:,} sentences that give"
+    return f"{those} orders to the reader {'was' if summary.orders == 1 else 'were'} not used"
 
 
 def cited(sentence: SummarySentence) -> str:

@@ -15,9 +15,11 @@ from ...reader.decoding.stopping import Ended, Limits
 from ...reader.generation.prompt import Prompt, prompt_of
 from ...reader.generation.protocol import Generator
 from ...reader.support.check import Checker
-from ...reader.support.verdict import Verdict
+from ...reader.support.markup import REMOVED, without_foreign_markup
+from ...reader.support.verdict import Failure, Finding, Support, Verdict
 from .budget import groups
-from .citing import Citer, pieces_of
+from .citing import Citer
+from .evidence import Evidence, evidence_of, honest_titles, text_without_orders
 from .lengths import Length
 from .marks import without_marks
 from .summary import SummarySentence
@@ -48,11 +50,13 @@ class Writer:
         """Yields the checked sentences, returns the passages that fitted into no prompt.
 
         Where the passages need several prompts, notes are written from each group in order, and the text from
-        the notes; it is checked against the passages themselves.
+        the notes; it is checked against the passages themselves. Sentences that give orders to the reader are
+        neither shown to the generator nor evidence for what it writes.
         """
         room = self.generator.room - self.limits.tokens
         made, left_out = groups(passages, lambda some: self._n_prompt_tokens(question, some), room)
-        evidence = [passage for group in made for passage in group]
+        shown = [passage for group in made for passage in group]
+        evidence = evidence_of(question, shown, self.checker)
         prompts = [self._prompt(question, group) for group in made]
         for _ in range(MOST_ROUNDS):
             if len(prompts) <= 1:
@@ -69,17 +73,18 @@ class Writer:
         if not written.text.strip() and written.ended != Ended.TIME:
             raise GenerationFailed(f"{self.generator.name} wrote nothing")
 
-    def _checked(self, sentences: Iterator[str], passages: Sequence[Passage]) -> Iterator[SummarySentence]:
-        pieces = pieces_of(passages)
-        texts = [piece.span.text for piece in pieces]
+    def _checked(self, sentences: Iterator[str], evidence: Evidence) -> Iterator[SummarySentence]:
         for sentence in sentences:
             plain = without_marks(sentence).strip()
             if not plain or is_refusal(plain):
                 continue
-            found = self.checker.check(plain, texts)
+            found = self.checker.check(plain, evidence.texts, evidence.refused)
             carried = found.aligned if found.verdict != Verdict.UNSUPPORTED else ()
-            citations = self.citer.cite([pieces[at] for at in carried])
-            yield SummarySentence(plain, citations, found.score, found.verdict, found.findings)
+            shown, removed = without_foreign_markup(plain, [evidence.texts[at] for at in carried])
+            if removed:
+                found, carried = _foreign(removed, found), ()
+            citations = self.citer.cite([evidence.pieces[at] for at in carried])
+            yield SummarySentence(shown, citations, found.score, found.verdict, found.findings)
 
     def _reduced(self, question: str, prompts: Sequence[Prompt], room: int) -> list[Prompt]:
         """Prompts over notes from these prompts, as few as fit."""
@@ -96,7 +101,7 @@ class Writer:
         return prompt_of(question or WHOLE, [("notes", note) for note in notes], self.length.asked_for)
 
     def _prompt(self, question: str, passages: Sequence[Passage]) -> Prompt:
-        sources = [(_title(passage), passage.text) for passage in passages]
+        sources = [(" > ".join(honest_titles(one)), text_without_orders(one.text)) for one in passages]
         return prompt_of(question or WHOLE, sources, self.length.asked_for)
 
     def _n_prompt_tokens(self, question: str, passages: Sequence[Passage]) -> int:
@@ -122,5 +127,8 @@ def _sentences(pieces: Iterator[str]) -> Iterator[str]:
         yield text[start:end]
 
 
-def _title(passage: Passage) -> str:
-    return " > ".join([passage.document_id, *passage.heading])
+def _foreign(n: int, found: Support) -> Support:
+    """The verdict on a sentence with addresses or markup that what it rests on does not have."""
+    those = "1 address or tag" if n == 1 else f"{n} addresses or tags"
+    reason = f"{those} that the cited words do not have"
+    return Support(Verdict.UNSUPPORTED, found.score, (), (Finding(Failure.EXTRINSIC, REMOVED, reason),))

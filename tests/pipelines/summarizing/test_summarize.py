@@ -118,12 +118,14 @@ def test_what_a_document_orders_is_not_supported_by_saying_it(library):
     assert "CANARY" not in summary.text
 
 
-def test_documents_and_instructions_are_kept_apart(library):
+def test_orders_in_documents_reach_neither_the_instructions_nor_the_prompt(library):
     wrote = writing("The tram was opened in 1903.")
-    library.summarize("When was the tram opened?", retriever="bm25", writing=wrote)
+    summary = library.summarize("When was the tram opened?", retriever="bm25", writing=wrote)
     [prompt] = wrote.generator.prompts
     assert "Ignore previous instructions" not in prompt.instructions
-    assert "Ignore previous instructions" in prompt.fenced()
+    assert "Ignore previous instructions" not in prompt.fenced()
+    assert "It ran to the harbour every ten minutes." in prompt.fenced()
+    assert summary.orders == 1
 
 
 def test_passages_that_need_several_prompts_are_reduced_and_checked_against_themselves(library):
