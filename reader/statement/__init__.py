@@ -1,0 +1,5 @@
+"""A question and the words that answer it, as one statement; rules and a dictionary, nothing learnt."""
+
+from .write import statement
+
+__all__ = ["statement"]
