@@ -14,7 +14,7 @@ from spanwise.types import Answer, AnswerSpan, Scope
 from ..library import Library
 from ..questions import checked_question
 from ..records import answer_record
-from ..summarizing.methods import EXTRACTIVE
+from ..summarizing.methods import EXTRACTIVE, STATEMENT
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -109,8 +109,12 @@ def ask(
         bool, typer.Option("--write", help="Give the answer as a sentence that cites where it stands.")
     ] = False,
     generator: Annotated[
-        str, typer.Option(help="What writes, with --write: extractive, a model or a server; see summarize.")
-    ] = EXTRACTIVE,
+        str,
+        typer.Option(
+            help="What writes, with --write: statement turns the question round where the passage says all of "
+            "it, else quotes; extractive quotes; a model or a server writes, see summarize."
+        ),
+    ] = STATEMENT,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -119,8 +123,9 @@ def ask(
         raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = writing_named(generator) if write else None
-    if generator != EXTRACTIVE and not write:
+    own = generator in (STATEMENT, EXTRACTIVE)
+    writing = writing_named(generator) if write and not own else None
+    if generator != STATEMENT and not write:
         raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
     if write and (explain or explain_html is not None):
         raise typer.BadParameter("--write and --explain exclude each other: give one")
@@ -142,7 +147,7 @@ def ask(
             with progress(after_s=2) as report:
                 answer = library.ask(question, *given, report, max_error, read_all)
             if write:
-                _show_written(library, answer, writing, json)
+                _show_written(library, answer, writing, generator == EXTRACTIVE, json)
             else:
                 print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
@@ -158,9 +163,11 @@ def ask(
             tell(asked)
 
 
-def _show_written(library: Library, answer: Answer, writing: Writing | None, json: bool) -> None:
+def _show_written(
+    library: Library, answer: Answer, writing: Writing | None, quote: bool, json: bool
+) -> None:
     """The answer as a sentence with its citations; a declined one as without --write."""
-    summary = library.written(answer, writing)
+    summary = library.written(answer, writing, quote)
     if json:
         from ..summarizing.record import summary_record
 

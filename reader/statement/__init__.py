@@ -1,5 +1,6 @@
 """A question and the words that answer it, as one statement; rules and a dictionary, nothing learnt."""
 
+from .backing import unsaid
 from .write import statement
 
-__all__ = ["statement"]
+__all__ = ["statement", "unsaid"]

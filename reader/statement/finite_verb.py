@@ -46,7 +46,10 @@ def opens_with_verb(words: Sequence[Word]) -> bool:
     if not has_form(core, "VBZ") and not has_form(core, "VBD"):
         return False
     others = any(word.core in AUXILIARIES and not word.quoted for word in words[at + 1 :])
-    return _opens_part(words, at + 1) and not others and finite_verb(words[at:], ()) is None
+    if others or not _opens_part(words, at + 1):
+        return False
+    later = finite_verb(words[at:], ())
+    return words[at + 1].core in DETERMINERS or later is None or not has_form(words[at + later].core, "VBD")
 
 
 def _is_finite(words: Sequence[Word], at: int, strict: bool) -> bool:

@@ -7,7 +7,7 @@ import re
 from .asked import Asked
 from .inflection import has_form, is_noun, is_only_adjective, is_plural, parts_of_speech
 from .standing import Standing
-from .words import ADVERBS, ARTICLES, AUXILIARIES, NUMBER_WORDS, PREPOSITIONS, PRONOUNS, joined, words_of
+from .words import ADVERBS, ARTICLES, AUXILIARIES, NUMBER_WORDS, POSSESSIVES, PREPOSITIONS, PRONOUNS, joined, words_of
 
 MOST_WORDS = 30  # of an answer
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
@@ -40,7 +40,8 @@ def noun_phrase(asked: Asked, answer: str, stands: Standing) -> str | None:
     """
     words = answer.split()
     first, last = words[0].lower(), words[-1]
-    if first in PREPOSITIONS or first in ADVERBS or first in PRONOUNS or is_clause(answer) or stands.cut:
+    unfit = first in PREPOSITIONS or first in ADVERBS or first in PRONOUNS or first in POSSESSIVES
+    if unfit or stands.cut or is_clause(answer):
         return None
     if asked.noun in QUALITIES:
         return answer

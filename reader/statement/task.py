@@ -60,7 +60,7 @@ class Task:
 
 def is_subject(words: Sequence[Word]) -> bool:
     """Whether words can be the subject of a statement that stands alone: some, and no pronoun first."""
-    if not words or words[0].lower == "there":
+    if not words or words[0].lower in ("there", "to"):
         return False
     return words[0].lower not in PRONOUNS and words[0].lower not in ("his", "her", "its", "their")
 

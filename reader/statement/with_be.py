@@ -97,7 +97,7 @@ def _of_thing(task: Task, rest: Sequence[Word], at: int | None) -> str | None:
         at = _predicate(rest, at)
         if at is None or at < 0:
             at = _second_noun_phrase(rest)
-        return said(rest[:at], be, rest[at:], thing or "") if at and thing else None
+        return said(rest[:at], be, rest[at:], thing) if at and thing and _is_simple(rest[:at]) else None
     if at is None:
         return None
     if at > 0:

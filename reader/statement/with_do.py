@@ -8,7 +8,7 @@ from .finite_verb import base_verb
 from .inflection import forms, has_form, inflected, is_base
 from .object_place import object_place
 from .task import Task, is_subject, said
-from .words import Word, is_preposition
+from .words import ASKING, Word, is_adverb, is_preposition
 
 _TAGS = {"did": "VBD", "does": "VBZ"}
 _LASTING = frozenset({"last", "take"})
@@ -40,7 +40,9 @@ def with_modal(task: Task) -> str | None:
         return _subject_of_modal(task, rest)
     if not is_subject(rest[:at]) or rest[at].core in ("do", "be"):
         return None
-    return completed(task, said(rest[:at], task.asked.first, rest[at].text), rest[at].core, rest[at + 1 :])
+    begin = at - 1 if at > 1 and is_adverb(rest[at - 1]) else at
+    clause = said(rest[:begin], task.asked.first, rest[begin : at + 1])
+    return completed(task, clause, rest[at].core, rest[at + 1 :])
 
 
 def _subject_of_modal(task: Task, rest: Sequence[Word]) -> str | None:
@@ -59,6 +61,8 @@ def completed(task: Task, clause: str, lemma: str, tail: Sequence[Word]) -> str 
         phrase = task.thing()
         return said(clause, tail, phrase) if phrase and not (tail and is_preposition(tail[-1])) else None
     if not task.is_thing:
+        if any(word.core == "that" or word.core in ASKING for word in tail if not word.quoted):
+            return None
         if tail and is_preposition(tail[-1]) and kind in ("place", "time"):
             return _stranded_adjunct(task, clause, tail)
         phrase = task.adjunct()

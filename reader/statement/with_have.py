@@ -35,7 +35,8 @@ def with_have(task: Task) -> str | None:
     if been is not None and task.is_thing:
         return None
     lemmas = lemmas_of_verb(rest[at].core)
-    clause = said(rest[:at], task.asked.first, rest[at].text)
+    begin = at - 1 if at > 1 and is_adverb(rest[at - 1]) else at
+    clause = said(rest[:begin], task.asked.first, rest[begin : at + 1])
     return completed(task, clause, lemmas[0], rest[at + 1 :])
 
 

@@ -15,7 +15,7 @@ from .verify import holds
 from .with_be import with_be
 from .with_do import with_do, with_modal
 from .with_have import with_have
-from .words import ARTICLES, ASKING, BE, DO, HAVE, MODAL, PRONOUNS, Word, is_preposition, joined, words_of
+from .words import ARTICLES, ASKING, CLOSED, BE, DO, HAVE, MODAL, PRONOUNS, Word, is_preposition, joined, words_of
 
 MOST_CHARACTERS = 400  # of a question or an answer
 _SENTENCE_INSIDE = re.compile(r"[.!?] [A-Z\"“]|[\n\r]")
@@ -107,7 +107,7 @@ def _without_stop(answer: str) -> str:
 def _fitted(answer: str, stands: Standing) -> str:
     """The answer as it would be inside a sentence: an article is not raised only for opening its own."""
     first = answer.split()[0]
-    opened = stands.begins and first in ("The", "A", "An", "In", "On", "At", "By", "To", "Because")
+    opened = stands.begins and (first.lower() in CLOSED) and not first.isupper()
     return first.lower() + answer[len(first) :] if opened else answer
 
 
