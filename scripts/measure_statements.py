@@ -106,7 +106,10 @@ def _scores(name: str, cases: Sequence[Case], written: Sequence[str]) -> Scored:
 
 def table(found: Sequence[Row]) -> str:
     """The rows as Markdown, ROUGE in percent."""
-    lines = ["| text | ROUGE-1 | ROUGE-2 | ROUGE-L | BLEU | words | ROUGE-L to the sentence |", "|---" * 7 + "|"]
+    lines = [
+        "| text | ROUGE-1 | ROUGE-2 | ROUGE-L | BLEU | words | ROUGE-L to the sentence |",
+        "|---" * 7 + "|",
+    ]
     for row in found:
         means = " | ".join(f"{100 * row.means[measure]:.1f}" for measure in MEASURES)
         gain = "" if row.gain is None else _gain(row.gain)
@@ -133,11 +136,19 @@ def compared(cases: Sequence[Case]) -> str:
 
 def coverage(cases: Sequence[Case], show: int) -> str:
     """How many questions get a statement, as they are and changed, and some of the statements."""
-    lines = ["| questions | number | a statement | a supported one |", "|---|---|---|---|", _share("as they are", cases)]
+    lines = [
+        "| questions | number | a statement | a supported one |",
+        "|---|---|---|---|",
+        _share("as they are", cases),
+    ]
     lines += [_share(f"changed: {kind}", changed(cases, kind)) for kind in ("figures", "names", "opposites")]
     texts = [(case, text) for case in cases if (text := checked(case))]
     for number, (case, text) in enumerate(random.Random(1).sample(texts, min(show, len(texts))), start=1):
-        lines += [f"\n{number}. {text}", f"   {case.question}  [{case.answer}]", f"   {' '.join(case.sentence.split())}"]
+        lines += [
+            f"\n{number}. {text}",
+            f"   {case.question}  [{case.answer}]",
+            f"   {' '.join(case.sentence.split())}",
+        ]
     return "\n".join(lines)
 
 

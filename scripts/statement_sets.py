@@ -1,8 +1,8 @@
 """What `measure_statements` measures on: questions with short answers, their sentences, and what people wrote.
 
-    own        eval/questions/statements.jsonl: questions of this project with statements written by hand
-    fetaqa     FeTaQA dev (Nan et al. 2022): questions on tables, answered by people in a sentence
-    squad      questions of SQuAD train's validation articles; without statements
+own        eval/questions/statements.jsonl: questions of this project with statements written by hand
+fetaqa     FeTaQA dev (Nan et al. 2022): questions on tables, answered by people in a sentence
+squad      questions of SQuAD train's validation articles; without statements
 """
 
 from __future__ import annotations
@@ -67,10 +67,17 @@ def fetaqa(data: Path) -> tuple[list[Case], int]:
             answers = [cell for at, cell in cells if at > 0 and cell and cell.casefold() not in asked]
             if len(answers) != 1:
                 continue
-            sentence = "\n".join(_row(table[0], table[at]) for at in sorted({at for at, _ in cells if at > 0}))
+            sentence = "\n".join(
+                _row(table[0], table[at]) for at in sorted({at for at, _ in cells if at > 0})
+            )
             titles = row["table_page_title"], row["table_section_title"]
             case = Case(
-                str(row["feta_id"]), row["question"], answers[0], sentence, (sentence, *titles), (row["answer"],)
+                str(row["feta_id"]),
+                row["question"],
+                answers[0],
+                sentence,
+                (sentence, *titles),
+                (row["answer"],),
             )
             found.append(case)
     return found, n

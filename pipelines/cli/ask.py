@@ -163,9 +163,7 @@ def ask(
             tell(asked)
 
 
-def _show_written(
-    library: Library, answer: Answer, writing: Writing | None, quote: bool, json: bool
-) -> None:
+def _show_written(library: Library, answer: Answer, writing: Writing | None, quote: bool, json: bool) -> None:
     """The answer as a sentence with its citations; a declined one as without --write."""
     summary = library.written(answer, writing, quote)
     if json:

@@ -94,9 +94,7 @@ def summary_sentences(
     return (yield from summarizer.sentences())
 
 
-def written(
-    library: Library, answer: Answer, writing: Writing | None = None, quote: bool = False
-) -> Summary:
+def written(library: Library, answer: Answer, writing: Writing | None = None, quote: bool = False) -> Summary:
     """The written form of an answer, each sentence checked and cited; a refusal for a declined one.
 
     Without `writing` it is a statement made of the question and the answer, or the sentence that carries the

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spanwise.types import AnswerSpan
 
 from ...corpora.sentences import sentence_spans
-from ...reader.statement import statement, unsaid
+from ...reader.statement import statement, unhedged, unsaid
 from ...reader.support.check import Checker
 from ...reader.support.verdict import Support, Verdict
 
@@ -45,10 +45,11 @@ def supported(
     """The statement of an answer, if the check supports it and every word that carries a meaning is evident.
 
     The second condition is stricter than the check, whose score forgives some words: a question takes for
-    granted what it likes, and what the evidence does not say is never said for it.
+    granted what it likes, and what the evidence does not say is never said for it. Nor is a sentence turned
+    that says "almost" or "allegedly" where the statement does not.
     """
     text = statement(question, answer, sentence)
-    if text is None or unsaid(text, evidence, checker.content):
+    if text is None or unhedged(text, sentence) or unsaid(text, evidence, checker.content):
         return None
     support = checker.check(text, evidence)
     return Stated(text, support) if support.verdict == Verdict.SUPPORTED else None

@@ -22,7 +22,9 @@ def as_subject(task: Task) -> str | None:
         return None
     if len(rest) == at + 1 or strands(rest):
         return None
-    if any(is_auxiliary(word.core) and not word.quoted for word in rest[at + 1 :]) and not _has_relative(rest):
+    if any(is_auxiliary(word.core) and not word.quoted for word in rest[at + 1 :]) and not _has_relative(
+        rest
+    ):
         return None
     thing = task.thing() if not task.asks_quality else None
     agreed = agreeing(task, verb, thing) if thing else None

@@ -13,15 +13,39 @@ from itertools import pairwise
 from typing import Literal
 
 from .finite_verb import finite_verb, opens_with_verb
-from .words import ARTICLES, ASKING, AUXILIARIES, BE, DO, HAVE, MODAL, PREPOSITIONS, PRONOUNS, SPEAKERS, Word, is_preposition
+from .words import (
+    ARTICLES,
+    ASKING,
+    AUXILIARIES,
+    BE,
+    DO,
+    HAVE,
+    MODAL,
+    PREPOSITIONS,
+    PRONOUNS,
+    SPEAKERS,
+    Word,
+    is_adverb,
+    is_preposition,
+)
 
 Kind = Literal["who", "thing", "time", "place", "reason", "manner", "count", "amount", "measure", "often"]
 MOST_WORDS = 40  # of a question
 
-TIMES = {"year": "in", "month": "in", "decade": "in", "century": "in", "season": "in", "day": "on", "date": "on"}
+TIMES = {
+    "year": "in",
+    "month": "in",
+    "decade": "in",
+    "century": "in",
+    "season": "in",
+    "day": "on",
+    "date": "on",
+}
 _ADVERBS_OF_NUMBER = frozenset("about approximately roughly exactly around".split())
 _FRONTING = PREPOSITIONS | frozenset("according besides along aside other following prior excluding".split())
-_LEADING = frozenset("in on at by for from with within into to of about during through under after before".split())
+_LEADING = frozenset(
+    "in on at by for from with within into to of about during through under after before".split()
+)
 _SIMPLE: dict[str, Kind] = {
     "who": "who", "whom": "who", "what": "thing", "which": "thing", "when": "time", "where": "place", "why": "reason",
 }  # fmt: skip
@@ -86,10 +110,20 @@ def is_plain(words: Sequence[Word]) -> bool:
     if not 3 <= len(words) <= MOST_WORDS or any(not word.core for word in words):
         return False
     lowers = [word.lower for word in words if not word.quoted]
-    if any(word in SPEAKERS or word == "not" or "n't" in word or "n’t" in word for word in lowers):
+    if any(
+        word in SPEAKERS
+        or word in ("this", "these", "those")
+        or word == "not"
+        or "n't" in word
+        or "n’t" in word
+        for word in lowers
+    ):
         return False
-    if any(word.core in ARTICLES and is_preposition(following) for word, following in pairwise(words)):
-        return False
+    for word, following in pairwise(words):
+        if word.core in ARTICLES and is_preposition(following):
+            return False
+        if word.core in ("and", "or") and following.lower in ASKING:
+            return False
     return not any(word.text.rstrip("\"'”’").endswith(("?", ";", "!")) for word in words)
 
 
@@ -123,6 +157,11 @@ def _end_of_noun(words: Sequence[Word]) -> int | None:
     """Where the rest begins behind "what" or "which": at the first auxiliary, or at the only finite verb."""
     if opens_with_verb(words):
         return 1
+    end = _end_before_verb(words)
+    return end - 1 if end is not None and end > 2 and is_adverb(words[end - 1]) and end < len(words) else end
+
+
+def _end_before_verb(words: Sequence[Word]) -> int | None:
     auxiliary = next(
         (at for at, word in enumerate(words) if at > 0 and word.core in AUXILIARIES and not word.quoted), None
     )

@@ -11,11 +11,19 @@ from .words import words_of
 _OF_THE_ASKING = frozenset("name title term word year month date number kind type".split())
 
 
+_HEDGES = frozenset(
+    "almost nearly partly partially allegedly reportedly supposedly possibly perhaps probably presumably "
+    "apparently may might planned proposed".split()
+)
 # Function words that carry no topic, and turn a meaning round.
-_TURNING = frozenset("before after above below under over without against since until inside outside up down off".split())
+_TURNING = frozenset(
+    "before after above below under over without against since until inside outside up down off".split()
+)
 
 
-def unsaid(statement: str, evidence: Sequence[str], content: Callable[[str], Sequence[str]]) -> tuple[str, ...]:
+def unsaid(
+    statement: str, evidence: Sequence[str], content: Callable[[str], Sequence[str]]
+) -> tuple[str, ...]:
     """The words of a statement that stand in no piece of the evidence in any form, in order.
 
     `content` gives the terms of a text that carry a meaning; a word counts as said when each of its terms,
@@ -38,6 +46,20 @@ def unsaid(statement: str, evidence: Sequence[str], content: Callable[[str], Seq
         elif terms and core not in _OF_THE_ASKING and not held.issuperset(terms) and not held & _bases(core):
             found.append(core)
     return tuple(found)
+
+
+def unhedged(statement: str, sentence: str) -> str:
+    """The first word by which a sentence takes back a part of what it says, and which the statement leaves out.
+
+    The empty string where there is none.
+
+    >>> unhedged("The mill was destroyed.", "The mill was almost destroyed.")
+    'almost'
+    """
+    said = {word.core for word in words_of(statement)}
+    return next(
+        (word.core for word in words_of(sentence) if word.core in _HEDGES and word.core not in said), ""
+    )
 
 
 def _plain(core: str) -> str:

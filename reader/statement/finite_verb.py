@@ -103,9 +103,13 @@ def base_verb(words: Sequence[Word], seen: frozenset[str]) -> int | None:
     """
     found = [at for at in range(1, len(words)) if _may_be_verb(words, at) and is_base(words[at].core)]
     found += [at for at in range(1, len(words)) if words[at].core in ("do", "have", "be") and at not in found]
-    found = sorted(at for at in found if at == 1 or not _wants_noun(words, at - 1) or is_adverb(words[at - 1]))
-    if len(found) <= 1:
-        return found[0] if found else None
+    found = sorted(
+        at for at in found if at == 1 or not _wants_noun(words, at - 1) or is_adverb(words[at - 1])
+    )
+    if not found:
+        return next((at for at in range(1, len(words)) if words[at].core == "last"), None)
+    if len(found) == 1:
+        return found[0]
     before_object = [at for at in found if at + 1 < len(words) and words[at + 1].core in DETERMINERS]
     pure = [at for at in found if not is_noun(words[at].core)]
     if len(pure) == 1 and not any(words[at].core in _HELPING for at in found if at < pure[0]):
@@ -121,7 +125,13 @@ def participle(words: Sequence[Word], seen: frozenset[str]) -> int | None:
     None where several words could be it. A proper name takes no participle that belongs to it, so that
     the first one behind it is the verb's.
     """
-    found = [at for at in range(1, len(words)) if _may_be_verb(words, at) and is_participle(words[at])]
+    found = [
+        at
+        for at in range(1, len(words))
+        if _may_be_verb(words, at)
+        and is_participle(words[at])
+        and words[at - 1].core not in ("who", "that", "which")
+    ]
     if len(found) <= 1:
         return found[0] if found else -1
     pure = [at for at in found if not is_noun(words[at].core)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+_ALWAYS_MANY = frozenset("people police cattle".split())
 _TWO_VERBS = frozenset("lie hang bid shine relay".split())
 
 
@@ -55,7 +56,7 @@ def is_noun(word: str) -> bool:
 def is_plural(word: str) -> bool:
     """Whether a word can only be the plural of a noun: "rivers", but neither "news" nor "series"."""
     lemmas = parts_of_speech(word).get("NOUN", ())
-    return bool(lemmas) and word not in lemmas
+    return word in _ALWAYS_MANY or (bool(lemmas) and word not in lemmas)
 
 
 def is_only_adjective(word: str) -> bool:

@@ -23,11 +23,7 @@ def object_place(verb: str, tail: Sequence[Word]) -> int | None:
     """How many words of the tail stand before the object of `verb` (a lemma); None when that is not certain."""
     if not tail or strands(tail):
         return len(tail)
-    pairs = [
-        at
-        for at in range(1, len(tail))
-        if is_preposition(tail[at - 1]) and _goes_on(tail[at])
-    ]
+    pairs = [at for at in range(1, len(tail)) if is_preposition(tail[at - 1]) and _goes_on(tail[at])]
     if pairs:
         return pairs[0] if len(pairs) == 1 else None
     if len(tail) > 2 and tail[-2].core == "to":

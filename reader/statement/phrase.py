@@ -7,30 +7,50 @@ import re
 from .asked import Asked
 from .inflection import has_form, is_noun, is_only_adjective, is_plural, parts_of_speech
 from .standing import Standing
-from .words import ADVERBS, ARTICLES, AUXILIARIES, NUMBER_WORDS, POSSESSIVES, PREPOSITIONS, PRONOUNS, joined, words_of
+from .words import (
+    ADVERBS,
+    ARTICLES,
+    AUXILIARIES,
+    NUMBER_WORDS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    PRONOUNS,
+    joined,
+    words_of,
+)
 
 MOST_WORDS = 30  # of an answer
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _WEEKDAY = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
-_YEAR = re.compile(r"(?:(?:early|late|mid|spring|summer|autumn|fall|winter)[ -](?:of )?)?(?:1\d|20)\d\d(?: (?:AD|BC|CE|BCE))?")
+_YEAR = re.compile(
+    r"(?:(?:early|late|mid|spring|summer|autumn|fall|winter)[ -](?:of )?)?(?:1\d|20)\d\d(?: (?:AD|BC|CE|BCE))?"
+)
 _MONTH_OF_YEAR = re.compile(rf"(?:(?:early|late|mid)[ -])?(?:{_MONTH})(?:,? (?:of )?\d{{4}})?")
-_PERIOD = re.compile(r"(?:(?:early|late|mid)[ -])?(?:\d{3,4}s|\d{1,2}(?:st|nd|rd|th)[ -]century)(?: (?:AD|BC|CE|BCE))?")
+_PERIOD = re.compile(
+    r"(?:(?:early|late|mid)[ -])?(?:\d{3,4}s|\d{1,2}(?:st|nd|rd|th)[ -]century)(?: (?:AD|BC|CE|BCE))?"
+)
 _DAY = re.compile(
     rf"(?:(?:{_WEEKDAY}),? ?)?(?:(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH}))"
     rf"(?:,? \d{{3,4}})?|{_WEEKDAY}"
 )
 _CLOCK = re.compile(r"noon|midnight|\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)", re.IGNORECASE)
 _SCALES = frozenset("hundred thousand million billion trillion dozen half".split())
-_OF_ITSELF = frozenset("ago later earlier today yesterday tomorrow annually daily weekly monthly yearly now".split())
+_OF_ITSELF = frozenset(
+    "ago later earlier today yesterday tomorrow annually daily weekly monthly yearly now".split()
+)
 _TIME_LEADS = frozenset("in on at during around by".split())
-_PLACE_LEADS = frozenset("in at on near along under outside inside across throughout within off between".split())
+_PLACE_LEADS = frozenset(
+    "in at on near along under outside inside across throughout within off between".split()
+)
 _CLAUSE_LEADS = frozenset("because due".split())
 _OPENING_TIME = frozenset("when while until before after once since as".split())
 _NUMBER = re.compile(r"[£$€¥]?\d[\d,.]*(?:%|st|nd|rd|th)?")
 _MONEY = re.compile(r"(?:US|A|C)?[£$€¥] ?\d|\d.*\b(?:dollars|pounds|euros|yen|cents)\b")
 _SHARE = re.compile(r"\d ?%|\bper ?cent\b")
 QUALITIES = frozenset("nationality color colour religion ethnicity language".split())
-_UNIT = re.compile(r"[\w-]+ ?(?:years?|months?|days?|weeks?|hours?|minutes?|centuries|decades|m|km|cm|mm|ft|feet|foot|inch|inches|miles?|met(?:er|re)s?|kilomet(?:er|re)s?|yards?|in)")
+_UNIT = re.compile(
+    r"[\w-]+ ?(?:years?|months?|days?|weeks?|hours?|minutes?|centuries|decades|m|km|cm|mm|ft|feet|foot|inch|inches|miles?|met(?:er|re)s?|kilomet(?:er|re)s?|yards?|in)"
+)
 
 
 def noun_phrase(asked: Asked, answer: str, stands: Standing) -> str | None:
@@ -56,7 +76,9 @@ def _is_noun_like(words: list[str]) -> bool:
     first, last = words[0], words[-1]
     if last.islower() and (is_only_adjective(last) or _is_only_verb(last)):
         return False
-    return not (first.islower() and _is_only_verb(first) and not has_form(first, "VBG") and not has_form(first, "VBN"))
+    if not first.islower() or not _is_only_verb(first) or has_form(first, "VBG"):
+        return True
+    return has_form(first, "VBN") and len(words) > 1 and words[1] not in PREPOSITIONS | ARTICLES
 
 
 def _is_only_verb(word: str) -> bool:
@@ -67,7 +89,9 @@ def _is_only_verb(word: str) -> bool:
 def is_clause(answer: str) -> bool:
     """Whether a verb of its own makes the answer more than a noun phrase."""
     words = [word.core for word in words_of(answer) if not word.quoted]
-    return any(word in AUXILIARIES and word not in ("might", "will", "can") for word in words) or words[:1] == ["that"]
+    return any(word in AUXILIARIES and word not in ("might", "will", "can") for word in words) or words[
+        :1
+    ] == ["that"]
 
 
 def led(asked: Asked, answer: str, stands: Standing) -> str | None:
@@ -95,7 +119,15 @@ def _led_by(lead: str, asked: Asked, answer: str, stands: Standing) -> str | Non
     first = answer.split()[0].lower()
     if first == lead:
         return answer
-    if first in PREPOSITIONS or asked.noun in ("way", "ways", "extent", "reason", "reasons", "manner", "order"):
+    if first in PREPOSITIONS or asked.noun in (
+        "way",
+        "ways",
+        "extent",
+        "reason",
+        "reasons",
+        "manner",
+        "order",
+    ):
         return None
     said = noun_phrase(asked, answer, stands)
     if said is None:
@@ -107,7 +139,12 @@ def _led_by(lead: str, asked: Asked, answer: str, stands: Standing) -> str | Non
 
 def _time(asked: Asked, answer: str, first: str, stands: Standing) -> str | None:
     last = answer.split()[-1].lower()
-    if first in PREPOSITIONS or first in _OPENING_TIME or last in _OF_ITSELF or first in ("every", "last", "next"):
+    if (
+        first in PREPOSITIONS
+        or first in _OPENING_TIME
+        or last in _OF_ITSELF
+        or first in ("every", "last", "next")
+    ):
         return None if first in ("of", "to", "than") else answer
     article = f"{stands.article} " if stands.article and first not in ARTICLES else ""
     if stands.preposition in _TIME_LEADS and not stands.followed and not stands.cut:
@@ -135,7 +172,9 @@ def _place(answer: str, first: str, stands: Standing) -> str | None:
 
 
 def _reason(answer: str, first: str, stands: Standing) -> str | None:
-    if first in _CLAUSE_LEADS or answer.lower().startswith(("to ", "in order to ", "as a result of ", "so that ")):
+    if first in _CLAUSE_LEADS or answer.lower().startswith(
+        ("to ", "in order to ", "as a result of ", "so that ")
+    ):
         return answer
     if stands.preposition == "because" and is_clause(answer):
         return f"because {answer}"
@@ -154,7 +193,18 @@ def _manner(answer: str, first: str, stands: Standing) -> str | None:
 def counted(asked: Asked, answer: str, stands: Standing) -> str | None:
     """The answer to "how many" or "how much" with the noun that it counts, said once."""
     words = answer.split()
-    if is_clause(answer) or words[0].lower() in ("of", "with", "from", "to", "in", "by", "one", "a", "an", "1"):
+    if is_clause(answer) or words[0].lower() in (
+        "of",
+        "with",
+        "from",
+        "to",
+        "in",
+        "by",
+        "one",
+        "a",
+        "an",
+        "1",
+    ):
         return None
     head = [word.core for word in asked.head]
     if asked.kind == "amount":
@@ -174,7 +224,9 @@ def counted(asked: Asked, answer: str, stands: Standing) -> str | None:
 
 def is_number(word: str) -> bool:
     """Whether a word is a number in figures or letters."""
-    return _NUMBER.fullmatch(word) is not None or all(part in NUMBER_WORDS for part in word.lower().split("-"))
+    return _NUMBER.fullmatch(word) is not None or all(
+        part in NUMBER_WORDS for part in word.lower().split("-")
+    )
 
 
 def share(asked: Asked, answer: str) -> str | None:
@@ -192,7 +244,9 @@ def measured(asked: Asked, answer: str) -> str | None:
         return answer
     if is_number(last) and asked.measure == "old":
         return answer
-    if _UNIT.fullmatch(" ".join(answer.split()[-2:])) and any(map(is_number, answer.replace("-", " ").split())):
+    if _UNIT.fullmatch(" ".join(answer.split()[-2:])) and any(
+        map(is_number, answer.replace("-", " ").split())
+    ):
         return f"{answer} {asked.measure}"
     return None
 
@@ -207,7 +261,9 @@ def is_many(answer: str) -> bool | None:
     until = next((at for at, word in enumerate(words) if at and word.core in PREPOSITIONS), len(words))
     last = words[until - 1]
     if last.is_name or last.quoted:
-        plural = last.core.endswith("s") and (is_plural(last.core) or is_plural(last.lower) or last.core[:-1].isupper())
+        plural = last.core.endswith("s") and (
+            is_plural(last.core) or is_plural(last.lower) or last.core[:-1].isupper()
+        )
         return None if plural and not last.quoted else False
     if is_plural(last.core):
         return True

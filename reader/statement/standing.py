@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .inflection import has_form, is_noun, is_only_adjective
+from .inflection import has_form, is_noun, is_only_adjective, parts_of_speech
 from .words import ARTICLES, CLOSED, POSSESSIVES, Word, is_preposition, words_of
 
 _REACH = 3  # words between an article and the answer
@@ -43,10 +43,10 @@ def standing(answer: str, sentence: str) -> Standing:
         return Standing("", "", True, False)
     last = before[-1] if before else None
     preposition = last.lower if last is not None and _leads(last) else ""
-    return Standing(article, preposition, cut > 0, at == 0, _followed(sentence[at + len(answer) :]))
+    return Standing(article, preposition, cut > 0, at == 0, _followed(answer, sentence[at + len(answer) :]))
 
 
-def _followed(behind: str) -> str:
+def _followed(answer: str, behind: str) -> str:
     """The word behind the answer when it belongs to the same noun phrase: a noun, or more of a name."""
     if not behind.startswith((" ", "-")):
         return ""
@@ -56,7 +56,8 @@ def _followed(behind: str) -> str:
     core = word.core
     if core[:1].isupper() and core.isalpha():
         return core
-    verb = has_form(core, "VBZ") or has_form(core, "VBD")
+    described = "ADJ" in parts_of_speech(answer.split()[-1])
+    verb = has_form(core, "VBD") or (has_form(core, "VBZ") and not described)
     return core if is_noun(core) and not verb and core not in CLOSED else ""
 
 

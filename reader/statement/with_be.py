@@ -8,13 +8,23 @@ from itertools import pairwise
 from .agreement import be_agrees
 from .asked import strands
 from .finite_verb import is_participle, participle, predicate_adjective
-from .inflection import has_form, is_base, is_noun, is_only_adjective, is_plural, lemmas_of_verb, parts_of_speech
+from .inflection import (
+    has_form,
+    is_base,
+    is_noun,
+    is_only_adjective,
+    is_plural,
+    lemmas_of_verb,
+    parts_of_speech,
+)
 from .object_place import NAMING
 from .task import Task, is_subject, said
 from .words import ARTICLES, ASKING, AUXILIARIES, CLOSED, PREPOSITIONS, Word, is_adverb, is_preposition
 
 _DITRANSITIVE = frozenset("award give offer grant teach show pay tell promise deny send ask".split())
-_TOGETHER = frozenset({("out", "of"), ("up", "to"), ("as", "of"), ("from", "within"), ("outside", "of"), ("inside", "of")})
+_TOGETHER = frozenset(
+    {("out", "of"), ("up", "to"), ("as", "of"), ("from", "within"), ("outside", "of"), ("inside", "of")}
+)
 _NO_NOUN_PHRASE = frozenset("like worth about doing such so alive dead".split())
 
 
@@ -40,7 +50,8 @@ def with_be(task: Task) -> str | None:
     if at is None or phrase is None:
         return None
     if at < 0:
-        return said(rest, task.asked.first, phrase) if _is_noun_phrase(rest, ("of",)) else None
+        alone = _is_noun_phrase(rest, ("of",)) and not _has_bare_role(rest)
+        return said(rest, task.asked.first, phrase) if alone else None
     if strands(rest) or _has_gap(rest) or not _is_simple(rest[:at]):
         return None
     return said(rest[:at], task.asked.first, rest[at:], phrase)
@@ -77,7 +88,11 @@ def _predicate(rest: Sequence[Word], at: int | None) -> int | None:
     """Where the predicate begins, adverbs with it: a participle or an adjective; -1 where there is none."""
     if at is not None and at < 0:
         at = predicate_adjective(rest)
-    while at is not None and at > 1 and (is_adverb(rest[at - 1]) or rest[at - 1].core in ("being", "very", "so", "most", "more", "best")):
+    while (
+        at is not None
+        and at > 1
+        and (is_adverb(rest[at - 1]) or rest[at - 1].core in ("being", "very", "so", "most", "more", "best"))
+    ):
         at -= 1
     return at
 
@@ -105,7 +120,12 @@ def _of_thing(task: Task, rest: Sequence[Word], at: int | None) -> str | None:
             return named
         if at == len(rest) - 1 or has_form(rest[at].core, "VBG") or rest[0].lower not in ARTICLES:
             return None
-        if _lemmas(rest[at]) & (_DITRANSITIVE | NAMING) and rest[at - 1].core not in ("name", "title", "term", "nickname"):
+        if _lemmas(rest[at]) & (_DITRANSITIVE | NAMING) and rest[at - 1].core not in (
+            "name",
+            "title",
+            "term",
+            "nickname",
+        ):
             return None
         if not is_preposition(rest[at + 1]):
             return None
@@ -114,7 +134,9 @@ def _of_thing(task: Task, rest: Sequence[Word], at: int | None) -> str | None:
     if task.asked.kind == "count":
         return None
     if _names_first(task, rest) or _is_bare_role(rest):
-        return said(thing, be, rest) if thing and task.answer[0].isupper() and be_agrees(task, thing) else None
+        return (
+            said(thing, be, rest) if thing and task.answer[0].isupper() and be_agrees(task, thing) else None
+        )
     return said(rest, be, thing or task.answer)
 
 
@@ -155,7 +177,11 @@ def _second_noun_phrase(rest: Sequence[Word]) -> int | None:
 def _is_noun_phrase(rest: Sequence[Word], allowed: tuple[str, ...] | None) -> bool:
     """Whether words are one noun phrase, with no other prepositions than those allowed (None: all)."""
     last = rest[-1]
-    if strands(rest) or last.core in _NO_NOUN_PHRASE or (last.core.islower() and is_only_adjective(last.core)):
+    if (
+        strands(rest)
+        or last.core in _NO_NOUN_PHRASE
+        or (last.core.islower() and is_only_adjective(last.core))
+    ):
         return False
     if any(word.core in _NO_NOUN_PHRASE for word in rest):
         return False
@@ -176,6 +202,20 @@ def _is_new_noun(rest: Sequence[Word]) -> bool:
     return not known and (len(rest) == 1 or rest[-2].core in ARTICLES or is_preposition(rest[-2]))
 
 
+def _has_bare_role(rest: Sequence[Word]) -> bool:
+    """Whether a name goes on with a noun that may be said of it: "Ada", "part of the club"."""
+    return (
+        any(
+            before.is_name
+            and not before.core.endswith(("'s", "’s"))
+            and word.core.islower()
+            and word.core not in CLOSED
+            for before, word in pairwise(rest)
+        )
+        and rest[0].lower not in ARTICLES
+    )
+
+
 def _is_simple(subject: Sequence[Word]) -> bool:
     """Whether a subject is one noun phrase without a clause of its own."""
     clause = any(word.core in AUXILIARIES or word.core in ASKING for word in subject if not word.quoted)
@@ -185,7 +225,8 @@ def _is_simple(subject: Sequence[Word]) -> bool:
 def _has_one_head(words: Sequence[Word]) -> bool:
     """Whether no article inside begins another noun phrase beside the first one."""
     return not any(
-        word.core in ARTICLES and not (is_preposition(before) or before.ends_part or before.core in ("and", "or"))
+        word.core in ARTICLES
+        and not (is_preposition(before) or before.ends_part or before.core in ("and", "or"))
         for before, word in pairwise(words)
         if not word.quoted and not is_participle(before) and before.core not in ("that", "which", "who")
     )
@@ -218,7 +259,9 @@ def _of_measure(task: Task, rest: Sequence[Word], at: int | None) -> str | None:
         return None
     if at < 0:
         phrase = task.measure()
-        return said(rest, task.asked.first, phrase) if phrase and _is_noun_phrase(rest, ("of", "in")) else None
+        return (
+            said(rest, task.asked.first, phrase) if phrase and _is_noun_phrase(rest, ("of", "in")) else None
+        )
     first = task.answer.split()[0].lower()
     if task.asked.measure != "long" or task.measure() is None:
         return None

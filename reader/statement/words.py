@@ -14,7 +14,9 @@ MODAL = frozenset("can could will would shall should may might must".split())
 AUXILIARIES = BE | DO | HAVE | MODAL
 ARTICLES = frozenset("the a an".split())
 POSSESSIVES = frozenset("his her its their my our your".split())
-DETERMINERS = ARTICLES | POSSESSIVES | frozenset("this that these those each every some any no all both".split())
+DETERMINERS = (
+    ARTICLES | POSSESSIVES | frozenset("this that these those each every some any no all both".split())
+)
 PRONOUNS = frozenset("he she it they him them i you we me us this these those one there".split())
 SPEAKERS = frozenset("i you we me us my our your mine yours ours".split())
 PREPOSITIONS = frozenset(
@@ -33,7 +35,15 @@ NUMBER_WORDS = frozenset(
     "trillion dozen half".split()
 )
 CLOSED = (
-    PREPOSITIONS | CONJUNCTIONS | DETERMINERS | PRONOUNS | NUMBER_WORDS | ADVERBS | AUXILIARIES | PARTICLES | ASKING
+    PREPOSITIONS
+    | CONJUNCTIONS
+    | DETERMINERS
+    | PRONOUNS
+    | NUMBER_WORDS
+    | ADVERBS
+    | AUXILIARIES
+    | PARTICLES
+    | ASKING
 )
 _AROUND = "\"'“”‘’()[],;:"
 _QUOTES = re.compile(r"[\"“”]")

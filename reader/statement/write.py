@@ -15,12 +15,31 @@ from .verify import holds
 from .with_be import with_be
 from .with_do import with_do, with_modal
 from .with_have import with_have
-from .words import ARTICLES, ASKING, CLOSED, BE, DO, HAVE, MODAL, PRONOUNS, Word, is_preposition, joined, words_of
+from .words import (
+    ARTICLES,
+    ASKING,
+    CLOSED,
+    BE,
+    DO,
+    HAVE,
+    MODAL,
+    PRONOUNS,
+    Word,
+    is_preposition,
+    joined,
+    words_of,
+)
 
 MOST_CHARACTERS = 400  # of a question or an answer
 _SENTENCE_INSIDE = re.compile(r"[.!?] [A-Z\"“]|[\n\r]")
 _ENDS = re.compile(r"\.[\"'”’)]*$")
-_IN_SITU: dict[str, Kind] = {"what": "thing", "which": "thing", "who": "who", "when": "time", "where": "place"}
+_IN_SITU: dict[str, Kind] = {
+    "what": "thing",
+    "which": "thing",
+    "who": "who",
+    "when": "time",
+    "where": "place",
+}
 
 
 def statement(question: str, answer: str, sentence: str) -> str | None:
@@ -120,7 +139,11 @@ def _finished(text: str) -> str:
 
 def _can_be_read(question: str, answer: str) -> bool:
     """Whether both are short, the question ends as one and begins as a sentence, and the answer is one piece."""
-    if not question.endswith("?") or not question[0].isupper() or max(len(question), len(answer)) > MOST_CHARACTERS:
+    if (
+        not question.endswith("?")
+        or not question[0].isupper()
+        or max(len(question), len(answer)) > MOST_CHARACTERS
+    ):
         return False
     if not answer or len(answer.split()) > MOST_WORDS or not any(map(str.isalnum, answer)):
         return False

@@ -76,7 +76,15 @@ def test_wrong_usage_is_one_line(capsys, index, arguments, told):
     assert len(err.strip().splitlines()) == 1
 
 
-def test_ask_writes_the_sentence_with_its_citation(capsys, index):
+@pytest.mark.parametrize(
+    ("generator", "written"),
+    [
+        ([], "Ada Rook built the mill."),
+        (["--generator", "statement"], "Ada Rook built the mill."),
+        (["--generator", "extractive"], "The mill was built in 1811 by Ada Rook."),
+    ],
+)
+def test_ask_writes_a_statement_or_the_sentence_with_its_citation(capsys, index, generator, written):
     code, out, err = run(
         capsys,
         "ask",
@@ -84,13 +92,14 @@ def test_ask_writes_the_sentence_with_its_citation(capsys, index):
         "--index",
         index,
         "--write",
+        *generator,
         "--threshold",
         "0",
         "--retriever",
         "bm25",
     )
     assert code == 0, err
-    assert out.startswith("The mill was built in 1811 by Ada Rook. [1]\n")
+    assert out.startswith(f"{written} [1]\n")
     assert "[1] mill.md, line 3" in out
     _, out, _ = run(
         capsys,
