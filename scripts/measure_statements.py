@@ -7,9 +7,10 @@
 DIR, or else SPANWISE_DATA, holds the data sets that `statement_sets` reads. Of `own` and `fetaqa` are printed
 means of ROUGE F1 (stemmed, the best of several references), BLEU of all texts together, words, and the
 difference in ROUGE-L to copying the sentence with its 95 % interval and p of a paired randomization test,
-corrected for all rows. Then the same over the questions that have a checked statement only. Of `squad` the shares of
-questions with a statement are printed, before and after the check, of the questions as they are and of ones
-changed so that their paragraph no longer answers them; `--show` lists drawn statements, to be read.
+corrected for all rows. Then the same over the questions that have a supported statement only. Of `squad`
+the shares of questions with a statement are printed, before and after the check, of the questions as they
+are and of ones changed so that their paragraph no longer answers them; `--show` lists drawn statements, to
+be read.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from statement_sets import Case, fetaqa, own, squad
+from statement_sets import OWN, Case, fetaqa, own, squad
 
 from spanwise.eval.significance.comparison import Comparison, compare
 from spanwise.eval.significance.pairing import Asked, Scored, pair
@@ -179,11 +180,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--set", choices=("own", "fetaqa", "squad"), required=True, dest="name")
     parser.add_argument("--data", type=Path, default=os.environ.get("SPANWISE_DATA") or None)
+    parser.add_argument("--file", type=Path, default=OWN, help="the questions of own")
     parser.add_argument("--n", type=int, default=2000, help="questions of squad (default 2000)")
     parser.add_argument("--show", type=int, default=0, help="so many statements of squad (default none)")
     given = parser.parse_args(arguments)
     if given.name == "own":
-        print(compared(own()))
+        print(compared(own(given.file)))
         return
     if given.data is None:
         parser.error("name a folder with --data, or set SPANWISE_DATA")

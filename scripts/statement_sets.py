@@ -1,4 +1,4 @@
-"""What `measure_statements` measures on: questions with short answers, their sentences, and what people wrote.
+"""What `measure_statements` reads: questions with short answers, their sentences, and what people wrote.
 
 own        eval/questions/statements.jsonl: questions of this project with statements written by hand
 fetaqa     FeTaQA dev (Nan et al. 2022): questions on tables, answered by people in a sentence
@@ -51,7 +51,7 @@ def own(path: Path = OWN) -> list[Case]:
 
 
 def fetaqa(data: Path) -> tuple[list[Case], int]:
-    """The questions with exactly one highlighted cell whose words are not in the question; how many there are.
+    """The questions with exactly one highlighted cell that they do not hold; how many questions there are.
 
     The sentence is the rows of the highlighted cells, "column: cell; column: cell"; the evidence has the
     titles of the page and the section, too.
@@ -88,7 +88,7 @@ def _row(header: list[str], row: list[str]) -> str:
 
 
 def squad(data: Path, n: int) -> list[Case]:
-    """So many questions of the validation articles, drawn by a fixed seed, with their paragraphs and titles."""
+    """So many questions of the validation articles, drawn by a seed, with their paragraphs and titles."""
     dataset = read_squad(data / "squad" / "train-v1.1.json.gz")
     cases = list(_of_articles(split_articles(dataset.articles)[1]))
     return random.Random(0).sample(cases, min(n, len(cases)))

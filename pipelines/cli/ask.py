@@ -111,8 +111,8 @@ def ask(
     generator: Annotated[
         str,
         typer.Option(
-            help="What writes, with --write: statement turns the question round where the passage says all of "
-            "it, else quotes; extractive quotes; a model or a server writes, see summarize."
+            help="What writes, with --write: statement turns the question round where the passage says all "
+            "of it, else quotes; extractive quotes; a model or a server writes, see summarize."
         ),
     ] = STATEMENT,
     cache: CacheOption = True,

@@ -40,7 +40,7 @@ def _has_relative(rest: Sequence[Word]) -> bool:
 
 
 def at_the_end(words: Sequence[Word], task: Task) -> str | None:
-    """The statement of "The mill stands in which town?": the asking words are the last, and give way; or None."""
+    """The statement of "The mill stands in which town?": the last words ask, and give way; or None."""
     before = words[: next(at for at, word in enumerate(words) if word.lower in ASKING and not word.quoted)]
     if not is_subject(before) or is_auxiliary(before[0].lower):
         return None

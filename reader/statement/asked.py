@@ -47,8 +47,14 @@ _LEADING = frozenset(
     "in on at by for from with within into to of about during through under after before".split()
 )
 _SIMPLE: dict[str, Kind] = {
-    "who": "who", "whom": "who", "what": "thing", "which": "thing", "when": "time", "where": "place", "why": "reason",
-}  # fmt: skip
+    "who": "who",
+    "whom": "who",
+    "what": "thing",
+    "which": "thing",
+    "when": "time",
+    "where": "place",
+    "why": "reason",
+}
 MEASURES = frozenset("long old tall high wide deep thick".split())
 
 
@@ -195,7 +201,7 @@ def _how(words: Sequence[Word], fronted: tuple[Word, ...], lead: str) -> Asked |
     end = end if words[2].lower in AUXILIARIES else end + 1
     head = tuple(words[2:end])
     kind: Kind = "count" if second == "many" else "amount"
-    if end >= len(words) or (kind == "count") != bool(head) and kind == "count":
+    if end >= len(words) or (kind == "count" and not head):
         return None
     return Asked(kind, fronted, "", head, "", tuple(words[end:]))
 

@@ -1,4 +1,4 @@
-"""Whether evidence has the words of a statement: what no word of it says may be an assumption of the question."""
+"""Whether evidence has the words of a statement: what it does not say, the question may only have assumed."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def unsaid(
     for word in words_of(statement):
         core = _plain(word.core)
         terms = content(core)
-        if core in _TURNING and core not in said:
-            found.append(core)
-        elif terms and core not in _OF_THE_ASKING and not held.issuperset(terms) and not held & _bases(core):
+        means = terms and core not in _OF_THE_ASKING
+        missing = means and not held.issuperset(terms) and not held & _bases(core)
+        if missing or (core in _TURNING and core not in said):
             found.append(core)
     return tuple(found)
 
 
 def unhedged(statement: str, sentence: str) -> str:
-    """The first word by which a sentence takes back a part of what it says, and which the statement leaves out.
+    """The first word by which a sentence takes back what it says, and which the statement leaves out.
 
     The empty string where there is none.
 

@@ -156,7 +156,7 @@ def is_participle_form(core: str) -> bool:
 
 
 def predicate_adjective(words: Sequence[Word]) -> int | None:
-    """The place of the only adjective that no noun follows; -1 where there is none, None where there are several."""
+    """The place of the only adjective that no noun follows; -1 without one, None where there are several."""
     found = [
         at
         for at in range(1, len(words))

@@ -14,7 +14,7 @@ _TWO_VERBS = frozenset("lie hang bid shine relay".split())
 
 @lru_cache(maxsize=4096)
 def parts_of_speech(word: str) -> dict[str, tuple[str, ...]]:
-    """The lemmas of a word by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX"); empty for unknown ones."""
+    """The lemmas of a word by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX"); none for unknown ones."""
     from lemminflect import getAllLemmas
 
     return {part: tuple(lemmas) for part, lemmas in getAllLemmas(word).items()}
@@ -66,7 +66,7 @@ def is_only_adjective(word: str) -> bool:
 
 
 def inflected(lemma: str, tag: str, seen: frozenset[str]) -> str | None:
-    """That form of a verb, of several the one among the words `seen`, else the first; None where it is unknown.
+    """That form of a verb, of several the one among the words `seen`, else the first; None without one.
 
     Verbs whose forms mean different things ("lay" and "lied") have one only when it is seen.
 

@@ -8,7 +8,7 @@ from .asked import strands
 from .inflection import is_base
 from .words import Word, is_adverb, is_preposition
 
-# The subject of these does what the second verb says, so that the object that is missing is the second verb's.
+# The subject of these does what the second verb says: the missing object is that of the second verb.
 _CONTROL = frozenset(
     "want try decide hope plan attempt agree begin start refuse promise intend continue seek wish propose "
     "threaten aim manage offer appear tend seem fail learn claim vow".split()
@@ -20,7 +20,7 @@ _OPENS_ADJUNCT = frozenset("when while because if after before since until".spli
 
 
 def object_place(verb: str, tail: Sequence[Word]) -> int | None:
-    """How many words of the tail stand before the object of `verb` (a lemma); None when that is not certain."""
+    """How many words of the tail stand before the object of `verb` (a lemma); None if that is not certain."""
     if not tail or strands(tail):
         return len(tail)
     pairs = [at for at in range(1, len(tail)) if is_preposition(tail[at - 1]) and _goes_on(tail[at])]

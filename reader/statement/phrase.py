@@ -22,18 +22,20 @@ from .words import (
 MOST_WORDS = 30  # of an answer
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _WEEKDAY = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
-_YEAR = re.compile(
-    r"(?:(?:early|late|mid|spring|summer|autumn|fall|winter)[ -](?:of )?)?(?:1\d|20)\d\d(?: (?:AD|BC|CE|BCE))?"
+_ANSWER_YEAR = re.compile(
+    r"(?:(?:early|late|mid|spring|summer|autumn|fall|winter)[ -](?:of )?)?"
+    r"(?:1\d|20)\d\d(?: (?:AD|BC|CE|BCE))?"
 )
-_MONTH_OF_YEAR = re.compile(rf"(?:(?:early|late|mid)[ -])?(?:{_MONTH})(?:,? (?:of )?\d{{4}})?")
-_PERIOD = re.compile(
+_ANSWER_MONTH = re.compile(rf"(?:(?:early|late|mid)[ -])?(?:{_MONTH})(?:,? (?:of )?\d{{4}})?")
+_ANSWER_PERIOD = re.compile(
     r"(?:(?:early|late|mid)[ -])?(?:\d{3,4}s|\d{1,2}(?:st|nd|rd|th)[ -]century)(?: (?:AD|BC|CE|BCE))?"
 )
-_DAY = re.compile(
-    rf"(?:(?:{_WEEKDAY}),? ?)?(?:(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH}))"
+_ANSWER_DAY = re.compile(
+    rf"(?:(?:{_WEEKDAY}),? ?)?"
+    rf"(?:(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th)? (?:{_MONTH}))"
     rf"(?:,? \d{{3,4}})?|{_WEEKDAY}"
 )
-_CLOCK = re.compile(r"noon|midnight|\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)", re.IGNORECASE)
+_ANSWER_CLOCK = re.compile(r"noon|midnight|\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)", re.IGNORECASE)
 _SCALES = frozenset("hundred thousand million billion trillion dozen half".split())
 _OF_ITSELF = frozenset(
     "ago later earlier today yesterday tomorrow annually daily weekly monthly yearly now".split()
@@ -44,12 +46,13 @@ _PLACE_LEADS = frozenset(
 )
 _CLAUSE_LEADS = frozenset("because due".split())
 _OPENING_TIME = frozenset("when while until before after once since as".split())
-_NUMBER = re.compile(r"[£$€¥]?\d[\d,.]*(?:%|st|nd|rd|th)?")
-_MONEY = re.compile(r"(?:US|A|C)?[£$€¥] ?\d|\d.*\b(?:dollars|pounds|euros|yen|cents)\b")
-_SHARE = re.compile(r"\d ?%|\bper ?cent\b")
+_ANSWER_NUMBER = re.compile(r"[£$€¥]?\d[\d,.]*(?:%|st|nd|rd|th)?")
+_ANSWER_MONEY = re.compile(r"(?:US|A|C)?[£$€¥] ?\d|\d.*\b(?:dollars|pounds|euros|yen|cents)\b")
+_ANSWER_SHARE = re.compile(r"\d ?%|\bper ?cent\b")
 QUALITIES = frozenset("nationality color colour religion ethnicity language".split())
-_UNIT = re.compile(
-    r"[\w-]+ ?(?:years?|months?|days?|weeks?|hours?|minutes?|centuries|decades|m|km|cm|mm|ft|feet|foot|inch|inches|miles?|met(?:er|re)s?|kilomet(?:er|re)s?|yards?|in)"
+_UNITS = frozenset(
+    "year years month months day days week weeks hour hours minute minutes m km cm mm ft feet foot inch "
+    "inches mile miles metre metres meter meters kilometre kilometres kilometer kilometers yard yards".split()
 )
 
 
@@ -59,7 +62,7 @@ def noun_phrase(asked: Asked, answer: str, stands: Standing) -> str | None:
     A part that the noun of the question completes, as "Romantic" does "what era", is completed by it.
     """
     words = answer.split()
-    first, last = words[0].lower(), words[-1]
+    first = words[0].lower()
     unfit = first in PREPOSITIONS or first in ADVERBS or first in PRONOUNS or first in POSSESSIVES
     if unfit or stands.cut or is_clause(answer):
         return None
@@ -132,7 +135,7 @@ def _led_by(lead: str, asked: Asked, answer: str, stands: Standing) -> str | Non
     said = noun_phrase(asked, answer, stands)
     if said is None:
         return None
-    if asked.noun == "age" and _NUMBER.fullmatch(answer):
+    if asked.noun == "age" and _ANSWER_NUMBER.fullmatch(answer):
         return f"{lead} age {answer}"
     return f"{lead} {said}"
 
@@ -149,17 +152,16 @@ def _time(asked: Asked, answer: str, first: str, stands: Standing) -> str | None
     article = f"{stands.article} " if stands.article and first not in ARTICLES else ""
     if stands.preposition in _TIME_LEADS and not stands.followed and not stands.cut:
         return f"{stands.preposition} {article}{answer}"
-    for pattern, preposition in ((_YEAR, "in"), (_MONTH_OF_YEAR, "in"), (_DAY, "on"), (_CLOCK, "at")):
-        if _is_whole(pattern, answer):
-            return f"{preposition} {answer}"
+    if _ANSWER_YEAR.fullmatch(answer) or _ANSWER_MONTH.fullmatch(answer):
+        return f"in {answer}"
+    if _ANSWER_DAY.fullmatch(answer):
+        return f"on {answer}"
+    if _ANSWER_CLOCK.fullmatch(answer):
+        return f"at {answer}"
     bare = answer[4:] if first == "the" else answer
-    if _is_whole(_PERIOD, bare):
+    if _ANSWER_PERIOD.fullmatch(bare):
         return f"in {answer}" if first == "the" else f"in the {answer}"
     return None
-
-
-def _is_whole(pattern: re.Pattern[str], text: str) -> bool:
-    return pattern.fullmatch(text) is not None
 
 
 def _place(answer: str, first: str, stands: Standing) -> str | None:
@@ -208,7 +210,7 @@ def counted(asked: Asked, answer: str, stands: Standing) -> str | None:
         return None
     head = [word.core for word in asked.head]
     if asked.kind == "amount":
-        return answer if _MONEY.search(answer) and (not head or head == ["money"]) else None
+        return answer if _ANSWER_MONEY.search(answer) and (not head or head == ["money"]) else None
     if answer in _SCALES or head[0] in ("more", "other", "additional", "total"):
         return None
     last = words[-1].strip(",.")
@@ -224,29 +226,27 @@ def counted(asked: Asked, answer: str, stands: Standing) -> str | None:
 
 def is_number(word: str) -> bool:
     """Whether a word is a number in figures or letters."""
-    return _NUMBER.fullmatch(word) is not None or all(
+    return _ANSWER_NUMBER.fullmatch(word) is not None or all(
         part in NUMBER_WORDS for part in word.lower().split("-")
     )
 
 
 def share(asked: Asked, answer: str) -> str | None:
     """The answer to "what percentage of …": "40%" with what it is a part of."""
-    if not _SHARE.search(answer) or len(answer.split()) > 4:
+    if not _ANSWER_SHARE.search(answer) or len(answer.split()) > 4:
         return None
     behind = asked.head[1:]
     return f"{answer} {joined(behind)}" if behind and " of" not in f" {answer}" else answer
 
 
 def measured(asked: Asked, answer: str) -> str | None:
-    """The answer to "how tall is" with its adjective: "324 metres tall"; the age of "how old" as it stands."""
+    """The answer to "how tall is" with its adjective: "324 metres tall"; the age of "how old" as it is."""
     last = answer.split()[-1].lower()
     if last == asked.measure:
         return answer
     if is_number(last) and asked.measure == "old":
         return answer
-    if _UNIT.fullmatch(" ".join(answer.split()[-2:])) and any(
-        map(is_number, answer.replace("-", " ").split())
-    ):
+    if last.rsplit("-", 1)[-1] in _UNITS and any(map(is_number, answer.replace("-", " ").split())):
         return f"{answer} {asked.measure}"
     return None
 

@@ -53,7 +53,7 @@ def _followed(answer: str, behind: str) -> str:
     word = next(iter(words_of(behind)), None)
     if word is None or not word.text[0].isalpha():
         return ""
-    core = word.core
+    core = word.core.rstrip(".?!")
     if core[:1].isupper() and core.isalpha():
         return core
     described = "ADJ" in parts_of_speech(answer.split()[-1])
@@ -87,13 +87,14 @@ def _article(answer: str, before: list[Word]) -> tuple[str, int]:
         return "", 0
     if before[-1].lower in ARTICLES and not before[-1].ends_part:
         return before[-1].lower, 0
-    if answer[0].isupper() or before[-1].ends_part:
+    if answer[0].isupper() or before[-1].ends_part or answer.split()[0].lower() in ARTICLES:
         return "", 0
     between = 0
     for word in reversed(before[-_REACH:]):
         if word.lower in ARTICLES:
             return _fitting(word.lower, answer), between
-        if word.ends_part or not (word.core.islower() and is_only_adjective(word.core)):
+        described = word.core.islower() and word.core not in CLOSED and is_only_adjective(word.core)
+        if word.ends_part or not described:
             break
         between += 1
     return "", between

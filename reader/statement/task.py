@@ -17,7 +17,7 @@ _SHARES = frozenset("percentage percent proportion share".split())
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A parsed question, its answer, how this stands in its sentence, and that sentence's words in lower case."""
+    """A parsed question, its answer, how this stands in its sentence, and the sentence's words in small."""
 
     asked: Asked
     answer: str

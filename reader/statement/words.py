@@ -20,19 +20,21 @@ DETERMINERS = (
 PRONOUNS = frozenset("he she it they him them i you we me us this these those one there".split())
 SPEAKERS = frozenset("i you we me us my our your mine yours ours".split())
 PREPOSITIONS = frozenset(
-    "of in on at by for from with without within into onto to toward towards upon about against between among "
-    "through throughout during before after above below under over up down out off as across along around behind "
-    "beyond inside outside near since until via despite than like per amid alongside beneath beside".split()
+    "of in on at by for from with without within into onto to toward towards upon about against between "
+    "among through throughout during before after above below under over up down out off as across "
+    "along around behind beyond inside outside near since until via despite than like per amid "
+    "alongside beneath beside".split()
 )
 CONJUNCTIONS = frozenset("and or but nor because although though while whereas if unless whether so".split())
 PARTICLES = frozenset("back away together apart forward forth aside ahead".split())
 ADVERBS = frozenset(
-    "first last also still often ever once now then again soon not always never sometimes usually mostly".split()
+    "first last also still often ever once now then again soon not always never sometimes usually "
+    "mostly".split()
 )
 NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion "
-    "trillion dozen half".split()
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred "
+    "thousand million billion trillion dozen half".split()
 )
 CLOSED = (
     PREPOSITIONS

@@ -18,8 +18,8 @@ from .with_have import with_have
 from .words import (
     ARTICLES,
     ASKING,
-    CLOSED,
     BE,
+    CLOSED,
     DO,
     HAVE,
     MODAL,
@@ -138,7 +138,7 @@ def _finished(text: str) -> str:
 
 
 def _can_be_read(question: str, answer: str) -> bool:
-    """Whether both are short, the question ends as one and begins as a sentence, and the answer is one piece."""
+    """Whether both are short, the question begins and ends as one, and the answer is one piece."""
     if (
         not question.endswith("?")
         or not question[0].isupper()

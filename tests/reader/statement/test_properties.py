@@ -10,8 +10,8 @@ from spanwise.reader.statement.inflection import inflected
 from spanwise.reader.statement.words import words_of
 
 WORDS = st.sampled_from(
-    "who what when where which how many much long did does was is has had can the a Ada mill in on of to river "
-    'built build win flows Ely 1811 years called old "Rex" two that it not, people last'.split()
+    "who what when where which how many much long did does was is has had can the a Ada mill in on of to "
+    'river built build win flows Ely 1811 years called old "Rex" two that it not, people last'.split()
 )
 QUESTIONS = st.lists(WORDS, min_size=1, max_size=9).map(lambda words: " ".join(words).capitalize() + "?")
 ANSWERS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
