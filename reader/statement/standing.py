@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .inflection import has_form, is_noun, is_only_adjective, parts_of_speech
+from .inflection import has_form, is_base, is_noun, is_only_adjective, is_plural, parts_of_speech
 from .words import ARTICLES, CLOSED, POSSESSIVES, Word, is_preposition, words_of
 
 _REACH = 3  # words between an article and the answer
@@ -56,9 +56,12 @@ def _followed(answer: str, behind: str) -> str:
     core = word.core.rstrip(".?!")
     if core[:1].isupper() and core.isalpha():
         return core
-    described = "ADJ" in parts_of_speech(answer.split()[-1])
+    if not is_noun(core) or core in CLOSED or "ADJ" in parts_of_speech(core):
+        return ""
+    last = answer.split()[-1]
+    described = "ADJ" in parts_of_speech(last) or answer.istitle()
     verb = has_form(core, "VBD") or (has_form(core, "VBZ") and not described)
-    return core if is_noun(core) and not verb and core not in CLOSED else ""
+    return "" if verb or (is_base(core) and is_plural(last)) else core
 
 
 def _leads(word: Word) -> bool:

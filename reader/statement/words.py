@@ -78,8 +78,8 @@ class Word:
 def words_of(text: str) -> list[Word]:
     """The words between white space, in order; one with nothing but punctuation has an empty core.
 
-    >>> [word.core for word in words_of('Who wrote "Crazy in Love"?') if word.quoted]
-    ['Crazy', 'in', 'Love?']
+    >>> [word.core for word in words_of('Who wrote "Crazy in Love" first') if word.quoted]
+    ['Crazy', 'in', 'Love']
     """
     found, quoted = [], False
     for piece in text.split():
