@@ -111,10 +111,10 @@ def ask(
     generator: Annotated[
         str,
         typer.Option(
-            help="What writes, with --write: statement turns the question round where the passage says all "
-            "of it, else quotes; extractive quotes; a model or a server writes, see summarize."
+            help="What writes, with --write: extractive quotes the sentence; statement turns the question "
+            "round where the passage says all of it; a model or a server, see summarize."
         ),
-    ] = STATEMENT,
+    ] = EXTRACTIVE,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -125,7 +125,7 @@ def ask(
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     own = generator in (STATEMENT, EXTRACTIVE)
     writing = writing_named(generator) if write and not own else None
-    if generator != STATEMENT and not write:
+    if generator != EXTRACTIVE and not write:
         raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
     if write and (explain or explain_html is not None):
         raise typer.BadParameter("--write and --explain exclude each other: give one")
@@ -147,7 +147,7 @@ def ask(
             with progress(after_s=2) as report:
                 answer = library.ask(question, *given, report, max_error, read_all)
             if write:
-                _show_written(library, answer, writing, generator == EXTRACTIVE, json)
+                _show_written(library, answer, writing, generator == STATEMENT, json)
             else:
                 print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
@@ -163,9 +163,11 @@ def ask(
             tell(asked)
 
 
-def _show_written(library: Library, answer: Answer, writing: Writing | None, quote: bool, json: bool) -> None:
+def _show_written(
+    library: Library, answer: Answer, writing: Writing | None, stated: bool, json: bool
+) -> None:
     """The answer as a sentence with its citations; a declined one as without --write."""
-    summary = library.written(answer, writing, quote)
+    summary = library.written(answer, writing, stated)
     if json:
         from ..summarizing.record import summary_record
 

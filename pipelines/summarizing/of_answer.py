@@ -26,13 +26,13 @@ def written_answer(
     snapshot: Snapshot,
     analyzer: Analyzer,
     writing: Writing | None = None,
-    quote: bool = False,
+    stated: bool = False,
 ) -> Summary:
     """What the answer says as checked and cited sentences; a refusal for a declined one.
 
-    Without `writing` the question is turned into a statement with the answer's words, where its form is
-    certain and the answer's passage says all of it; else, and always with `quote`, it is the sentence that
-    carries the answer. Either cites that sentence and where the same is said. With `writing` a generator
+    Without `writing` it is the sentence that carries the answer; with `stated` the question is turned into a
+    statement with the answer's words instead, where its form is certain and the answer's passage says all of
+    it. Either cites that sentence and where the same is said. With `writing` a generator
     writes from the answer's own passages, and what is not supported, or does not hold the answer's words, is
     dropped; if nothing is left, it is that sentence again. `Summary.generator` names what wrote.
     """
@@ -48,8 +48,9 @@ def written_answer(
             kept, dropped = [], [*kept, *dropped]
     name = writing.generator.name if writing else NAME
     if answer.best and not kept:
-        stated = None if writing or quote else _stated(answer, answer.best, analyzer, Citer(snapshot))
-        kept, name = ([stated], STATED) if stated else ([_quoted(answer.best, Citer(snapshot))], name)
+        kept = [_quoted(answer.best, Citer(snapshot))]
+        if stated and not writing and (said := _stated(answer, answer.best, analyzer, Citer(snapshot))):
+            kept, name = [said], STATED
     return Summary(
         question=answer.question,
         sentences=tuple(kept),
@@ -78,10 +79,10 @@ def _says(best: AnswerSpan, sentences: Sequence[SummarySentence]) -> bool:
 
 def _stated(answer: Answer, best: AnswerSpan, analyzer: Analyzer, citer: Citer) -> SummarySentence | None:
     """The statement that answers the question, citing what the quoted sentence would cite; or None."""
-    stated = stated_answer(answer.question, best, checker(analyzer))
-    if stated is None:
+    said = stated_answer(answer.question, best, checker(analyzer))
+    if said is None:
         return None
-    return SummarySentence(stated.text, _cited(best, citer), stated.support.score, stated.support.verdict)
+    return SummarySentence(said.text, _cited(best, citer), said.support.score, said.support.verdict)
 
 
 def _quoted(best: AnswerSpan, citer: Citer) -> SummarySentence:

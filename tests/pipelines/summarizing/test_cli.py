@@ -79,7 +79,7 @@ def test_wrong_usage_is_one_line(capsys, index, arguments, told):
 @pytest.mark.parametrize(
     ("generator", "written"),
     [
-        ([], "Ada Rook built the mill."),
+        ([], "The mill was built in 1811 by Ada Rook."),
         (["--generator", "statement"], "Ada Rook built the mill."),
         (["--generator", "extractive"], "The mill was built in 1811 by Ada Rook."),
     ],

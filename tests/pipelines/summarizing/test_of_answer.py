@@ -28,18 +28,21 @@ def written(library, *texts, question=QUESTION, threshold=0.0):
     return library.written(answer, Writing(ScriptedGenerator(*texts), preset("factual")) if texts else None)
 
 
-def test_without_a_generator_it_is_a_statement_that_cites_the_sentence(library):
+def stated(library, question=QUESTION):
+    return library.written(library.ask(question, retriever="bm25", threshold=0.0), stated=True)
+
+
+def test_without_a_generator_it_is_the_sentence_that_carries_the_answer(library):
     summary = written(library)
+    assert (summary.text, summary.generator) == ("The mill was built in 1811 by Ada Rook. [1]", "extractive")
+
+
+def test_a_statement_cites_the_sentence_that_carries_the_answer(library):
+    summary = stated(library)
     assert (summary.text, summary.generator) == ("Ada Rook built the mill. [1]", "statement")
     [citation] = summary.citations
     assert (citation.span.document_id, citation.line) == ("mill.md", 3)
     assert citation.span.text == "The mill was built in 1811 by Ada Rook."
-
-
-def test_a_statement_is_not_made_where_the_sentence_is_to_be_quoted(library):
-    answer = library.ask(QUESTION, retriever="bm25", threshold=0.0)
-    summary = library.written(answer, quote=True)
-    assert (summary.text, summary.generator) == ("The mill was built in 1811 by Ada Rook. [1]", "extractive")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +55,7 @@ def test_a_statement_is_not_made_where_the_sentence_is_to_be_quoted(library):
     ],
 )
 def test_what_only_the_question_says_is_never_stated(library, question):
-    summary = written(library, question=question)
+    summary = stated(library, question)
     assert (summary.text, summary.generator) == ("The mill was built in 1811 by Ada Rook. [1]", "extractive")
 
 
