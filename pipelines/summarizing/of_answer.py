@@ -48,9 +48,8 @@ def written_answer(
             kept, dropped = [], [*kept, *dropped]
     name = writing.generator.name if writing else NAME
     if answer.best and not kept:
-        kept = [_quoted(answer.best, Citer(snapshot))]
-        if stated and not writing and (said := _stated(answer, answer.best, analyzer, Citer(snapshot))):
-            kept, name = [said], STATED
+        said = _stated(answer, answer.best, analyzer, Citer(snapshot)) if stated and not writing else None
+        kept, name = [said or _quoted(answer.best, Citer(snapshot))], STATED if said else name
     return Summary(
         question=answer.question,
         sentences=tuple(kept),

@@ -47,7 +47,8 @@ _PLACE_LEADS = frozenset(
 _CLAUSE_LEADS = frozenset("because due".split())
 _OPENING_TIME = frozenset("when while until before after once since as".split())
 _ANSWER_NUMBER = re.compile(r"[£$€¥]?\d[\d,.]*(?:%|st|nd|rd|th)?")
-_ANSWER_MONEY = re.compile(r"(?:US|A|C)?[£$€¥] ?\d|\d.*\b(?:dollars|pounds|euros|yen|cents)\b")
+_ANSWER_MONEY = re.compile(r"[£$€¥] ?\d")
+_CURRENCIES = frozenset("dollars pounds euros yen cents".split())
 _ANSWER_SHARE = re.compile(r"\d ?%|\bper ?cent\b")
 QUALITIES = frozenset("nationality color colour religion ethnicity language".split())
 _UNITS = frozenset(
@@ -210,7 +211,8 @@ def counted(asked: Asked, answer: str, stands: Standing) -> str | None:
         return None
     head = [word.core for word in asked.head]
     if asked.kind == "amount":
-        return answer if _ANSWER_MONEY.search(answer) and (not head or head == ["money"]) else None
+        is_money = _ANSWER_MONEY.search(answer) or _CURRENCIES.intersection(words)
+        return answer if is_money and (not head or head == ["money"]) else None
     if answer in _SCALES or head[0] in ("more", "other", "additional", "total"):
         return None
     last = words[-1].strip(",.")

@@ -115,21 +115,9 @@ def _of_thing(task: Task, rest: Sequence[Word], at: int | None) -> str | None:
         return said(rest[:at], be, rest[at:], thing) if at and thing and _is_simple(rest[:at]) else None
     if at is None:
         return None
-    if at > 0:
-        if (named := _named(task, rest, at, thing or "")) is not None:
-            return named
-        if at == len(rest) - 1 or has_form(rest[at].core, "VBG") or rest[0].lower not in ARTICLES:
-            return None
-        if _lemmas(rest[at]) & (_DITRANSITIVE | NAMING) and rest[at - 1].core not in (
-            "name",
-            "title",
-            "term",
-            "nickname",
-        ):
-            return None
-        if not is_preposition(rest[at + 1]):
-            return None
-    if not _is_noun_phrase(rest, None):
+    if at > 0 and (named := _named(task, rest, at, thing or "")) is not None:
+        return named
+    if (at > 0 and not _is_added(rest, at)) or not _is_noun_phrase(rest, None):
         return None
     if task.asked.kind == "count":
         return None
@@ -138,6 +126,16 @@ def _of_thing(task: Task, rest: Sequence[Word], at: int | None) -> str | None:
             said(thing, be, rest) if thing and task.answer[0].isupper() and be_agrees(task, thing) else None
         )
     return said(rest, be, thing or task.answer)
+
+
+def _is_added(rest: Sequence[Word], at: int) -> bool:
+    """Whether the participle there only describes a noun: "the river named after Ada" is one thing."""
+    if at == len(rest) - 1 or has_form(rest[at].core, "VBG") or rest[0].lower not in ARTICLES:
+        return False
+    given = _lemmas(rest[at]) & (_DITRANSITIVE | NAMING)
+    if given and rest[at - 1].core not in ("name", "title", "term", "nickname"):
+        return False
+    return is_preposition(rest[at + 1])
 
 
 def _lemmas(word: Word) -> frozenset[str]:
