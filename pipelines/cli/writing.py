@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..summarizing.methods import EXTRACTIVE
+from ..summarizing.methods import EXTRACTIVE, STATEMENT
 
 if TYPE_CHECKING:
     from ..summarizing.writing import Writing
@@ -54,11 +54,14 @@ def writing_named(
     preset: str | None = None,
     decoding: Sequence[str] | None = None,
     seconds: float | None = None,
+    answers: bool = False,
 ) -> Writing | None:
-    """What writes; None for the extractive generator, which decodes nothing."""
-    if generator == EXTRACTIVE:
+    """What writes; None for what decodes nothing: the extractive generator and, for `answers`, statements."""
+    if generator == STATEMENT and not answers:
+        raise typer.BadParameter("statement writes the answer to a question: take it for ask --write")
+    if generator in (EXTRACTIVE, STATEMENT):
         if preset is not None or decoding or seconds is not None:
-            raise typer.BadParameter("the extractive generator decodes nothing: name another --generator")
+            raise typer.BadParameter(f"{generator} decodes nothing: name another --generator")
         return None
     from ...reader.decoding.settings import given_decoding
     from ..summarizing.generators import PRESET, writing_of

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .writing import Writing
 
 EXTRACTIVE = "extractive"
+STATEMENT = "statement"
 
 
 def summarize(
@@ -93,13 +94,16 @@ def summary_sentences(
     return (yield from summarizer.sentences())
 
 
-def written(library: Library, answer: Answer, writing: Writing | None = None) -> Summary:
+def written(
+    library: Library, answer: Answer, writing: Writing | None = None, stated: bool = False
+) -> Summary:
     """The written form of an answer, each sentence checked and cited; a refusal for a declined one.
 
-    Without `writing` it is the sentence that carries the answer; see `of_answer`.
+    Without `writing` it is the sentence that carries the answer, or with `stated` a statement made of the
+    question and the answer, where the passage says all of it; see `of_answer`.
     """
     from .of_answer import written_answer
 
     with library._generations.last() as generation:
         snapshot = generation.pin()
-    return written_answer(answer, snapshot, generation.analyzer, writing)
+    return written_answer(answer, snapshot, generation.analyzer, writing, stated)

@@ -16,18 +16,26 @@ from .citing import Citer, Piece
 from .evidence import n_orders
 from .extracted import NAME
 from .lengths import length_of
-from .summary import Summary, SummarySentence
+from .stated import NAME as STATED
+from .stated import stated_answer
+from .summary import Citation, Summary, SummarySentence
 from .writing import Writing
 
 
 def written_answer(
-    answer: Answer, snapshot: Snapshot, analyzer: Analyzer, writing: Writing | None = None
+    answer: Answer,
+    snapshot: Snapshot,
+    analyzer: Analyzer,
+    writing: Writing | None = None,
+    stated: bool = False,
 ) -> Summary:
     """What the answer says as checked and cited sentences; a refusal for a declined one.
 
-    Without `writing` it is the sentence that carries the answer, citing itself and where the same is said.
-    Else a generator writes from the answer's own passages, and what is not supported, or does not hold the
-    answer's words, is dropped; if nothing is left, it is that sentence again.
+    Without `writing` it is the sentence that carries the answer; with `stated` the question is turned into a
+    statement with the answer's words instead, where its form is certain and the answer's passage says all of
+    it. Either cites that sentence and where the same is said. With `writing` a generator
+    writes from the answer's own passages, and what is not supported, or does not hold the answer's words, is
+    dropped; if nothing is left, it is that sentence again. `Summary.generator` names what wrote.
     """
     began = time.perf_counter()
     kept: list[SummarySentence] = []
@@ -40,13 +48,15 @@ def written_answer(
         n_tokens = writer.n_tokens
         if not _says(answer.best, kept):
             kept, dropped = [], [*kept, *dropped]
+    name = writing.generator.name if writing else NAME
     if answer.best and not kept:
-        kept = [_quoted(answer.best, Citer(snapshot))]
+        said = _stated(answer, answer.best, analyzer, Citer(snapshot)) if stated and not writing else None
+        kept, name = [said or _quoted(answer.best, Citer(snapshot))], STATED if said else name
     return Summary(
         question=answer.question,
         sentences=tuple(kept),
         dropped=tuple(dropped),
-        generator=writing.generator.name if writing else NAME,
+        generator=name,
         passages=len(passages),
         left_out=0,
         nearest=answer.nearest,
@@ -70,7 +80,19 @@ def _says(best: AnswerSpan, sentences: Sequence[SummarySentence]) -> bool:
     return any(words in " ".join(one.text.split()).casefold() for one in sentences)
 
 
+def _stated(answer: Answer, best: AnswerSpan, analyzer: Analyzer, citer: Citer) -> SummarySentence | None:
+    """The statement that answers the question, citing what the quoted sentence would cite; or None."""
+    said = stated_answer(answer.question, best, checker(analyzer))
+    if said is None:
+        return None
+    return SummarySentence(said.text, _cited(best, citer), said.support.score, said.support.verdict)
+
+
 def _quoted(best: AnswerSpan, citer: Citer) -> SummarySentence:
     said = best.sentence.text if best.sentence.text.strip() else best.span.text
-    pieces = [Piece(one.sentence, one.passage) for one in (best, *best.agreeing)]
-    return SummarySentence(said, citer.cite(pieces), 1.0, Verdict.SUPPORTED)
+    return SummarySentence(said, _cited(best, citer), 1.0, Verdict.SUPPORTED)
+
+
+def _cited(best: AnswerSpan, citer: Citer) -> tuple[Citation, ...]:
+    """The sentence that carries the answer, and those of other passages that say the same."""
+    return citer.cite([Piece(one.sentence, one.passage) for one in (best, *best.agreeing)])

@@ -61,7 +61,7 @@ def test_streamed_sentences_are_the_same(capsys, index):
     [
         (["Why?", "--document", "mill.md"], "give a question or --document"),
         (["Why?", "--length", "tiny"], "short, medium, long"),
-        (["Why?", "--preset", "long"], "the extractive generator decodes nothing"),
+        (["Why?", "--preset", "long"], "extractive decodes nothing"),
         (["Why?", "--stream", "--json"], "--stream"),
         (["--document", "mil.md"], "the nearest are mill.md"),
         (["Why?", "--generator", "no/such-folder"], "no/such-folder"),
@@ -76,7 +76,15 @@ def test_wrong_usage_is_one_line(capsys, index, arguments, told):
     assert len(err.strip().splitlines()) == 1
 
 
-def test_ask_writes_the_sentence_with_its_citation(capsys, index):
+@pytest.mark.parametrize(
+    ("generator", "written"),
+    [
+        ([], "The mill was built in 1811 by Ada Rook."),
+        (["--generator", "statement"], "Ada Rook built the mill."),
+        (["--generator", "extractive"], "The mill was built in 1811 by Ada Rook."),
+    ],
+)
+def test_ask_writes_a_statement_or_the_sentence_with_its_citation(capsys, index, generator, written):
     code, out, err = run(
         capsys,
         "ask",
@@ -84,13 +92,14 @@ def test_ask_writes_the_sentence_with_its_citation(capsys, index):
         "--index",
         index,
         "--write",
+        *generator,
         "--threshold",
         "0",
         "--retriever",
         "bm25",
     )
     assert code == 0, err
-    assert out.startswith("The mill was built in 1811 by Ada Rook. [1]\n")
+    assert out.startswith(f"{written} [1]\n")
     assert "[1] mill.md, line 3" in out
     _, out, _ = run(
         capsys,
