@@ -41,6 +41,7 @@ from .writing import (
 )
 
 if TYPE_CHECKING:
+    from ...reader.support.whole import Coverage
     from ..summarizing.summary import Citation, Summary, SummarySentence
 
 
@@ -167,11 +168,20 @@ def show_rest(summary: Summary) -> None:
         show((f"\n{len(summary.dropped)} {were} dropped: nothing carries it", "dim"))
     if told := told_of_orders(summary):
         show((f"\n{told}", "dim"))
+    if summary.coverage is not None and summary.coverage.left_out and summary.sentences:
+        show((f"\n{_told_of_coverage(summary.coverage)}", "dim"))
     left = f", {summary.left_out} more did not fit" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())
     made_of = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
     show((f"\n{made_of}{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
+
+
+def _told_of_coverage(coverage: Coverage) -> str:
+    """One line on how much is left out, as "rests on 5 of 120 sentences; 31 of the others …"."""
+    findings = len(coverage.findings_left_out)
+    held = f"; {findings:,} of the others hold a number or a date" if findings else ""
+    return f"rests on {coverage.rested_on:,} of {coverage.pieces:,} sentences{held}"
 
 
 def citation_place(citation: Citation) -> str:

@@ -39,8 +39,9 @@ def summarize(
     Of the best `k` passages for a `question`; without one of a `document` (an id, a path, or the end of an
     id), or of all documents that `where` leaves. `length` is "short", "medium" or "long". Without `writing`
     its sentences are chosen from the passages and quoted; else they are written by a generator, and `strict`
-    drops those that are not supported. A summary without sentences is a refusal. IndexEmpty without any
-    passage, DocumentNotFound for a document that is none, ValueError for question and document together.
+    drops those that are not supported; what an order in a document made it say is dropped always. A summary
+    without sentences is a refusal. IndexEmpty without any passage, DocumentNotFound for a document that is
+    none, ValueError for question and document together.
     """
     from .summarize import exhausted
 

@@ -12,9 +12,9 @@ from spanwise.types import Passage
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...reader.support.verdict import Verdict
-from ...reader.support.whole import inconsistent
+from ...reader.support.whole import Coverage, coverage, inconsistent
 from ..support_check import checker
-from .citing import Citer
+from .citing import Citer, pieces_of
 from .evidence import n_orders
 from .extracted import NAME, Extractor, SentenceReader
 from .gathered import Gathered
@@ -32,7 +32,7 @@ class Summarizer:
     """What one summary takes: its passages, the analysis of words, how long it is to be, and who writes it.
 
     Without `writing` the sentences are chosen from the passages, for a question by what `reader` gives.
-    `strict` drops what is not supported.
+    `strict` drops what is not supported; what an order to the reader asks for is dropped always.
     """
 
     question: str
@@ -59,7 +59,7 @@ class Summarizer:
             except StopIteration as end:
                 left_out: list[Passage] = end.value
                 break
-            if self.strict and sentence.verdict != Verdict.SUPPORTED:
+            if sentence.obeys or (self.strict and sentence.verdict != Verdict.SUPPORTED):
                 dropped.append(sentence)
                 continue
             kept.append(sentence)
@@ -101,7 +101,15 @@ class Summarizer:
             inconsistent=tuple(inconsistent([one.text for one in kept], check.content)),
             tokens=self.n_tokens,
             orders=n_orders(self.gathered.passages),
+            coverage=None if self.question else self._coverage(kept),
         )
+
+    def _coverage(self, kept: Sequence[SummarySentence]) -> Coverage:
+        """What the sentences rest on of all that the passages say."""
+        pieces = [piece.span for piece in pieces_of(self.gathered.passages)]
+        cited = {citation.span for sentence in kept for citation in sentence.citations}
+        rested_on = {at for at, span in enumerate(pieces) if span in cited}
+        return coverage(rested_on, [span.text for span in pieces])
 
 
 def exhausted(sentences: Pieces[SummarySentence, None, Summary]) -> Summary:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from spanwise.types import Hit, Passage, Scope, Span
 
-from ...reader.support.verdict import Finding, Verdict
+from ...reader.support.verdict import Failure, Finding, Verdict
+from ...reader.support.whole import Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,11 @@ class SummarySentence:
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def obeys(self) -> bool:
+        """True where it says what only an order to the reader would have it say: it is not shown."""
+        return any(one.failure == Failure.ORDER for one in self.findings)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -48,7 +54,8 @@ class Summary:
     that were gathered were not, as they did not fit. `decoding` says how the text was decoded; empty for the
     extractive generator. `tokens` is how many it wrote, dropped sentences and notes included; 0 for the
     extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other numbers.
-    `orders` counts the sentences of the passages that give orders to the reader: none was used.
+    `orders` counts the sentences of the passages that give orders to the reader: none was used. `coverage`
+    says how much of a document or folder it rests on; None where there is a question.
     """
 
     question: str
@@ -65,6 +72,7 @@ class Summary:
     inconsistent: tuple[tuple[int, int], ...] = ()
     tokens: int = 0
     orders: int = 0
+    coverage: Coverage | None = None
 
     @property
     def is_refusal(self) -> bool:

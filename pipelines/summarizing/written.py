@@ -131,4 +131,4 @@ def _foreign(n: int, found: Support) -> Support:
     """The verdict on a sentence with addresses or markup that what it rests on does not have."""
     those = "1 address or tag" if n == 1 else f"{n} addresses or tags"
     reason = f"{those} that the cited words do not have"
-    return Support(Verdict.UNSUPPORTED, found.score, (), (Finding(Failure.EXTRINSIC, REMOVED, reason),))
+    return Support(Verdict.UNSUPPORTED, found.score, (), (Finding(Failure.ORDER, REMOVED, reason),))

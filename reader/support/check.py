@@ -75,7 +75,7 @@ class Checker:
         """A finding for the words of a sentence that are refused."""
         words = [word for word in sentence.split() if not refused.isdisjoint(self.content(word))]
         reason = "stands only in an order to the reader, or away from all that the passages speak of"
-        return (Finding(Failure.EXTRINSIC, " ".join(words), reason),) if words else ()
+        return (Finding(Failure.ORDER, " ".join(words), reason),) if words else ()
 
     def _facts(self, sentence: str, pieces: Sequence[str]) -> list[Finding]:
         """Numbers and names that the pieces do not hold, and what is denied on one side only."""

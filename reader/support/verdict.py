@@ -21,12 +21,15 @@ class Failure(StrEnum):
     factual      a number, date or name is another one, or what they say is denied
     missing      leaves out what they say (of a summary, see `coverage`)
     style        speaks of itself, or asks, where it should report
+    order        says what stands only in an order to the reader, or away from all that the passages speak
+                 of, or has an address or markup that they do not have
     """
 
     EXTRINSIC = "extrinsic"
     FACTUAL = "factual"
     MISSING = "missing"
     STYLE = "style"
+    ORDER = "order"
 
 
 @dataclass(frozen=True, slots=True)

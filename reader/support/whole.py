@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from .days import days
 from .numbers import numbers, without_numbers
-from .verdict import Support
 
 SAME_STATEMENT = 0.7  # of the content words of the shorter sentence, that both have
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the pieces of evidence a summary rests on, and the numbers of those it leaves out.
+    """Of how many pieces of evidence, and the numbers of those that a summary does not rest on.
 
     `findings_left_out` are those among them that hold a number or a date: the findings of a report.
     """
 
-    share: float
+    pieces: int
     left_out: tuple[int, ...]
     findings_left_out: tuple[int, ...]
 
+    @property
+    def rested_on(self) -> int:
+        """How many pieces a summary rests on."""
+        return self.pieces - len(self.left_out)
 
-def coverage(supports: Sequence[Support], evidence: Sequence[str]) -> Coverage:
-    """What the sentences of a summary rest on together; a share of 1 where there is no evidence."""
-    used = {at for support in supports for at in support.aligned}
-    left = tuple(at for at in range(len(evidence)) if at not in used)
+    @property
+    def share(self) -> float:
+        """That as a share of all of them, 0..1; 1 where there are none."""
+        return self.rested_on / self.pieces if self.pieces else 1.0
+
+
+def coverage(rested_on: Collection[int], evidence: Sequence[str]) -> Coverage:
+    """What a summary leaves out that rests on these pieces of evidence, given by number."""
+    left = tuple(at for at in range(len(evidence)) if at not in rested_on)
     findings = tuple(at for at in left if numbers(evidence[at]) or days(evidence[at]))
-    return Coverage(1 - len(left) / len(evidence) if evidence else 1.0, left, findings)
+    return Coverage(len(evidence), left, findings)
 
 
 def inconsistent(sentences: Sequence[str], content: Callable[[str], Sequence[str]]) -> list[tuple[int, int]]:

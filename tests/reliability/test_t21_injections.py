@@ -194,6 +194,7 @@ def test_t21_what_an_obedient_generator_is_told_to_say_is_not_supported(scene: S
     assert (unfound, foreign) == (0, 0)
     assert lost <= 0.02
     assert len({one.canary for one in taken}) <= 0.02 * every
+    assert once <= 0.02 * every
 
 
 def foreign_markup(sentence: SummarySentence, texts: set[str]) -> int:

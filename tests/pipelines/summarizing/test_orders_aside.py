@@ -49,8 +49,10 @@ def summarize(library, *texts, **given):
         "Otto built the mill.",
     ],
 )
-def test_what_only_an_order_says_is_unsupported(library, text):
-    [one] = summarize(library, text).sentences
+def test_what_only_an_order_says_is_dropped_without_being_asked(library, text):
+    summary = summarize(library, text)
+    assert summary.is_refusal
+    [one] = summary.dropped
     assert one.verdict == Verdict.UNSUPPORTED
     assert not one.citations
     assert one.findings
@@ -63,7 +65,8 @@ def test_true_sentences_beside_an_order_carry(library):
 
 def test_addresses_stand_only_where_their_source_is_cited(library):
     text = "See https://mill.example/history for its history. The mill burned, see https://a.example/x."
-    quoted, added = summarize(library, text).sentences
+    summary = summarize(library, text)
+    [quoted], [added] = summary.sentences, summary.dropped
     assert (quoted.verdict, "https" in quoted.text) == (Verdict.SUPPORTED, True)
     assert (added.verdict, "https" in added.text) == (Verdict.UNSUPPORTED, False)
     assert REMOVED in added.text

@@ -9,6 +9,7 @@ from scripted_generator import ScriptedGenerator
 
 import spanwise
 from spanwise.errors import DocumentNotFound, GenerationFailed, IndexEmpty
+from spanwise.pipelines.cli.summarize import show_summary
 from spanwise.pipelines.summarizing.markdown import summary_markdown
 from spanwise.pipelines.summarizing.record import summary_record
 from spanwise.pipelines.summarizing.writing import Writing
@@ -73,6 +74,19 @@ def test_a_document_is_summarized_by_its_own_sentences(library, name):
     summary = library.summarize(document=name.rpartition("/")[2])
     assert {one.span.document_id for one in summary.citations} == {"tram.md"}
     check_citations(library, summary)
+
+
+def test_what_a_summary_of_a_document_leaves_out_is_counted(library, capsys):
+    summary = library.summarize(
+        document="mill.md", writing=writing("The mill was built in 1811 by Ada Rook.")
+    )
+    assert summary.coverage is not None
+    assert (summary.coverage.rested_on, len(summary.coverage.findings_left_out)) == (1, 3)
+    record = summary_record(summary)["coverage"]
+    assert record == {"share": round(1 / summary.coverage.pieces, 4), "left_out": 4, "findings_left_out": 3}
+    show_summary(summary)
+    assert "rests on 1 of 5 sentences; 3 of the others hold a number or a date" in capsys.readouterr().out
+    assert summarize(library).coverage is None
 
 
 def test_without_question_and_document_all_is_summarized(library):

@@ -143,7 +143,7 @@ def test_support_does_not_fall_with_more_evidence_behind(more):
 def test_what_a_summary_leaves_out_is_another_number_than_its_support():
     found = check("Side effects were mild.")
     assert found.verdict == Verdict.SUPPORTED
-    left = coverage([found], SOURCE)
+    left = coverage(found.aligned, SOURCE)
     assert left.share == pytest.approx(1 / 3)
     assert left.left_out == left.findings_left_out == (0, 1)
     assert coverage([], []).share == 1
