@@ -34,7 +34,7 @@ from .explaining.question_words import question_words, unknown_words
 from .explaining.rejected import rejected_spans
 from .reading import Reading, read_on, read_until_enough
 from .selection import Selection
-from .set_aside import is_set_aside
+from .set_aside import SetAside
 from .support_check import checker
 
 NEAREST = 3
@@ -132,10 +132,11 @@ class Asker:
     ) -> Asked:
         """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
         at = time.perf_counter()
-        ranked = self._ranked(text, found, reading)
+        aside = SetAside(text, checker(self.analyzer).content)
+        ranked = self._ranked(text, found, reading, aside)
         weighing = spent.get("weigh", 0.0) + (time.perf_counter() - at) * 1000
         timings = {**spent, "weigh": weighing}
-        answer = self._answer(text, found, len(reading), ranked, alternatives, least, timings)
+        answer = self._answer(text, found, len(reading), ranked, aside, alternatives, least, timings)
         return Asked(answer, found, reading, ranked)
 
     def _read_before_declining(
@@ -175,11 +176,15 @@ class Asker:
         return candidates(self._question(text), hits, readings, self.analyzer.terms, self.vectorizer)
 
     def _ranked(
-        self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
+        self,
+        text: str,
+        hits: Sequence[Hit],
+        readings: Sequence[Sequence[ScoredSpan]],
+        aside: SetAside,
     ) -> list[Ranked]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
         weighed = self.weigh(text, hits, readings)
-        honest = [one for one in weighed if not self._is_set_aside(text, one.scored.passage, one.sentence)]
+        honest = [one for one in weighed if not aside.holds(one.scored.passage, one.sentence)]
         scored = [(weigh(candidate.features), candidate) for candidate in honest]
         scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
         ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
@@ -197,12 +202,13 @@ class Asker:
         hits: Sequence[Hit],
         n_read: int,
         ranked: Sequence[Ranked],
+        aside: SetAside,
         alternatives: int,
         threshold: float | None,
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        found = [self._shown(text, kind, one) for one in ranked]
+        found = [self._shown(kind, one, aside) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         apart = _without_overlaps(found)
         shown = merged([replace(answer, duplicates=duplicates[answer.passage.id]) for answer in apart])
@@ -233,20 +239,17 @@ class Asker:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _is_set_aside(self, text: str, passage: Passage, span: Span) -> bool:
-        return is_set_aside(passage, span, text, checker(self.analyzer).content)
-
-    def _shown(self, text: str, kind: QuestionType, one: Ranked) -> AnswerSpan:
+    def _shown(self, kind: QuestionType, one: Ranked, aside: SetAside) -> AnswerSpan:
         scored, sentence = one.candidate.scored, one.candidate.sentence
         if kind in ("how", "why"):
             longer = explained(sentence, scored.passage)
-            sentence = sentence if self._is_set_aside(text, scored.passage, longer) else longer
+            sentence = sentence if aside.holds(scored.passage, longer) else longer
         span = scored.span if kind == "factoid" else sentence
         if kind in ("how", "list"):
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
             whole = passage_span(scored.passage, *listed) if listed else span
-            span = span if self._is_set_aside(text, scored.passage, whole) else whole
+            span = span if aside.holds(scored.passage, whole) else whole
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
             span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label

@@ -9,20 +9,27 @@ from ..reader.support.orders import orders
 from ..reader.support.topic import Content, on_topic, speaks_of_texts
 
 
-def is_set_aside(passage: Passage, span: Span, question: str, content: Content) -> bool:
-    """Whether a span inside a passage shares a character with a sentence that is not quoted.
+class SetAside:
+    """The sentences that no answer to a question is quoted from; `content` gives terms with a meaning."""
 
-    That is one that gives orders; or speaks of texts and writing, and belongs neither to the question nor to
-    the other sentences.
-    """
-    spans = sentence_spans(passage.text)
-    start, end = span.start - passage.start, span.end - passage.start
-    touched = [at for at, one in enumerate(spans) if one[0] < end and start < one[1]]
-    given = orders(passage.text, spans)
-    if any(at in given for at in touched):
-        return True
-    texts = [passage.text[slice(*one)] for one in spans]
-    if not any(speaks_of_texts(texts[at]) for at in touched):
-        return False
-    belongs = on_topic(texts, frozenset(content(question)), True, content)
-    return any(not belongs[at] and speaks_of_texts(texts[at]) for at in touched)
+    def __init__(self, question: str, content: Content) -> None:
+        self._asked, self._content = frozenset(content(question)), content
+        self._places: dict[tuple[int, str], list[tuple[int, int]]] = {}
+
+    def holds(self, passage: Passage, span: Span) -> bool:
+        """Whether a span inside a passage shares a character with such a sentence of it."""
+        key = (passage.id, passage.text)
+        if key not in self._places:
+            self._places[key] = self._of(passage.text)
+        start, end = span.start - passage.start, span.end - passage.start
+        return any(first < end and start < after for first, after in self._places[key])
+
+    def _of(self, text: str) -> list[tuple[int, int]]:
+        """The spans of sentences that give orders; or speak of texts and writing, and belong nowhere."""
+        spans = sentence_spans(text)
+        texts = [text[start:end] for start, end in spans]
+        given = orders(text, spans)
+        of_texts = [speaks_of_texts(one) for one in texts]
+        belongs = on_topic(texts, self._asked, True, self._content) if any(of_texts) else [True] * len(texts)
+        rows = zip(spans, of_texts, belongs, strict=True)
+        return [span for at, (span, speaks, on) in enumerate(rows) if at in given or (speaks and not on)]

@@ -28,7 +28,7 @@ LEAST_RELEVANCE = 0.5  # of the best sentence: it speaks for an answer rather th
 # The first sentences of files are bylines as often as leads. With a question, the reader knows what stands
 # before a sentence, so that one which leans on that, or is the row of a table, may be the answer.
 PLAIN = Weights(opening=0.0)
-ASKED = Weights(opening=0.0, leaning=1.0, fragment=0.5)
+ASKED = Weights(opening=0.0, leaning=1.0, fragment=0.5, least=0.5)
 
 Place = tuple[int, int]  # of a sentence in the text of its passage
 Candidates = list[tuple[Passage, list[Place]]]

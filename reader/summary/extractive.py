@@ -49,7 +49,8 @@ class Weights:
 
     `bias` of the walk to the question, `plain_bias` without one, `trade` of MMR, `share` of the relevance
     that is handed in, `opening` of a document's first sentences; `leaning` and `fragment` are the factors of
-    sentences that lean on others, and of what is none.
+    sentences that lean on others, and of what is none. What has less than `least` of the best relevance that
+    is handed in is not chosen.
     """
 
     bias: float = 0.9
@@ -59,6 +60,7 @@ class Weights:
     opening: float = 1.0
     leaning: float = LEANING
     fragment: float = FRAGMENT
+    least: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,9 @@ def extract(
     if relevance is not None and len(relevance) != len(given):
         raise ValueError(f"relevance of {len(relevance)} for {len(given)} sentences")
     kept = _apart(given)
+    if relevance is not None:
+        bar = weights.least * max((relevance[one.row] for one in kept), default=0.0)
+        kept = [one for one in kept if relevance[one.row] >= bar]
     words = [list(terms(one.span.text)) for one in kept]
     told = None if relevance is None else [relevance[one.row] for one in kept]
     score, likeness = _scored(words, question, weights, told)

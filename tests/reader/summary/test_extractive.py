@@ -148,6 +148,12 @@ def test_a_share_of_zero_is_the_summary_without_relevance():
     assert told == chosen(MILL, question="mill")
 
 
+def test_what_is_far_less_relevant_than_the_best_is_left_out():
+    told = [0.1, 0.4, 0.8, 0.39, 0.0, 0.5]
+    found = chosen(MILL, question="mill", limits=Limits(6), relevance=told, weights=Weights(least=0.5))
+    assert texts(found) == [MILL[1], MILL[2], MILL[5]]
+
+
 def test_a_fragment_counts_by_its_factor():
     row = "| Ada Rook | miller |"
     given = {"question": "miller", "limits": Limits(1), "relevance": [1, 0.8]}
