@@ -60,8 +60,8 @@ def evidence_of(question: str, passages: Sequence[Passage], checker: Checker) ->
 def spans_to_choose(text: str, question: str, content: Content) -> list[tuple[int, int]]:
     """The spans of the sentences of a passage that may be quoted, in order.
 
-    Not those that give orders, nor those that speak of texts and belong neither to the passage nor to the
-    question.
+    Not those that give orders; nor, for a question, those that belong neither to it nor to the passage, and
+    without one those among them that speak of texts.
     """
     spans = sentence_spans(text)
     given = orders(text, spans)
@@ -69,7 +69,7 @@ def spans_to_choose(text: str, question: str, content: Content) -> list[tuple[in
     texts = [text[start:end] for start, end in spans]
     belongs = on_topic(texts, frozenset(content(question)), bool(question), content)
     rows = zip(spans, texts, belongs, strict=True)
-    return [span for span, said, on in rows if on or not speaks_of_texts(said)]
+    return [span for span, said, on in rows if on or not (question or speaks_of_texts(said))]
 
 
 def text_without_orders(text: str) -> str:
