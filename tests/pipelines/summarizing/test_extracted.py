@@ -47,7 +47,7 @@ def test_the_reader_finds_what_shares_no_word_and_leans_on_the_heading():
 
 
 def test_a_row_that_answers_is_chosen_where_nothing_else_does():
-    assert chosen(StubReader({"farthing": 4.0}), "What was it?") == ["| Toll | a farthing |"]
+    assert chosen(StubReader({"farthing": 4.0}), "How much was the toll?") == ["| Toll | a farthing |"]
 
 
 @pytest.mark.parametrize("best", [-0.001, math.nan])
