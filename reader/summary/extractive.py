@@ -50,7 +50,7 @@ class Weights:
     `bias` of the walk to the question, `plain_bias` without one, `trade` of MMR, `share` of the relevance
     that is handed in, `opening` of a document's first sentences; `leaning` and `fragment` are the factors of
     sentences that lean on others, and of what is none. What has less than `least` of the best relevance that
-    is handed in is not chosen.
+    is handed in, by its own times these factors, is not chosen.
     """
 
     bias: float = 0.9
@@ -107,12 +107,14 @@ def extract(
         raise ValueError(f"relevance of {len(relevance)} for {len(given)} sentences")
     kept = _apart(given)
     if relevance is not None:
-        bar = weights.least * max((relevance[one.row] for one in kept), default=0.0)
-        kept = [one for one in kept if relevance[one.row] >= bar]
+        told = np.array([relevance[one.row] for one in kept])
+        enough = told * _wholeness(kept, weights) >= weights.least * told.max(initial=0.0)
+        kept = [one for one, is_enough in zip(kept, enough, strict=True) if is_enough]
     words = [list(terms(one.span.text)) for one in kept]
-    told = None if relevance is None else [relevance[one.row] for one in kept]
-    score, likeness = _scored(words, question, weights, told)
-    score = scaled(score * _standing(kept, weights))
+    score, likeness = _scored(
+        words, question, weights, None if relevance is None else [relevance[one.row] for one in kept]
+    )
+    score = scaled(score * _wholeness(kept, weights) * _openings(kept, weights))
     fits = _Fits([one.span.text for one in kept], words, limits)
     order = mmr(score, likeness, weights.trade, limits.sentences, fits)
     order.sort(key=lambda at: (kept[at].rank, kept[at].span.start))
@@ -151,14 +153,17 @@ def _apart(given: Sequence[_Sentence]) -> list[_Sentence]:
     return kept
 
 
-def _standing(kept: Sequence[_Sentence], weights: Weights) -> Floats:
-    """(n,): the factors for whether a sentence can stand alone and for where it stands."""
+def _wholeness(kept: Sequence[_Sentence], weights: Weights) -> Floats:
+    """(n,): the factors for whether a sentence can stand alone."""
     factors = {WHOLE: WHOLE, LEANING: weights.leaning, FRAGMENT: weights.fragment}
-    kinds = [wholeness(one.span.text) for one in kept]
+    return np.array([factors[wholeness(one.span.text)] for one in kept])
+
+
+def _openings(kept: Sequence[_Sentence], weights: Weights) -> Floats:
+    """(n,): the factors for where a sentence stands in its document."""
     documents, starts = [one.span.document_id for one in kept], [one.passage.start for one in kept]
-    openings = opening_factors(documents, starts, [kind > FRAGMENT for kind in kinds], weights.opening)
-    found: Floats = np.array([factors[kind] for kind in kinds]) * openings
-    return found
+    whole = [wholeness(one.span.text) > FRAGMENT for one in kept]
+    return opening_factors(documents, starts, whole, weights.opening)
 
 
 def _scored(

@@ -150,7 +150,8 @@ def test_a_share_of_zero_is_the_summary_without_relevance():
 
 def test_what_is_far_less_relevant_than_the_best_is_left_out():
     told = [0.1, 0.4, 0.8, 0.39, 0.0, 0.5]
-    found = chosen(MILL, question="mill", limits=Limits(6), relevance=told, weights=Weights(least=0.5))
+    weights = Weights(least=0.5, leaning=1.0)
+    found = chosen(MILL, question="mill", limits=Limits(6), relevance=told, weights=weights)
     assert texts(found) == [MILL[1], MILL[2], MILL[5]]
 
 
