@@ -163,6 +163,8 @@ def show_rest(summary: Summary) -> None:
         show((f"[{citation.number}] {visible(citation_place(citation))}", "dim"))
     for one, other in summary.inconsistent:
         show((f"\nsentences {one + 1} and {other + 1} say the same with other numbers", "bold"))
+    if summary.words_over:
+        show((f"\nlonger than was asked for, by {summary.words_over:,} words", "dim"))
     if summary.dropped:
         were = "sentence was" if len(summary.dropped) == 1 else "sentences were"
         show((f"\n{len(summary.dropped)} {were} dropped: nothing carries it", "dim"))

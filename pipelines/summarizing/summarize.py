@@ -12,7 +12,7 @@ from spanwise.types import Passage
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...reader.support.verdict import Verdict
-from ...reader.support.whole import Coverage, coverage, inconsistent
+from ...reader.support.whole import Coverage, coverage, inconsistent, words_over
 from ..support_check import checker
 from .citing import Citer, pieces_of
 from .evidence import n_orders
@@ -102,6 +102,7 @@ class Summarizer:
             tokens=self.n_tokens,
             orders=n_orders(self.gathered.passages),
             coverage=None if self.question else self._coverage(kept),
+            words_over=words_over(" ".join(one.text for one in kept), self.length.words),
         )
 
     def _coverage(self, kept: Sequence[SummarySentence]) -> Coverage:

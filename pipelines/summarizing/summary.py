@@ -55,7 +55,8 @@ class Summary:
     extractive generator. `tokens` is how many it wrote, dropped sentences and notes included; 0 for the
     extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other numbers.
     `orders` counts the sentences of the passages that give orders to the reader: none was used. `coverage`
-    says how much of a document or folder it rests on; None where there is a question.
+    says how much of a document or folder it rests on; None where there is a question. `words_over` counts the
+    words beyond those of its length, which a generator is asked for and need not keep.
     """
 
     question: str
@@ -73,6 +74,7 @@ class Summary:
     tokens: int = 0
     orders: int = 0
     coverage: Coverage | None = None
+    words_over: int = 0
 
     @property
     def is_refusal(self) -> bool:

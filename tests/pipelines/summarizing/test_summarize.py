@@ -89,6 +89,15 @@ def test_what_a_summary_of_a_document_leaves_out_is_counted(library, capsys):
     assert summarize(library).coverage is None
 
 
+def test_a_text_that_is_longer_than_was_asked_for_says_so(library, capsys):
+    long = " ".join(["The mill was built in 1811 by Ada Rook."] * 8)  # 72 words; short are 60
+    summary = summarize(library, long, length="short")
+    assert summary.words_over == summary_record(summary)["words_over"] == 12
+    show_summary(summary)
+    assert "longer than was asked for, by 12 words" in capsys.readouterr().out
+    assert summarize(library, long, length="medium").words_over == 0
+
+
 def test_without_question_and_document_all_is_summarized(library):
     assert library.summarize(length="short").passages == len(library.passages())
     narrowed = library.summarize(where=Filter(paths=("mill.md",)))
