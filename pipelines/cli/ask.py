@@ -43,7 +43,7 @@ from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, Reran
 from .search import place, repeated
 from .summarize import show_summary
 from .terminal import print_json, progress, say, show, visible
-from .writing import DecodingOption, PresetOption, SecondsOption, writing_named
+from .writing import DecodingOption, PresetOption, SamplesOption, SecondsOption, writing_named
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
@@ -119,6 +119,7 @@ def ask(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
+    samples: SamplesOption = 1,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -129,7 +130,7 @@ def ask(
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     if generator != EXTRACTIVE and not write:
         raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
-    writing = writing_named(generator, preset, decoding, seconds, answers=True)
+    writing = writing_named(generator, preset, decoding, seconds, samples, answers=True)
     if write and (explain or explain_html is not None):
         raise typer.BadParameter("--write and --explain exclude each other: give one")
     if explain_html is not None and asked is None:

@@ -35,6 +35,7 @@ from .writing import (
     GeneratorOption,
     LengthOption,
     PresetOption,
+    SamplesOption,
     SecondsOption,
     StrictOption,
     writing_named,
@@ -69,6 +70,7 @@ def summarize(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
+    samples: SamplesOption = 1,
     strict: StrictOption = False,
     stream: Annotated[
         bool, typer.Option("--stream", help="Show each sentence as soon as it is checked.")
@@ -96,7 +98,7 @@ def summarize(
     if stream and (json or markdown):
         raise typer.BadParameter("--stream shows text: leave out --json and --markdown")
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = writing_named(generator, preset, decoding, seconds)
+    writing = writing_named(generator, preset, decoding, seconds, samples)
     with library_of(folder, index) as library:
         library.exact = exact
         if retriever is None and question is not None:
@@ -163,6 +165,8 @@ def show_rest(summary: Summary) -> None:
         show((f"[{citation.number}] {visible(citation_place(citation))}", "dim"))
     for one, other in summary.inconsistent:
         show((f"\nsentences {one + 1} and {other + 1} say the same with other numbers", "bold"))
+    if summary.agreement is not None:
+        show((f"\n{summary.agreement:.0%} of the samples were this text", "dim"))
     if summary.words_over:
         show((f"\nlonger than was asked for, by {summary.words_over:,} words", "dim"))
     if summary.dropped:

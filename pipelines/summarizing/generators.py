@@ -9,10 +9,12 @@ from .writing import Writing
 PRESET = "summary-strict"
 
 
-def writing_of(name: str, decoding: Decoding | str = PRESET, seconds: float | None = None) -> Writing:
+def writing_of(
+    name: str, decoding: Decoding | str = PRESET, seconds: float | None = None, samples: int = 1
+) -> Writing:
     """The generator of that name with how it decodes, or the preset; the default is greedy, repeatable."""
     how = preset(decoding) if isinstance(decoding, str) else decoding
-    return Writing(generator_of(name), how, seconds)
+    return Writing(generator_of(name), how, seconds, samples)
 
 
 def generator_of(name: str) -> Generator:

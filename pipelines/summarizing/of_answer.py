@@ -40,12 +40,12 @@ def written_answer(
     began = time.perf_counter()
     kept: list[SummarySentence] = []
     dropped: list[SummarySentence] = []
-    passages, n_tokens = _passages(answer.best), 0
+    passages, n_tokens, agreement = _passages(answer.best), 0, None
     if answer.best and writing:
         writer = writing.writer(checker(analyzer), Citer(snapshot), length_of("short"))
         for sentence in writer.write(answer.question, passages):
             (kept if sentence.verdict == Verdict.SUPPORTED else dropped).append(sentence)
-        n_tokens = writer.n_tokens
+        n_tokens, agreement = writer.n_tokens, writer.agreement
         if not _says(answer.best, kept):
             kept, dropped = [], [*kept, *dropped]
     name = writing.generator.name if writing else NAME
@@ -65,6 +65,7 @@ def written_answer(
         decoding=asdict(writing.decoding) if writing else {},
         scope=answer.scope,
         tokens=n_tokens,
+        agreement=agreement,
         orders=n_orders(passages),
     )
 

@@ -24,6 +24,7 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "orders": summary.orders,
         "coverage": coverage_record(summary.coverage),
         "words_over": summary.words_over,
+        "agreement": summary.agreement,
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
         "retriever": summary.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},

@@ -46,6 +46,7 @@ class Summarizer:
     writing: Writing | None = None
     timings_ms: dict[str, float] = field(default_factory=dict)
     n_tokens: int = field(default=0, init=False)
+    agreement: float | None = field(default=None, init=False)
 
     def sentences(self) -> Pieces[SummarySentence, None, Summary]:
         """Yields each sentence once it is checked and not dropped, returns the summary."""
@@ -72,7 +73,7 @@ class Summarizer:
         if self.writing is not None:
             writer = self.writing.writer(checker(self.analyzer), citer, self.length)
             left_out = yield from writer.write(self.question, passages)
-            self.n_tokens = writer.n_tokens
+            self.n_tokens, self.agreement = writer.n_tokens, writer.agreement
             return left_out
         extractor = Extractor(self.analyzer, self.reader, citer)
         yield from extractor.sentences(self.question, passages, self.length)
@@ -100,6 +101,7 @@ class Summarizer:
             scope=self.gathered.scope,
             inconsistent=tuple(inconsistent([one.text for one in kept], check.content)),
             tokens=self.n_tokens,
+            agreement=self.agreement,
             orders=n_orders(self.gathered.passages),
             coverage=None if self.question else self._coverage(kept),
             words_over=words_over(" ".join(one.text for one in kept), self.length.words),

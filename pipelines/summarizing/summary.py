@@ -56,7 +56,8 @@ class Summary:
     extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other numbers.
     `orders` counts the sentences of the passages that give orders to the reader: none was used. `coverage`
     says how much of a document or folder it rests on; None where there is a question. `words_over` counts the
-    words beyond those of its length, which a generator is asked for and need not keep.
+    words beyond those of its length, which a generator is asked for and need not keep. `agreement` is the
+    share of several samples that were the one taken, 0..1; None for one.
     """
 
     question: str
@@ -75,6 +76,7 @@ class Summary:
     orders: int = 0
     coverage: Coverage | None = None
     words_over: int = 0
+    agreement: float | None = None
 
     @property
     def is_refusal(self) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator as Pieces
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanwise.errors import GenerationFailed
 from spanwise.types import Passage
 
 from ...corpora.sentences import sentence_spans
+from ...reader.decoding.mbr import agreed
 from ...reader.decoding.settings import Decoding
 from ...reader.decoding.stopping import Ended, Limits
 from ...reader.generation.prompt import Prompt, prompt_of
@@ -33,7 +34,8 @@ _REFUSAL = "the documents do not say"
 class Writer:
     """A generator with how it decodes, how its sentences are checked and cited.
 
-    `n_tokens` counts what it wrote, notes included.
+    Of several `samples` of a text that is taken on which they agree. `n_tokens` counts what was written,
+    notes and samples included; `agreement` is the least share of samples that were that one, None for one.
     """
 
     generator: Generator
@@ -42,7 +44,9 @@ class Writer:
     length: Length
     checker: Checker
     citer: Citer
+    samples: int = 1
     n_tokens: int = 0
+    agreement: float | None = None
 
     def write(
         self, question: str, passages: Sequence[Passage]
@@ -63,12 +67,21 @@ class Writer:
                 break
             prompts = self._reduced(question, prompts, room)
         for prompt in prompts:
-            yield from self._checked(_sentences(self._text(prompt)), evidence)
+            text = self._text(prompt) if self.samples == 1 else iter([self._agreed(prompt)])
+            yield from self._checked(_sentences(text), evidence)
         return left_out
 
-    def _text(self, prompt: Prompt) -> Pieces[str, None, None]:
+    def _agreed(self, prompt: Prompt) -> str:
+        """The text on which several agree that are drawn with consecutive seeds."""
+        first = self.decoding.seed
+        drawn = [replace(self.decoding, seed=first + number) for number in range(self.samples)]
+        text, share = agreed(["".join(self._text(prompt, decoding)) for decoding in drawn])
+        self.agreement = share if self.agreement is None else min(self.agreement, share)
+        return text
+
+    def _text(self, prompt: Prompt, decoding: Decoding | None = None) -> Pieces[str, None, None]:
         """Yields a text in pieces; GenerationFailed for one that is empty."""
-        written = yield from self.generator.write(prompt, self.decoding, self.limits)
+        written = yield from self.generator.write(prompt, decoding or self.decoding, self.limits)
         self.n_tokens += written.n_tokens
         if not written.text.strip() and written.ended != Ended.TIME:
             raise GenerationFailed(f"{self.generator.name} wrote nothing")

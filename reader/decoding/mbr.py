@@ -38,3 +38,19 @@ def majority(texts: Sequence[str]) -> tuple[str, int]:
     if not texts:
         raise ValueError("there is no text to choose from")
     return Counter(texts).most_common(1)[0]
+
+
+def agreed(texts: Sequence[str]) -> tuple[str, float]:
+    """The text to take of several that were drawn, and the share of them that are it, above 0.
+
+    That given most often; where none was given twice, that with the greatest expected likeness, of equals the
+    first. ValueError without any.
+
+    >>> agreed(["It burned.", "It burned down.", "It burned."])[0]
+    'It burned.'
+    """
+    text, count = majority(texts)
+    if count == 1:
+        likeness = expected_likeness(texts)
+        text = texts[likeness.index(max(likeness))]
+    return text, count / len(texts)

@@ -16,6 +16,7 @@ from ..writing import (
     GeneratorOption,
     LengthOption,
     PresetOption,
+    SamplesOption,
     SecondsOption,
     StrictOption,
     writing_named,
@@ -52,6 +53,7 @@ def generation(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
+    samples: SamplesOption = 1,
     length: LengthOption = "short",
     strict: StrictOption = False,
     retriever: RetrieverOption = None,
@@ -70,7 +72,10 @@ def generation(
         from ...evaluation.written_folder import evaluate_written
         from ...question_files import read_questions
 
-        asked, writing = read_questions(questions), writing_named(generator, preset, decoding, seconds)
+        asked, writing = (
+            read_questions(questions),
+            writing_named(generator, preset, decoding, seconds, samples),
+        )
         with kept(out) as place, open(folder, index) as library, progress() as report:
             library.sync(report=report)
             given = (length, writing, strict, k, retriever, report)

@@ -98,6 +98,24 @@ def test_a_text_that_is_longer_than_was_asked_for_says_so(library, capsys):
     assert summarize(library, long, length="medium").words_over == 0
 
 
+def test_of_several_samples_that_is_taken_on_which_they_agree(library, capsys):
+    texts = ["It burned in 1903.", "The mill was built in 1811 by Ada Rook.", "It burned."]
+    generator = ScriptedGenerator(texts[0], texts[1], texts[2], texts[1], texts[1])
+    drawn = Writing(generator, preset("general"), samples=5)
+    summary = library.summarize(QUESTION, retriever="bm25", writing=drawn)
+    assert [one.text for one in summary.sentences] == [texts[1]]
+    assert summary.agreement == summary_record(summary)["agreement"] == 0.6
+    assert len(generator.prompts) == 5
+    show_summary(summary)
+    assert "60% of the samples were this text" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "samples"), [("factual", 3), ("summary", 2), ("general", 0)])
+def test_samples_that_could_not_differ_are_refused(name, samples):
+    with pytest.raises(ValueError, match="sample"):
+        Writing(ScriptedGenerator("It burned."), preset(name), samples=samples)
+
+
 def test_without_question_and_document_all_is_summarized(library):
     assert library.summarize(length="short").passages == len(library.passages())
     narrowed = library.summarize(where=Filter(paths=("mill.md",)))

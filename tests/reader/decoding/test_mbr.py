@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.reader.decoding.mbr import expected_likeness, majority
+from spanwise.reader.decoding.mbr import agreed, expected_likeness, majority
 
 
 def test_the_text_that_is_most_like_the_others():
@@ -18,3 +18,12 @@ def test_the_majority_of_five():
     assert majority(["B", "A"]) == ("B", 1)
     with pytest.raises(ValueError, match="no text"):
         majority([])
+
+
+def test_several_agree_on_the_most_frequent_or_the_nearest():
+    assert agreed(["A", "A", "B", "A", "C"]) == ("A", 0.6)
+    cats = ["the cat sat on the mat", "the black cat sat on the mat", "the cat sat"]
+    assert agreed(cats) == (cats[0], 1 / 3)
+    assert agreed(["A"]) == ("A", 1.0)
+    with pytest.raises(ValueError, match="no text"):
+        agreed([])
