@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spanwise.types import AnswerSpan
 
 from ...corpora.sentences import sentence_spans
-from ...reader.statement import statement, unhedged, unsaid
+from ...reader.statement import as_written, statement, unhedged, unsaid
 from ...reader.support.check import Checker
 from ...reader.support.verdict import Support, Verdict
 
@@ -46,9 +46,10 @@ def supported(
 
     The second condition is stricter than the check, whose score forgives some words: a question takes for
     granted what it likes, and what the evidence does not say is never said for it. Nor is a sentence turned
-    that says "almost" or "allegedly" where the statement does not.
+    that says "almost" or "allegedly" where the statement does not. A question in small letters gets the
+    capitals of the evidence.
     """
-    text = statement(question, answer, sentence)
+    text = statement(as_written(question, evidence), answer, sentence)
     if text is None or unhedged(text, sentence) or unsaid(text, evidence, checker.content):
         return None
     support = checker.check(text, evidence)

@@ -45,6 +45,11 @@ def test_a_statement_cites_the_sentence_that_carries_the_answer(library):
     assert citation.span.text == "The mill was built in 1811 by Ada Rook."
 
 
+def test_a_question_in_small_letters_is_stated_with_the_capitals_of_the_passage(library):
+    summary = stated(library, "when was the mill built by ada rook")
+    assert (summary.text, summary.generator) == ("The mill was built by Ada Rook in 1811. [1]", "statement")
+
+
 @pytest.mark.parametrize(
     "question",
     [
