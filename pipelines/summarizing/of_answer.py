@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from spanwise.types import Answer, AnswerSpan, Passage
@@ -33,21 +33,17 @@ def written_answer(
 
     Without `writing` it is the sentence that carries the answer; with `stated` the question is turned into a
     statement with the answer's words instead, where its form is certain and the answer's passage says all of
-    it. Either cites that sentence and where the same is said. With `writing` a generator
-    writes from the answer's own passages, and what is not supported, or does not hold the answer's words, is
-    dropped; if nothing is left, it is that sentence again. `Summary.generator` names what wrote.
+    it. Either cites that sentence and where the same is said. With `writing` a generator writes from the
+    answer's own passages, and what is not supported, or does not hold the answer's words, is dropped; if
+    nothing is left, it is that sentence again. `Summary.generator` names what wrote.
     """
     began = time.perf_counter()
-    kept: list[SummarySentence] = []
-    dropped: list[SummarySentence] = []
+    kept, dropped = list[SummarySentence](), list[SummarySentence]()
     passages, n_tokens, agreement = _passages(answer.best), 0, None
     if answer.best and writing:
         writer = writing.writer(checker(analyzer), Citer(snapshot), length_of("short"))
-        for sentence in writer.write(answer.question, passages):
-            (kept if sentence.verdict == Verdict.SUPPORTED else dropped).append(sentence)
+        kept, dropped = _parted(answer.best, writer.write(answer.question, passages))
         n_tokens, agreement = writer.n_tokens, writer.agreement
-        if not _says(answer.best, kept):
-            kept, dropped = [], [*kept, *dropped]
     name = writing.generator.name if writing else NAME
     if answer.best and not kept:
         said = _stated(answer, answer.best, analyzer, Citer(snapshot)) if stated and not writing else None
@@ -73,6 +69,16 @@ def written_answer(
 def _passages(best: AnswerSpan | None) -> list[Passage]:
     """The passages that say the answer, the best first."""
     return [one.passage for one in (best, *best.agreeing)] if best else []
+
+
+def _parted(
+    best: AnswerSpan, written: Iterable[SummarySentence]
+) -> tuple[list[SummarySentence], list[SummarySentence]]:
+    """The supported sentences and the others; where the former do not hold the short answer, none and all."""
+    kept, others = list[SummarySentence](), list[SummarySentence]()
+    for one in written:
+        (kept if one.verdict == Verdict.SUPPORTED else others).append(one)
+    return (kept, others) if _says(best, kept) else ([], [*kept, *others])
 
 
 def _says(best: AnswerSpan, sentences: Sequence[SummarySentence]) -> bool:
