@@ -1,0 +1,1 @@
+"""Retrievers and components of other frameworks over a library: LangChain, LlamaIndex, Haystack."""

@@ -1,0 +1,1 @@
+"""`spanwise mcp`: a library as tools for language models, by the Model Context Protocol."""

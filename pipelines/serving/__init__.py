@@ -1,0 +1,1 @@
+"""`spanwise serve`: a library over HTTP, and the page to ask it."""
