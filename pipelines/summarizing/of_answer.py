@@ -47,7 +47,7 @@ def written_answer(
     name = writing.generator.name if writing else NAME
     if answer.best and not kept:
         said = _stated(answer, answer.best, analyzer, Citer(snapshot)) if stated and not writing else None
-        kept, name = [said or _quoted(answer.best, Citer(snapshot))], STATED if said else name
+        kept, name = [said or _quoted(answer.best, Citer(snapshot))], STATED if said else NAME
     return Summary(
         question=answer.question,
         sentences=tuple(kept),
