@@ -7,6 +7,7 @@ that no reader knows is passed over; one of a known format that cannot be read i
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -16,7 +17,7 @@ from spanwise.types import Document
 
 from . import language
 from .binary import is_binary
-from .containers import Reader, is_mail, ole_reader, refuse_promise, zip_reader
+from .containers import MAIL, ZIPPED, Reader, is_mail, ole_reader, refuse_promise, zip_reader
 from .decoding import decode
 from .opening import read_regular
 from .options import AS_GIVEN, ReadOptions
@@ -38,6 +39,7 @@ BY_SUFFIX: dict[str, Reader] = {
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
 READERS = "2"  # raise it when some bytes would be read that were refused, or otherwise than before
+NO_OTHERS: Mapping[str, Reader] = {}
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
@@ -69,12 +71,25 @@ def read_document(path: Path, document_id: str, options: ReadOptions = AS_GIVEN)
     return parse(read_regular(root, document_id), document_id, options)
 
 
-def parse(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Document | Skipped:
-    """The document in the bytes of a file, which are never empty or blank in what is returned."""
+def known_suffixes() -> set[str]:
+    """The suffixes of files that this package reads by readers of its own, other than as plain text."""
+    return {*BY_SUFFIX, *ZIPPED, *MAIL, ".rtf", ".xls"}
+
+
+def parse(
+    data: bytes,
+    document_id: str,
+    options: ReadOptions = AS_GIVEN,
+    others: Mapping[str, Reader] = NO_OTHERS,
+) -> Document | Skipped:
+    """The document in the bytes of a file, which are never empty or blank in what is returned.
+
+    `others` are readers for suffixes that this package does not know; they go before a look at the content.
+    """
     if not data:
         raise DocumentRejected("empty file")
     suffix = PurePosixPath(document_id).suffix.lower()
-    reader = choose_reader(data, suffix)
+    reader = others[suffix] if suffix in others else choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
     if reader is pdf.read:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from types import TracebackType
 
-from spanwise.errors import IndexCorrupt, IndexNotFound
+from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound
 from spanwise.types import Passage
 
 from .approximation import FROM, RECALL, Report, renewed
@@ -53,6 +53,7 @@ class Store:
         self._file = _file_at(catalog.path)
         self._settings: tuple[Commit, Mapping[str, str]] | None = None
         self._one_at_a_time = Lock()  # of all who use the connection
+        self._is_closed = False
 
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, str]) -> Store:
@@ -88,8 +89,15 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the catalog; snapshots live on until they are closed themselves."""
-        self._catalog.close()
+        """Let go of the catalog; snapshots live on until they are closed themselves. Twice is once."""
+        with self._one_at_a_time:
+            self._is_closed = True
+            self._catalog.close()
+
+    def check_open(self) -> None:
+        """IndexClosed after `close`."""
+        if self._is_closed:
+            raise IndexClosed(f"{self.path} was closed: open it again to use it")
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -138,6 +146,7 @@ class Store:
 
     def writer(self, timeout_s: float = 0.0) -> Writer:
         """A context manager for changes; entering it raises `IndexLocked` when another writer is at work."""
+        self.check_open()
         return Writer(self.path, timeout_s)
 
     def verify(self) -> list[str]:
@@ -177,6 +186,7 @@ class Store:
 
     def _current(self) -> Catalog:
         """The connection, made anew when another file lies in the place of the one that it reads."""
+        self.check_open()
         file = _file_at(self._catalog.path)
         if file != self._file:
             self._catalog.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanwise import __version__
@@ -13,6 +13,12 @@ from spanwise import __version__
 FOLDERS = ("spanwise", "corpora", "models", "index", "retrieval", "reader", "pipelines", "eval")
 _ROOT = Path(__file__).resolve().parent.parent
 _BEGAN_NS = time.time_ns()
+
+
+def digest_of_files(files: Iterable[Path]) -> str | None:
+    """A digest over names, sizes and times; None without files, or when one changed after this began."""
+    states = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return _digest(states) if states and max(changed for *_, changed in states) <= _BEGAN_NS else None
 
 
 def code_state() -> str | None:
@@ -23,7 +29,11 @@ def code_state() -> str | None:
     states = sorted(_states())
     if max(changed for _, _, changed in states) > _BEGAN_NS:
         return None
-    return f"{__version__} {hashlib.sha256(repr(states).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"{__version__} {_digest(states)}"
+
+
+def _digest(states: list[tuple[str, int, int]]) -> str:
+    return hashlib.sha256(repr(states).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _states() -> Iterator[tuple[str, int, int]]:

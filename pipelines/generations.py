@@ -7,7 +7,7 @@ neither writers nor SQLite's log. One thread searches at a time; the others wait
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from threading import RLock
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spanwise.types import Filter
 
     from ..retrieval.encoders import Encoders
+    from ..retrieval.plugged import RetrieverSource
     from ..retrieval.protocol import Retriever
     from .selection import Selection
 
@@ -31,7 +32,7 @@ class Generation:
     def __init__(self, commit: Commit, snapshot: Snapshot) -> None:
         self.commit, self.snapshot = commit, snapshot
         self.is_pinned = False
-        self._retrievers: dict[tuple[str, Encoders, bool], Retriever] = {}
+        self._retrievers: dict[tuple[object, ...], Retriever] = {}
         self._selected: tuple[Filter, Selection] | None = None
 
     @cached_property
@@ -39,13 +40,17 @@ class Generation:
         """The analyzer that the index was made with."""
         return Analyzer.from_settings(self.snapshot.settings)
 
-    def retriever(self, name: str, encoders: Encoders, exact: bool = False) -> Retriever:
+    def retriever(
+        self, name: str, encoders: Encoders, exact: bool, others: Mapping[str, RetrieverSource]
+    ) -> Retriever:
         """The retriever of that name; see `build_retriever`."""
         from ..retrieval.registry import build_retriever
 
-        key = (name, encoders, exact)
+        key = (name, encoders, exact, *others.values())
         if key not in self._retrievers:
-            self._retrievers[key] = build_retriever(name, self.snapshot, self.analyzer, encoders, exact)
+            self._retrievers[key] = build_retriever(
+                name, self.snapshot, self.analyzer, encoders, exact, others
+            )
         return self._retrievers[key]
 
     def selection(self, where: Filter) -> Selection:
@@ -89,6 +94,7 @@ class Generations:
     def last(self) -> Iterator[Generation]:
         """The last generation; inside it stays the same and nobody else may use it, so be brief."""
         with self._lock:
+            self._store.check_open()
             if self._warm is None or self._depth == 0:
                 self._warm = self._awake()
             self._depth += 1

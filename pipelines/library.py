@@ -7,33 +7,33 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import Answer, Document, Filter, Hit, Passage, Scope, Span
+from spanwise.types import Document, Filter, Passage, Scope, Span
 
 from ..index.store import Store
 from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
+from .asking import ask, ask_each, ask_many
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
 from .explaining.methods import explain
 from .generations import Generation
 from .progress import Report, silent
-from .questions import checked_k, checked_question
 from .reranking import DEPTH, Reranking, reranking_of
+from .searching import search, search_each, search_many
 from .summarizing.methods import summarize, summary_sentences, written
 from .synced_index import SyncedIndex
 from .why_not.methods import lost
 
 if TYPE_CHECKING:
+    from ..reader.plugged import Reading
     from ..retrieval.encoders import Encoders
     from ..retrieval.near_duplicates import Nearness
+    from ..retrieval.plugged import RetrieverFactory
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .ask import Asker
 
@@ -49,6 +49,12 @@ class Library(SyncedIndex):
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
     adapt = adapted
     undo_adapt = undone
+    search = search
+    search_many = search_many
+    search_each = search_each
+    ask = ask
+    ask_many = ask_many
+    ask_each = ask_each
     explain = explain
     why_not = lost
     summarize = summarize
@@ -78,6 +84,23 @@ class Library(SyncedIndex):
             generation.pin()
             return self._ranking(generation, below, self._encoders(), reranking)
 
+    def use_retriever(self, name: str, factory: RetrieverFactory) -> None:
+        """Takes this factory for the retriever of that name: "mine", "bm25+mine", … from now on.
+
+        It is called with the passages of a commit, once for each, and makes what searches them; see
+        `retrieval.plugged`. What it finds is remembered only if it has a `digest`, a text that names all that
+        its rankings depend on. ValueError for a name that is built in.
+        """
+        self._models.plugged.use_retriever(name, factory)
+
+    def use_reader(self, name: str, reader: Reading) -> None:
+        """Takes this object for the reader of that name; see `reader.plugged` for what it has to be.
+
+        Its answers have no confidence, as none was fitted, and are declined when "no answer" scores higher.
+        They are remembered only if it has a `digest`. ValueError for a name that is built in.
+        """
+        self._models.plugged.use_reader(name, reader)
+
     def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
         from ..retrieval.near_duplicates import GroupingRetriever
@@ -92,124 +115,6 @@ class Library(SyncedIndex):
         """
         with self._generations.last() as generation:
             return generation.selection(where).scope
-
-    def search(
-        self,
-        question: str,
-        k: int = 10,
-        retriever: str | None = None,
-        group: bool = True,
-        where: Filter | None = None,
-        explain: bool = False,
-        rerank: str | None = None,
-        rerank_depth: int = DEPTH,
-        report: Report = silent,
-    ) -> list[Hit]:
-        """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
-
-        Without a `retriever` it is the default one of the index. `where` says which documents are searched;
-        then too there are `k` hits when so many passages match. With `explain` each hit says which of its
-        tokens each token of the question matched: `Hit.alignment`; that takes a retriever with a colbert
-        stage. `rerank` names a cross-encoder, which reads the best `rerank_depth` passages together with the
-        question and ranks them anew: "builtin", a folder, or name@revision. It takes milliseconds a passage;
-        `report` hears of its progress. "bm25+rerank" as the retriever says the same as "bm25" and "builtin".
-        """
-        given = (k, retriever, group, where, explain, rerank, rerank_depth, report)
-        return self.search_many([question], *given)[0]
-
-    def search_many(
-        self,
-        questions: Sequence[str],
-        k: int = 10,
-        retriever: str | None = None,
-        group: bool = True,
-        where: Filter | None = None,
-        explain: bool = False,
-        rerank: str | None = None,
-        rerank_depth: int = DEPTH,
-        report: Report = silent,
-    ) -> list[list[Hit]]:
-        """The best `k` passages for each question."""
-        asked, k = [checked_question(q) for q in questions], checked_k(k)
-        below, reranking = reranking_of(retriever or self.default_retriever, rerank, rerank_depth)
-
-        def compute(generation: Generation) -> list[list[Hit]]:
-            ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
-            among = generation.selection(where).passage_ids if where else None
-            return (self.grouping(ranking) if group else ranking).search(asked, k, among)
-
-        if explain:
-            from .explained import explained
-
-            pool = self.colbert.pool if self.colbert else 1
-            return explained(asked, below, pool, self._generations, compute, self._token_encoder)
-        call = {"verb": "search", "k": k, "retriever": below, "group": group, "rerank": reranking}
-        call |= {"where": where, "exact": self.exact}
-        depends = partial(self._models.known_to_search, self.model, self.colbert, below, reranking)
-        return self._answers.results(list[Hit], asked, call, depends, compute)[0]
-
-    def ask(
-        self,
-        question: str,
-        k: int = 20,
-        retriever: str | None = None,
-        reader: str = "builtin",
-        alternatives: int = 3,
-        threshold: float | None = None,
-        group: bool = True,
-        where: Filter | None = None,
-        rerank: str | None = None,
-        rerank_depth: int = DEPTH,
-        report: Report = silent,
-        max_error: float | None = None,
-        read_all: bool = False,
-    ) -> Answer:
-        """The answer to a question, or one whose `best` is None; see `Asker.ask` for the arguments.
-
-        With `group` a text that several passages repeat is read once; where figures differ, each is read.
-        `where` says which documents are searched and read; for `rerank` see `search`. With `max_error`, such
-        as 0.1, what is declined is chosen so that at most this share of the answers given is wrong, on
-        questions like those that the confidence was fitted on; it takes the place of `threshold`.
-        `read_all` reads all `k` passages, also where the first would have been enough.
-        """
-        given = (k, retriever, reader, alternatives, threshold, group, where, rerank, rerank_depth, report)
-        return self.ask_many([question], *given, max_error, read_all)[0]
-
-    def ask_many(
-        self,
-        questions: Sequence[str],
-        k: int = 20,
-        retriever: str | None = None,
-        reader: str = "builtin",
-        alternatives: int = 3,
-        threshold: float | None = None,
-        group: bool = True,
-        where: Filter | None = None,
-        rerank: str | None = None,
-        rerank_depth: int = DEPTH,
-        report: Report = silent,
-        max_error: float | None = None,
-        read_all: bool = False,
-    ) -> list[Answer]:
-        """One answer a question; models are loaded once."""
-        asked = [checked_question(q) for q in questions]
-        began, k = time.perf_counter(), checked_k(k)
-        below, reranking = reranking_of(retriever or self.default_retriever, rerank, rerank_depth)
-
-        def compute(generation: Generation) -> list[Answer]:
-            ranking = self._ranking(generation, below, self._encoders(remembering=True), reranking, report)
-            asker = self._asker(generation, ranking, reader, True, group, where)
-            return asker.ask(asked, k, alternatives, threshold, max_error, read_all)
-
-        call = {"verb": "ask", "k": k, "retriever": below, "group": group, "rerank": reranking}
-        call |= {"reader": reader, "alternatives": alternatives, "threshold": threshold}
-        call |= {"where": where, "exact": self.exact, "max_error": max_error, "read_all": read_all}
-        depends = partial(self._models.known_to_ask, self.model, self.colbert, below, reader, reranking)
-        answers, cached = self._answers.results(Answer, asked, call, depends, compute)
-        if not cached:
-            return answers
-        took = {"cache": (time.perf_counter() - began) * 1000}
-        return [replace(answer, cached=True, timings_ms=took) for answer in answers]
 
     def asker(
         self,
@@ -248,11 +153,11 @@ class Library(SyncedIndex):
         return status_record(self)
 
     def close(self) -> None:
-        """Releases the index; the library cannot be used after it."""
-        self._generations.close()
+        """Releases the index; using the library after it raises IndexClosed, closing it twice is fine."""
+        self.store.close()
+        self._generations.close()  # which waits for whoever is computing
         if self._cache is not None:
             self._cache.close()
-        self.store.close()
 
     @property
     def is_caching(self) -> bool:
@@ -284,7 +189,8 @@ class Library(SyncedIndex):
     ) -> Retriever:
         if not generation.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        ranking = generation.retriever(name, encoders, self.exact)
+        others = self._models.plugged.retrievers(name)
+        ranking = generation.retriever(name, encoders, self.exact, others)
         return ranking if reranking is None else self._models.reranked(ranking, reranking, report)
 
     def _asker(
@@ -297,10 +203,12 @@ class Library(SyncedIndex):
         where: Filter | None,
     ) -> Asker:
         from ..reader.builtin import load_calibration
+        from ..reader.plugged import PluggedReader
         from ..retrieval.near_duplicates import TO_READ
         from .ask import Asker
 
-        loaded = self._models.reader(reader)
+        loaded = self._models.any_reader(reader)
+        is_fitted = calibrated and not isinstance(loaded, PluggedReader)
         return Asker(
             snapshot=generation.snapshot,
             postings=generation.snapshot.postings(),
@@ -308,7 +216,7 @@ class Library(SyncedIndex):
             retriever=self.grouping(ranking, TO_READ) if group else ranking,
             reader=loaded,
             vectorizer=self.encoder,
-            calibration=load_calibration(reader, loaded.digest, ranking.name) if calibrated else None,
+            calibration=load_calibration(reader, loaded.digest, ranking.name) if is_fitted else None,
             selection=generation.selection(where) if where else None,
         )
 

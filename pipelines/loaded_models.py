@@ -10,14 +10,17 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .cache_file import CacheFile
+from .plugged import Plugged
 from .progress import Report
 
 if TYPE_CHECKING:
     from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
+    from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .colbert_setting import ColbertSetting
@@ -45,6 +48,8 @@ class LoadedModels:
         self._loaded: dict[tuple[str, str], Any] = {}
         self._known: dict[tuple[str, str], KnownModel | None] = {}
         self._question_encoders: dict[KnownModel, Encoder] = {}
+        self.plugged = Plugged()
+        self._loading = RLock()  # a sync and a search may want the same model at once
 
     def encoder(self, name: str) -> SearchEncoder:
         """The encoder of passages and questions."""
@@ -64,6 +69,10 @@ class LoadedModels:
         from ..reader.builtin import load_reader
 
         return self._load("reader", name, partial(load_reader, split=sentence_spans))
+
+    def any_reader(self, name: str) -> Reader:
+        """The reader of that name, of a plug-in or given in code; else the one of a folder or a model."""
+        return (None if name == "builtin" else self.plugged.reader(name)) or self.reader(name)
 
     def cross_encoder(self, name: str) -> CrossEncoder:
         """The model that re-ranks."""
@@ -93,8 +102,10 @@ class LoadedModels:
         """The models that a retriever needs beside the index, None for one that is not known."""
         from ..retrieval.registry import stages_of
 
-        stages = stages_of(retriever)
+        others = self.plugged.retrievers(retriever)
+        stages = stages_of(retriever, others)
         known: dict[str, object] = {"encoder": self.known_encoder(name)} if "dense" in stages else {}
+        known |= {f"plugin {name}": source.state for name, source in others.items()}
         if "colbert" in stages:
             known["tokens"] = self._known_model("tokens", colbert.name) if colbert else None
         if reranking is not None:
@@ -112,12 +123,12 @@ class LoadedModels:
         """The models that answering needs, and the reader's calibration as it is now."""
         from ..reader.folder import calibration_sha256
 
-        return {
-            **self.known_to_search(name, colbert, retriever, reranking),
-            "encoder": self.known_encoder(name),
-            "reader": self._known_model("reader", reader),
-            "calibration": calibration_sha256(reader),
-        }
+        known = self.known_to_search(name, colbert, retriever, reranking)
+        known |= {"encoder": self.known_encoder(name)}
+        if reader != "builtin" and self.plugged.reader(reader) is not None:
+            return known | {"plugged reader": self.plugged.reader_state(reader)}
+        known |= {"reader": self._known_model("reader", reader), "calibration": calibration_sha256(reader)}
+        return known
 
     def question_encoder(self, name: str) -> Encoder:
         """The encoder, or one that stands for it, remembers vectors, and loads it for others."""
@@ -134,17 +145,19 @@ class LoadedModels:
 
     def _load(self, kind: str, name: str, load: Callable[[str], M]) -> M:
         """The model; what is to be known of it is kept unless its files changed while they were read."""
-        at = (kind, name)
-        if at not in self._loaded:
-            files = _fingerprint(kind, name) if self._cache else None
-            model: Any = load(name)
-            known = None
-            if self._cache and files is not None and files == _fingerprint(kind, name):
-                known = KnownModel(files, model.digest, getattr(model, "width", 0))
-                self._cache.put(MODEL, f"{kind} {files}", json.dumps(asdict(known)).encode())
-            self._loaded[at], self._known[at] = model, known
-        loaded: M = self._loaded[at]
+        with self._loading:
+            if (kind, name) not in self._loaded:
+                self._keep(kind, name, load)
+            loaded: M = self._loaded[kind, name]
         return loaded
+
+    def _keep(self, kind: str, name: str, load: Callable[[str], Any]) -> None:
+        files = _fingerprint(kind, name) if self._cache else None
+        model, known = load(name), None
+        if self._cache and files is not None and files == _fingerprint(kind, name):
+            known = KnownModel(files, model.digest, getattr(model, "width", 0))
+            self._cache.put(MODEL, f"{kind} {files}", json.dumps(asdict(known)).encode())
+        self._loaded[kind, name], self._known[kind, name] = model, known
 
     def _known_model(self, kind: str, name: str) -> KnownModel | None:
         if (kind, name) in self._known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from spanwise.types import Document
@@ -10,13 +11,18 @@ from ..corpora.options import ReadOptions
 from ..corpora.reading import READERS
 from ..index.snapshot import Snapshot
 
+NO_OTHERS: Mapping[str, str] = {}
 BLANK_PAGES = "pages_without_text"  # in the metadata of documents: page numbers
 OCR = "ocr"  # the languages in which such pages were tried
 
 
-def reader_name(options: ReadOptions) -> str:
-    """What a refusal names as its reader: another one may read the same file after all."""
-    return f"{READERS} ocr {options.ocr_languages}" if options.ocr else READERS
+def reader_name(options: ReadOptions, others: Mapping[str, str] = NO_OTHERS) -> str:
+    """What a refusal names as its reader: another one may read the same file after all.
+
+    `others` are the parsers of other packages, by suffix.
+    """
+    name = f"{READERS} ocr {options.ocr_languages}" if options.ocr else READERS
+    return f"{name} and {', '.join(f'{suffix} by {by}' for suffix, by in others.items())}" if others else name
 
 
 def with_ocr_noted(document: Document, options: ReadOptions) -> Document:

@@ -51,9 +51,9 @@ def stages_below(systems: Iterable[str]) -> set[str]:
     >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
     ['bm25', 'colbert', 'dense']
     """
-    from ..retrieval.registry import stages_of
+    from .stages import stages_named
 
-    return {stage for system in systems for stage in stages_of(below_reranking(system))}
+    return {stage for system in systems for stage in stages_named(below_reranking(system))}
 
 
 def reranking_of(retriever: str, model: str | None, depth: int = DEPTH) -> tuple[str, Reranking | None]:

@@ -25,6 +25,7 @@ from ..index.store import Store
 from ..index.writer import Writer
 from .file_reader import FileReader, Outcome
 from .ocr_record import reader_name, without_ocr
+from .parsing.plugged import names_of, otherwise_parsed, parser_plugins
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
 from .progress import Report, silent
@@ -51,19 +52,22 @@ def sync_words(
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
     `workers` processes read the files; with `retry` those that were refused before are tried again. Pages
-    without text are read again when `options` ask for OCR for the first time. Raises OcrNotFound.
+    without text are read again when `options` ask for OCR for the first time, files whose suffix got or lost
+    a parser of another package too. Raises OcrNotFound.
     """
     started = time.monotonic()
     if options.ocr:
         check_ocr(options.ocr_languages)
+    others = parser_plugins()
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known, refused = snapshot.files(), snapshot.refusals()
-            stale = without_ocr(snapshot, options)
-        update = _Update(writer, listing, known, {} if retry else refused, reader_name(options))
+            stale = without_ocr(snapshot, options) | otherwise_parsed(snapshot, others)
+        readers = reader_name(options, names_of(others))
+        update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
-        with ParserPool(workers or default_workers(), analyzer.settings(), options) as pool:
+        with ParserPool(workers or default_workers(), analyzer.settings(), options, others) as pool:
             update.read(todo, pool.map(reader, todo), report)
         update.forget_gone(refused)
         writer.commit()

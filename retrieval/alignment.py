@@ -16,7 +16,6 @@ from spanwise.types import Hit, Passage, TokenMatch
 from ..index import Snapshot
 from ..index.rows import indexed_text
 from .protocol import TokenEncoder
-from .registry import stages_of
 
 NOWHERE = -1
 
@@ -25,7 +24,7 @@ Offsets = tuple[int, int] | None
 
 def check_alignable(retriever: str, pool: int = 1) -> None:
     """Raises ValueError for a retriever without token vectors, and for token vectors that were pooled."""
-    if "colbert" not in stages_of(retriever):
+    if "colbert" not in retriever.split("+"):
         raise ValueError(
             f"only the tokens of a colbert stage can be explained, and {retriever!r} has none: "
             "use --retriever colbert, or bm25+colbert"

@@ -17,17 +17,22 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from spanwise.pipelines.async_library import AsyncLibrary, open_async
     from spanwise.pipelines.library import Library
     from spanwise.pipelines.opening import open
+    from spanwise.pipelines.plugins import plugins
     from spanwise.types import Filter
 
 _LAZY = {
+    "AsyncLibrary": "spanwise.pipelines.async_library",
     "Filter": "spanwise.types",
     "Library": "spanwise.pipelines.library",
     "open": "spanwise.pipelines.opening",
+    "open_async": "spanwise.pipelines.async_library",
+    "plugins": "spanwise.pipelines.plugins",
 }
 
-__all__ = ["Filter", "Library", "__version__", "open"]
+__all__ = ["AsyncLibrary", "Filter", "Library", "__version__", "open", "open_async", "plugins"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ SpanwiseError
 ├── IndexNotFound           no index at the place named, nor upward from it
 ├── IndexEmpty              the index holds no passages, so nothing can be searched
 ├── IndexLocked             another process is writing to the index
+├── IndexClosed             the library was closed, and is used again
 ├── IndexReadOnly           the system does not let this user open or write the index
 ├── IndexCorrupt            a file of the index is damaged or missing; the message names it
 ├── FormatTooNew            the index was written by a newer version
@@ -17,6 +18,7 @@ SpanwiseError
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
+├── PluginFailed            a plug-in cannot be loaded, clashes, or does not keep its contract
 ├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
 ├── WorkerFailed            a process that computes on one of several devices failed or ended
@@ -49,6 +51,10 @@ class IndexEmpty(SpanwiseError):
 
 class IndexLocked(SpanwiseError):
     """Another process is writing to the index."""
+
+
+class IndexClosed(SpanwiseError):
+    """The library was closed and is used again; the message names its index."""
 
 
 class IndexReadOnly(SpanwiseError):
@@ -97,6 +103,10 @@ class DataMalformed(SpanwiseError):
 
 class VectorRejected(SpanwiseError):
     """A vector is NaN, infinite, zero or of the wrong width; nothing was stored."""
+
+
+class PluginFailed(SpanwiseError):
+    """A plug-in cannot be loaded, clashes with another, or does not keep its contract; names its package."""
 
 
 class OcrNotFound(SpanwiseError):

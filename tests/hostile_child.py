@@ -23,10 +23,12 @@ START = (
 )
 
 
-def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any]) -> None:
+def main(
+    limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any], parsers: list[Any]
+) -> None:
     """The main loop of the child, with `parse` in the place of the honest one."""
     child.parse = parse
-    child.main(limits, analyzer, options)
+    child.main(limits, analyzer, options, parsers)
 
 
 def spin() -> None:
@@ -88,7 +90,7 @@ LIES: dict[bytes, Callable[[Document], Document]] = {
 }
 
 
-def parse(data: bytes, document_id: str, options: ReadOptions) -> Document | Skipped:
+def parse(data: bytes, document_id: str, options: ReadOptions, others: Any) -> Document | Skipped:
     """Do what the first line says, then read the file as ever."""
     name = data.partition(b"\n")[0]
     if name in DEEDS:

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_exported_names() -> None:
-    assert sorted(spanwise.__all__) == ["Filter", "Library", "__version__", "open"]
+    names = ["AsyncLibrary", "Filter", "Library", "__version__", "open", "open_async", "plugins"]
+    assert sorted(spanwise.__all__) == names
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

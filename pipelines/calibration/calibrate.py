@@ -13,10 +13,10 @@ from ...reader.builtin import load_reader
 from ...reader.calibrations import Calibrations
 from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration
 from ...reader.folder import CALIBRATION
-from ...retrieval.registry import stages_of
 from ..default_retriever import DEFAULT_RETRIEVER
 from ..progress import Report, silent
 from ..reranking import below_reranking
+from ..stages import stages_named
 from .figures import confidence_figures
 from .fit import Fitted, cross_fit, declining_for
 from .observe import Observer, Trial
@@ -90,7 +90,7 @@ def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> 
 def spelled(retriever: str) -> str:
     """The `Retriever.name` that a name stands for."""
     below = below_reranking(retriever)
-    return "+".join(stages_of(below)) + retriever.removeprefix(below)
+    return "+".join(stages_named(below)) + retriever.removeprefix(below)
 
 
 def _figures(fitted: Fitted, observed: Sequence[Observed]) -> dict[str, Any]:

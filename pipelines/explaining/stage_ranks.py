@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage
 
 from ...index.snapshot import Snapshot
+from ...retrieval.plugged import PluggedRetriever
 from ...retrieval.protocol import Ranker
 from ...retrieval.registry import stages_of
 from ...retrieval.stage import Stage
@@ -44,8 +45,10 @@ class StageRank:
 
 def single_stages(library: Library, retriever: str) -> list[Ranker]:
     """The stages that a retriever is made of, each over the last commit; without re-ranking."""
-    found = [library.retriever(name) for name in stages_of(below_reranking(retriever))]
-    return [stage for stage in found if isinstance(stage, Stage)]
+    below = below_reranking(retriever)
+    names = stages_of(below, library._models.plugged.retrievers(below))
+    found = [library.retriever(name) for name in names]
+    return [stage for stage in found if isinstance(stage, Stage | PluggedRetriever)]
 
 
 def stage_ranks(

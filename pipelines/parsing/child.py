@@ -5,7 +5,7 @@ It talks over pipes of its own and ends when its parent does; see `pipelines.chi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanwise.errors import DocumentRejected
@@ -20,24 +20,30 @@ from ..child_pipes import end_with_parent, own_pipes
 from ..ocr_record import with_ocr_noted
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
+from .plugged import PluggedParsers
 from .wire import document_from, document_header, passage_blocks
 
 Answer = tuple[Mapping[str, object], bytes, bytes, bytes]
 NOTHING = (b"", b"", b"")  # the blocks of an answer without a document
 
 
-def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any]) -> None:
+def main(
+    limits: Mapping[str, Any],
+    analyzer: Mapping[str, str],
+    options: Mapping[str, Any],
+    parsers: Sequence[Mapping[str, Any]] = (),
+) -> None:
     """Answers requests until the parent closes the pipe."""
     requests, answers = own_pipes()
     held_to, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
-    reading = ReadOptions(**options)
+    reading, others = ReadOptions(**options), PluggedParsers(parsers)
     held_to.confine()
     end_with_parent(requests)
     send(answers, {"ready": True}, *NOTHING)
     while (request := receive(requests, 1)) is not None:
         header, (data,) = request
         held_to.for_file(len(data)).allow_next_file()
-        answer = _answer(header, data, terms_of, reading)
+        answer = _answer(header, data, terms_of, reading, others)
         del request, data
         try:
             send(answers, *answer)
@@ -47,10 +53,16 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mappin
             send(answers, {"out_of_memory": True}, *NOTHING)
 
 
-def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer, options: ReadOptions) -> Answer:
+def _answer(
+    header: Mapping[str, Any],
+    data: bytes,
+    analyzer: Analyzer,
+    options: ReadOptions,
+    others: PluggedParsers,
+) -> Answer:
     """The document with its passages and terms, or why there is none."""
     try:
-        document = _document(header, data, options)
+        document = _document(header, data, options, others)
         if isinstance(document, Skipped):
             return {"skipped": document.reason}, *NOTHING
         passages = split(document)
@@ -65,9 +77,11 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer, options:
         return {"rejected": f"its text cannot be indexed: {type(error).__name__}: {error}"}, *NOTHING
 
 
-def _document(header: Mapping[str, Any], data: bytes, options: ReadOptions) -> Document | Skipped:
+def _document(
+    header: Mapping[str, Any], data: bytes, options: ReadOptions, others: PluggedParsers
+) -> Document | Skipped:
     """The document in a file, or the one that was stored before, as the request says."""
     if "stored" in header:
         return document_from(header["stored"], data, header["id"], "")
-    document = parse(data, header["id"], options)
+    document = parse(data, header["id"], options, others)
     return document if isinstance(document, Skipped) else with_ocr_noted(document, options)

@@ -7,7 +7,7 @@ behind goes with it. A file on which a used child dies is tried again in a fresh
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanwise.errors import DocumentRejected, SpanwiseError
@@ -15,6 +15,7 @@ from spanwise.types import Document
 
 from ...corpora.options import AS_GIVEN, ReadOptions
 from ...corpora.reading import Skipped
+from ..plugins import Plugin
 from .limits import Limits
 from .process import ChildDied, ChildProcess
 from .wire import Parsed, WrongAnswer, document_from, document_header, parsed_from
@@ -33,9 +34,13 @@ class Parser:
     """One child at most. `parse` and `split` are for one thread at a time, `stop` for any."""
 
     def __init__(
-        self, analyzer: Mapping[str, str], options: ReadOptions = AS_GIVEN, limits: Limits | None = None
+        self,
+        analyzer: Mapping[str, str],
+        options: ReadOptions = AS_GIVEN,
+        limits: Limits | None = None,
+        parsers: Sequence[Plugin] = (),
     ) -> None:
-        self._analyzer, self._options = analyzer, options
+        self._analyzer, self._options, self._parsers = analyzer, options, parsers
         self._limits = limits or (Limits(wall_s=OCR_S) if options.ocr else Limits())
         self._child: ChildProcess | None = None
         self._n_files = self._n_bytes = 0  # that the child was asked for
@@ -115,7 +120,7 @@ class Parser:
             with self._changing:
                 if self._stopped:
                     raise Stopped
-                self._child = ChildProcess.start(self._limits, self._analyzer, self._options)
+                self._child = ChildProcess.start(self._limits, self._analyzer, self._options, self._parsers)
             try:
                 self._child.wait_until_ready()
             except ChildDied as death:

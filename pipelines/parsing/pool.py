@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import LifoQueue
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from ...corpora.options import AS_GIVEN, ReadOptions
+from ..plugins import Plugin
 from .parser import Parser
 
 AHEAD_FILES = 64
@@ -44,10 +45,16 @@ def default_workers() -> int:
 class ParserPool:
     """`workers` parsers, none of which starts a child before it is needed; leaving the context ends them."""
 
-    def __init__(self, workers: int, analyzer: Mapping[str, str], options: ReadOptions = AS_GIVEN) -> None:
+    def __init__(
+        self,
+        workers: int,
+        analyzer: Mapping[str, str],
+        options: ReadOptions = AS_GIVEN,
+        plugins: Sequence[Plugin] = (),
+    ) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}, expected at least 1")
-        self._parsers = [Parser(analyzer, options) for _ in range(workers)]
+        self._parsers = [Parser(analyzer, options, parsers=plugins) for _ in range(workers)]
         self._idle: LifoQueue[Parser] = LifoQueue()  # the one used last is the likeliest to have a child
         for parser in self._parsers:
             self._idle.put(parser)

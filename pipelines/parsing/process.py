@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from spanwise.errors import SpanwiseError
 
 from ...corpora.options import ReadOptions
+from ..plugins import Plugin
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
 
@@ -63,11 +64,17 @@ class ChildProcess:
         threading.Thread(target=self._watch, name="spanwise-clock", daemon=True).start()
 
     @classmethod
-    def start(cls, limits: Limits, analyzer: Mapping[str, str], options: ReadOptions) -> ChildProcess:
+    def start(
+        cls,
+        limits: Limits,
+        analyzer: Mapping[str, str],
+        options: ReadOptions,
+        parsers: Sequence[Plugin] = (),
+    ) -> ChildProcess:
         """A child that imports what its parent would; `SpanwiseError` when the system starts none."""
         path = [str(Path(entry).absolute()) for entry in sys.path]
         settings = {"limits": asdict(limits), "analyzer": dict(analyzer), "options": asdict(options)}
-        start = {"path": path, **settings}
+        start = {"path": path, **settings, "parsers": [asdict(one) for one in parsers]}
         stderr = tempfile.TemporaryFile()  # noqa: SIM115, `close` closes it
         try:
             process = subprocess.Popen(

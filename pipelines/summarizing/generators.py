@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ...reader.decoding.settings import Decoding, preset
 from ...reader.generation.protocol import Generator
+from ..plugged import made_by, plugin_named
+from ..plugins import GENERATORS
 from .writing import Writing
 
 PRESET = "summary-strict"
@@ -18,11 +20,18 @@ def writing_of(
 
 
 def generator_of(name: str) -> Generator:
-    """The server behind a URL such as "http://127.0.0.1:11434/v1#llama3", or a local or pinned model."""
+    """The server behind a URL such as "http://127.0.0.1:11434/v1#llama3", a plug-in, or a model.
+
+    A model is a local folder, "./NAME" where a plug-in has its name, or pinned.
+    """
     if name.startswith(("http://", "https://")):
         from ...reader.generation.endpoint import endpoint_of
 
         return endpoint_of(name)
+    if (plugin := plugin_named(GENERATORS, name)) is not None:
+        from ...reader.generation.plugged import PluggedGenerator
+
+        return PluggedGenerator(name, plugin.label, made_by(plugin))
     from ...reader.generation.transformers_generator import load_generator
 
     return load_generator(name)

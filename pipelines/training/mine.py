@@ -13,12 +13,12 @@ from spanwise.types import RankingExample
 
 from ...corpora.collections.ranking_folder import write_ranking_folder
 from ...corpora.squad import Article, SquadDataset
-from ...retrieval.registry import stages_of
 from ...retrieval.training.mining import Mining
 from ..evaluation.open_corpus import OpenCorpus
 from ..library import Library
 from ..paragraph_index import contexts_of, document_id_of
 from ..progress import Report, silent
+from ..stages import stages_named
 from ..sync import sync_vectors
 from ..validation_split import is_validation, split_articles
 from .leaks import Leaks
@@ -143,7 +143,7 @@ def _part(
 
 def _prepare(library: Library, retrievers: Sequence[str], colbert: str, report: Report) -> None:
     """Makes the vectors that the retrievers need."""
-    stages = {stage for name in retrievers for stage in stages_of(name)}
+    stages = {stage for name in retrievers for stage in stages_named(name)}
     if "dense" in stages:
         sync_vectors(library.store, library.encoder, report)
     if "colbert" in stages:

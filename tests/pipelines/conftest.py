@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,18 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
     monkeypatch.setattr(token_models, "token_model_digest", lambda name: encoder(name).digest)
     monkeypatch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder(name).digest)
     return known
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder on `sys.path` to lay packages with plug-ins into; what is imported from it is forgotten."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("made_")]:
+        if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
 
 
 @pytest.fixture

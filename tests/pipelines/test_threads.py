@@ -1,0 +1,164 @@
+"""Threads share one library while it is synced; one that is closed says so."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from scripted_reader import Flat, read_by
+
+from spanwise.errors import IndexClosed
+
+N_THREADS = 16
+N_ROUNDS = 10
+QUESTIONS = {"Who built the mill?": "mill.md", "Who opened the tram?": "tram.txt"}
+
+
+def test_threads_get_right_results_while_the_index_is_synced(folder, library, monkeypatch):
+    read_by(library, monkeypatch, ("Ada Rook", 3.0, 0.0), ("Ute Falk", 3.0, 0.0))
+    stop, synced = threading.Event(), []
+
+    def write() -> None:
+        while not stop.is_set():
+            (folder / "gate.txt").write_text(f"Gate number {len(synced)} is painted green.")
+            synced.append(library.sync(vectors=False, workers=1))
+
+    def ask(number: int) -> list[tuple[str, str, str]]:
+        found = []
+        for question, document in [*QUESTIONS.items()] * N_ROUNDS:
+            answer = library.ask(question, k=1, retriever="bm25", threshold=0.0)
+            [hit] = library.search(question, k=1, retriever="bm25")
+            found.append((document, hit.passage.document_id, answer.best.span.document_id))
+        return found
+
+    with ThreadPoolExecutor(N_THREADS + 1) as pool:
+        writer = pool.submit(write)
+        rows = [row for found in pool.map(ask, range(N_THREADS)) for row in found]
+        stop.set()
+        writer.result()
+    assert len(rows) == N_THREADS * N_ROUNDS * 2
+    assert all(len(set(row)) == 1 for row in rows)
+    assert [len(report.updated) + len(report.added) for report in synced] == [1] * len(synced)
+    assert library.search("gate", k=1, retriever="bm25")[0].passage.document_id == "gate.txt"
+
+
+@pytest.mark.stress
+def test_threads_and_a_sync_share_the_encoder(folder, library):
+    library.sync()
+    stop = threading.Event()
+
+    def write() -> int:
+        number = 0
+        while number < 2 or not stop.is_set():
+            (folder / "gate.txt").write_text(f"Gate number {(number := number + 1)} is painted green.")
+            library.sync(workers=1)
+        return number
+
+    def search(number: int) -> list[list[str]]:
+        wanted = ("dense", "hybrid", "bm25")
+        return [
+            [hit.passage.document_id for hit in library.search("Who built the mill?", 4, name)]
+            for name in wanted * 10
+        ]
+
+    with ThreadPoolExecutor(N_THREADS + 1) as pool:
+        writer = pool.submit(write)
+        rows = [row for found in pool.map(search, range(N_THREADS)) for row in found]
+        stop.set()
+        assert writer.result() > 1
+    assert all("mill.md" in row for row in rows)
+
+
+def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
+    from spanwise.models import dual_encoder
+
+    class Slow(Flat):
+        digest = "slow"
+
+    loaded, never = [], threading.Event()
+
+    def load(name: str) -> Slow:
+        loaded.append(name)
+        never.wait(0.2)
+        return Slow()
+
+    monkeypatch.setattr(dual_encoder, "load_encoder", load)
+    with ThreadPoolExecutor(8) as pool:
+        encoders = list(pool.map(lambda _: library.encoder, range(8)))
+    assert (len(loaded), len({id(encoder) for encoder in encoders})) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda library: library.search("mill"),
+        lambda library: library.search_many(["mill", "tram"], retriever="bm25"),
+        lambda library: library.ask("mill"),
+        lambda library: list(library.ask_each(["mill"])),
+        lambda library: library.explain("mill"),
+        lambda library: library.why_not("mill.md", "mill"),
+        lambda library: library.summarize("mill"),
+        lambda library: library.sync(),
+        lambda library: library.adapt(),
+        lambda library: library.status(),
+        lambda library: library.document("mill.md"),
+        lambda library: library.passages(),
+        lambda library: library.snapshot,
+        lambda library: library.roots,
+        lambda library: library.store.writer(),
+    ],
+)
+def test_use_after_close_is_a_named_error(library, use):
+    library.search("mill", retriever="bm25")
+    library.close()
+    library.close()
+    with pytest.raises(IndexClosed, match=r"\.spanwise was closed: open it again"):
+        use(library)
+
+
+def test_closing_waits_for_the_thread_that_computes(library):
+    began, may_end, ended = threading.Event(), threading.Event(), []
+
+    def compute() -> None:
+        with library.reading() as snapshot:
+            began.set()
+            may_end.wait(20)
+            ended.append(snapshot.n_documents)
+
+    worker = threading.Thread(target=compute)
+    worker.start()
+    began.wait(20)
+    closer = threading.Thread(target=library.close)
+    closer.start()
+    may_end.set()
+    worker.join(20)
+    closer.join(20)
+    assert ended == [3]
+
+
+def test_each_question_is_answered_before_the_next_is_taken(library):
+    events = []
+
+    def questions():
+        for question in QUESTIONS:
+            events.append(question)
+            yield question
+
+    for hits in library.search_each(questions(), retriever="bm25", k=1):
+        events.append(hits[0].passage.document_id)
+    assert events == [part for pair in QUESTIONS.items() for part in pair]
+
+
+def test_questions_computed_together_give_the_same(library):
+    asked = [*QUESTIONS] * 3
+    one_by_one = list(library.search_each(asked, retriever="bm25"))
+    assert list(library.search_each(iter(asked), retriever="bm25", at_once=4)) == one_by_one
+
+
+@pytest.mark.parametrize(
+    ("questions", "at_once", "what"), [(["mill"], 0, "expected at least 1"), ("mill", 1, r"\['mill'\]")]
+)
+def test_wrong_questions_are_refused(library, questions, at_once, what):
+    with pytest.raises(ValueError, match=what):
+        list(library.search_each(questions, at_once=at_once))
