@@ -48,6 +48,17 @@ def named(given: str, ids: Collection[str], roots: Sequence[Root]) -> Named:
     return one
 
 
+def named_id(given: str, ids: Collection[str]) -> str:
+    """The id meant: itself, or the one that ends so; made for requests, it never looks at the disk.
+
+    Raises DocumentNotFound with the nearest ids, and ValueError for the end of several.
+    """
+    found = [Named(given)] if given in ids else _by_end(given, ids, ())
+    if not found:
+        raise DocumentNotFound(f"no document is called {given!r}{_nearest(given, ids)}")
+    return found[0].id
+
+
 def _places(given: str, roots: Sequence[Root]) -> Iterable[tuple[Root, str]]:
     """Where below the roots a path may lead: as spelled, with its folders' links followed, or from a root."""
     path = _absolute(given)

@@ -23,6 +23,7 @@ SpanwiseError
 ├── StorageFull             the disk is full
 ├── WorkerFailed            a process that computes on one of several devices failed or ended
 ├── GenerationFailed        a generator failed before its text was whole
+├── ExtraMissing            what is asked for needs packages of an extra that is not installed
 └── OutOfMemory             one item alone does not fit into the device's memory
 
 Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected.
@@ -122,6 +123,10 @@ class WorkerFailed(SpanwiseError):
 
 class GenerationFailed(SpanwiseError):
     """A generator failed before its text was whole; the message says where and how. No part of it is kept."""
+
+
+class ExtraMissing(SpanwiseError):
+    """What is asked for needs packages that are not installed; the message says how to install them."""
 
 
 class OutOfMemory(SpanwiseError):

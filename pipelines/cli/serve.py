@@ -90,7 +90,7 @@ def serve(
         port=port,
         allowed_hosts=tuple(allow_host or ()),
         allowed_origins=tuple(allow_origin or ()),
-        token=_token(token_file),
+        token=token_of(token_file),
         in_flight=in_flight,
         request_s=timeout,
         header_s=header_timeout,
@@ -121,7 +121,7 @@ def _say_address(library: Library, address: str) -> None:
     say(f"serving {visible(str(library.store.path))} at {address} (Ctrl-C stops)")
 
 
-def _token(file: Path | None) -> str | None:
+def token_of(file: Path | None) -> str | None:
     """The token of the file, else that of the environment; never one of the command line."""
     if file is None:
         return os.environ.get(TOKEN, "").strip() or None

@@ -24,6 +24,7 @@ VERBS = {
         "spanwise why-not town/library.html 'where is the psalter?' --index notes",
     ),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
+    "mcp": ("mcp:mcp", "spanwise mcp --index notes"),
     "status": ("status:status", "spanwise status --index notes"),
     "verify": ("verify:verify", "spanwise verify --index notes"),
     "doctor": ("doctor:doctor", "spanwise doctor --index notes"),

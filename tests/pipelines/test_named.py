@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import DocumentNotFound
-from spanwise.pipelines.named import Named, named
+from spanwise.pipelines.named import Named, named, named_id
 from spanwise.pipelines.roots import Root
 
 IDS = {"town/mill.md": 1, "town/tram.txt": 2, "harbour/tram.txt": 3}
@@ -76,3 +76,10 @@ def test_a_folder_is_no_document(root):
 def test_odd_names_are_named_errors(root, given):
     with pytest.raises((DocumentNotFound, ValueError)):
         named(given, IDS, [root])
+
+
+def test_the_id_of_a_request_is_an_id_or_the_end_of_one_and_never_a_path(root):
+    assert (named_id("town/mill.md", IDS), named_id("mill.md", IDS)) == ("town/mill.md", "town/mill.md")
+    for given in ("new.md", "notes/town/mill.md", str(root.folder / "town/mill.md")):
+        with pytest.raises(DocumentNotFound, match="no document is called"):
+            named_id(given, IDS)

@@ -1,0 +1,113 @@
+"""A library as a server of the Model Context Protocol: its tools, listed and called.
+
+The official SDK speaks the protocol (https://modelcontextprotocol.io/specification); this says what there is.
+A call computes in a thread, one at a time, so that other messages are answered meanwhile.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from anyio import CapacityLimiter, to_thread
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+from pydantic import ValidationError
+
+from spanwise.errors import SpanwiseError
+
+from ..library import Library
+from .arguments import mistakes
+from .quoted import DATA
+from .settings import Settings
+from .tools import TOOLS, Result, Tool
+
+INSTRUCTIONS = (
+    "Answers questions from the user's own documents. `ask` gives the exact words and their place, or "
+    "says that the answer is not there: then do not answer from elsewhere as if it were. `search` finds "
+    f"passages, `read_passage` shows what stands around them. Cite file and page or line. {DATA}"
+)
+
+
+def make_server(library: Library, settings: Settings) -> Server[Any]:
+    """The server of a library that is open; it ends with its transport, and leaves the library open."""
+    tools = {tool.name: tool for tool in TOOLS}
+    one_at_a_time = CapacityLimiter(1)
+
+    async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[listed(tool, settings) for tool in TOOLS])
+
+    async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        if params.name not in tools:
+            raise MCPError(INVALID_PARAMS, f"no tool is called {params.name!r}: {', '.join(tools)}")
+        work = partial(called, library, settings, tools[params.name], params.arguments or {})
+        return await to_thread.run_sync(work, limiter=one_at_a_time)
+
+    return Server(
+        "spanwise",
+        version=version("spanwise"),
+        title="spanwise",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def listed(tool: Tool, settings: Settings) -> ListedTool:
+    """The tool as a client sees it. All only read; what a generator at an address writes is of elsewhere."""
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.arguments.model_json_schema(),
+        output_schema=tool.output,
+        annotations=ToolAnnotations(
+            read_only_hint=True,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=tool.name == "summarize" and settings.writing is not None,
+        ),
+    )
+
+
+def called(library: Library, settings: Settings, tool: Tool, given: dict[str, Any]) -> CallToolResult:
+    """What comes of a call; what went wrong is one line without paths of this machine and without a trace."""
+    try:
+        result: Result = tool.call(library, settings, tool.arguments.model_validate(given))
+    except ValidationError as error:
+        return _failed(f"{tool.name}: {mistakes(error)}")
+    except (SpanwiseError, ValueError) as error:
+        return _failed(f"{tool.name}: {without_paths(str(error), library)}")
+    except Exception as error:  # whatever it is, this call fails alone
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+        print(f"spanwise mcp: {tool.name}: {' '.join(said.split())}", file=sys.stderr, flush=True)
+        return _failed(f"{tool.name} failed within: {type(error).__name__}; the server's log has more")
+    content = [TextContent(type="text", text=result.text)]
+    return CallToolResult(content=list(content), structured_content=result.record)
+
+
+def without_paths(message: str, library: Library) -> str:
+    """A message in one line, with the index and its folders named as such instead of by their paths."""
+    message = message.replace(str(library.store.path), "the index")
+    for root in library.roots:
+        message = message.replace(str(root.folder), "the folder")
+    return " ".join(message.split())
+
+
+def _failed(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)

@@ -1,0 +1,27 @@
+"""What is fixed when an MCP server starts, and what no request can change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..reranking import DEPTH, MODEL
+
+if TYPE_CHECKING:
+    from ..summarizing.writing import Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The models that answer: no request names a model, a path or an address.
+
+    `reader` reads, `rerank` is the cross-encoder of those calls that ask for one, and reads `rerank_depth`
+    passages; with `writing` summaries are written by a generator instead of quoted. `retriever` searches
+    where a call names none; None is the default of the index.
+    """
+
+    reader: str = "builtin"
+    retriever: str | None = None
+    rerank: str = MODEL
+    rerank_depth: int = DEPTH
+    writing: Writing | None = None
