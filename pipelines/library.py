@@ -22,6 +22,7 @@ from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
+from .explaining.alignment import alignment
 from .explaining.methods import explain
 from .generations import Generation
 from .progress import Report, silent
@@ -49,6 +50,7 @@ class Library(SyncedIndex):
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
     adapt = adapted
     undo_adapt = undone
+    alignment = alignment
     explain = explain
     why_not = lost
     summarize = summarize
