@@ -23,6 +23,7 @@ VERBS = {
         "why_not:why_not",
         "spanwise why-not town/library.html 'where is the psalter?' --index notes",
     ),
+    "serve": ("serve:serve", "spanwise serve notes --port 8765"),
     "status": ("status:status", "spanwise status --index notes"),
     "verify": ("verify:verify", "spanwise verify --index notes"),
     "doctor": ("doctor:doctor", "spanwise doctor --index notes"),

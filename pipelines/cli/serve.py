@@ -1,0 +1,124 @@
+"""`spanwise serve [FOLDER]`: the library over HTTP, with a page to ask it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spanwise.errors import SpanwiseError
+
+from ..summarizing.methods import EXTRACTIVE
+from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice
+from .reranking import RERANK_DEPTH, RerankDepthOption
+from .terminal import say, visible
+from .writing import (
+    DecodingOption,
+    GeneratorOption,
+    PresetOption,
+    SamplesOption,
+    SecondsOption,
+    writing_named,
+)
+
+TOKEN = "SPANWISE_SERVE_TOKEN"
+_EXTRA = ("fastapi", "uvicorn", "prometheus_client")
+
+
+def serve(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="A folder with an index; else the nearest one upward.", show_default=False),
+    ] = None,
+    index: IndexOption = None,
+    host: Annotated[str, typer.Option(help="The address to bind; any but this machine's needs a token.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name that requests may call it by. Repeatable.", show_default=False),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The origin of a page that may ask it: https://notes.example. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help=f"A file with the token that requests must bring; or {TOKEN}.", show_default=False),
+    ] = None,
+    reader: Annotated[
+        str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
+    ] = "builtin",
+    rerank_by: Annotated[
+        str, typer.Option("--rerank-model", metavar="NAME", help="What re-ranks where that is asked for.")
+    ] = "builtin",
+    rerank_depth: RerankDepthOption = RERANK_DEPTH,
+    generator: GeneratorOption = EXTRACTIVE,
+    preset: PresetOption = None,
+    decoding: DecodingOption = None,
+    seconds: SecondsOption = None,
+    samples: SamplesOption = 1,
+    exact: ExactOption = False,
+    cache: CacheOption = True,
+    in_flight: Annotated[int, typer.Option(min=1, help="Requests that are worked on at a time.")] = 8,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
+    body_bytes: Annotated[int, typer.Option(min=1, help="The longest body.")] = 1_000_000,
+    question_characters: Annotated[int, typer.Option(min=1, help="The longest question.")] = 4096,
+    most_k: Annotated[int, typer.Option(min=1, help="The largest k.")] = 100,
+    batch: Annotated[int, typer.Option(min=1, help="Questions that are computed together.")] = 32,
+) -> None:
+    """Serve an index over HTTP: a page, a JSON interface, and the chat of OpenAI's clients."""
+    from ..serving.settings import Settings
+
+    settings = Settings(
+        host=host,
+        port=port,
+        allowed_hosts=tuple(allow_host or ()),
+        allowed_origins=tuple(allow_origin or ()),
+        token=_token(token_file),
+        in_flight=in_flight,
+        request_s=timeout,
+        body_bytes=body_bytes,
+        question_characters=question_characters,
+        most_k=most_k,
+        batch=batch,
+        reader=reader,
+        rerank=rerank_by,
+        rerank_depth=rerank_depth,
+        writing=writing_named(generator, preset, decoding, seconds, samples),
+    )
+    _require_extra()
+    from ..serving.server import serve_library
+
+    with library_of(folder, index, cache) as library:
+        library.exact = exact
+        say_default_advice(library)
+        serve_library(
+            library,
+            settings,
+            lambda address: say(f"serving {visible(str(library.store.path))} at {address} (Ctrl-C stops)"),
+        )
+
+
+def _token(file: Path | None) -> str | None:
+    """The token of the file, else that of the environment; never one of the command line."""
+    if file is None:
+        return os.environ.get(TOKEN, "").strip() or None
+    token = file.read_text(encoding="utf-8").strip()
+    if not token:
+        raise ValueError(f"{file} holds no token: write one of 16 characters or more into it")
+    return token
+
+
+def _require_extra() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in _EXTRA if find_spec(name) is None]
+    if missing:
+        raise SpanwiseError(f"serving needs {', '.join(missing)}: pip install 'spanwise[serve]'")

@@ -1,0 +1,77 @@
+"""The application: routes behind guards, each error in one form."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from spanwise.errors import SpanwiseError
+
+from ..library import Library
+from .faults import Fault, Refused, fault_of, is_of_the_server
+from .guards.headers import HeaderGuard
+from .responses import fault_response
+from .routes import chat, documents, health, page, questions, summaries
+from .service import Service
+from .settings import Settings
+
+log = logging.getLogger("spanwise.serving")
+
+# Those of the page's own data stand in modules of their own; add them here.
+ROUTERS = (health.router, questions.router, summaries.router, documents.router, chat.router, page.router)
+
+
+def create_app(library: Library, settings: Settings) -> FastAPI:
+    """The application that serves a library; it does not close it."""
+    service = Service(library, settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.close()
+
+    app = FastAPI(
+        title="spanwise",
+        version=version("spanwise"),
+        description="Answers from a folder of documents, each one a span of a source file.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    for router in ROUTERS:
+        app.include_router(router)
+    for kind in (Refused, SpanwiseError, ValueError, MemoryError):
+        app.add_exception_handler(kind, _told)
+    app.add_exception_handler(HTTPException, _told_of_http)
+    app.add_exception_handler(RequestValidationError, _told_of_body)
+    app.add_middleware(HeaderGuard)
+    return app
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    service: Service = request.app.state.service
+    fault = fault_of(error, service.hidden)
+    if is_of_the_server(fault):
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return fault_response(fault)
+
+
+async def _told_of_http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    known = {404: ("NotFound", "there is no such route"), 405: ("MethodNotAllowed", "not with this method")}
+    return fault_response(Fault(status, *known.get(status, ("BadRequest", "the request is malformed"))))
+
+
+async def _told_of_body(request: Request, error: Exception) -> Response:
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    where = ".".join(str(part) for part in first.get("loc", ())[1:])
+    message = str(first.get("msg", "the request is malformed")).removeprefix("Value error, ")
+    return fault_response(Fault(400, "BadRequest", f"{where}: {message}" if where else message))

@@ -1,0 +1,1 @@
+"""What stands between a socket and the routes: each guard refuses one kind of request."""

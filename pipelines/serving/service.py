@@ -1,0 +1,97 @@
+"""What the routes share: the library that computes, one to look things up in, and how work is handed on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fastapi import Request
+
+from ...index.snapshot import Snapshot
+from ...index.store import Store
+from ..library import Library
+from .batching import Batcher, Many
+from .computing import ComputingThread
+from .faults import Refused
+from .metrics import Metrics
+from .settings import Settings
+from .utf16 import Utf16
+
+T = TypeVar("T")
+
+
+class Service:
+    """A library that is served. `shelf` is a second view of its index, which no computation holds up.
+
+    `hidden` are folders that no message names.
+    """
+
+    def __init__(self, library: Library, settings: Settings) -> None:
+        self.library, self.settings = library, settings
+        self.shelf = Library(Store.open(library.store.path))
+        self.metrics = Metrics()
+        self.thread = ComputingThread()
+        self.batcher = Batcher(self.thread, settings.batch, self.metrics.observe_batch)
+        self.is_draining = False
+        self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
+
+    async def batched(self, key: tuple[object, ...], many: Many, question: str) -> Any:
+        """The record of one question, computed with others of the same key."""
+        return await self.batcher.result(key, self._placed(many), question)
+
+    async def alone(self, compute: Callable[[], Any]) -> Any:
+        """A record that is computed by itself, in its turn."""
+        placed = self._placed(lambda questions: [compute()])
+        return await self.batcher.result(object(), placed, "")
+
+    async def placed(self, record: Any) -> Any:
+        """A record that was computed before, with the offsets of UTF-16 where its words still stand."""
+        return await self.looked_up(lambda snapshot: Utf16(snapshot, certain=False).added(record))
+
+    async def looked_up(self, read: Callable[[Snapshot], T]) -> T:
+        """What is read from the last commit, at once, beside what is being computed."""
+
+        def look() -> T:
+            with self.shelf.reading() as snapshot:
+                return read(snapshot)
+
+        return await asyncio.to_thread(look)
+
+    def checked_k(self, k: int) -> int:
+        """k; Refused when it is more than this server gives."""
+        if k > self.settings.most_k:
+            raise Refused(400, "BadRequest", f"k is {k}, expected at most {self.settings.most_k}")
+        return k
+
+    def checked_length(self, question: str) -> str:
+        """The question; Refused when it is longer than this server reads."""
+        most = self.settings.question_characters
+        if len(question) > most:
+            message = f"the question has {len(question):,} characters, expected at most {most:,}"
+            raise Refused(400, "BadRequest", message)
+        return question
+
+    def close(self) -> bool:
+        """Waits for what computes, then lets go of the shelf; False when it took too long."""
+        ended = self.thread.stop(self.settings.shutdown_s)
+        self.shelf.close()
+        return ended
+
+    def _placed(self, many: Many) -> Many:
+        """The same records with the offsets of UTF-16, from the commit that they were computed on."""
+
+        def computed(questions: Any) -> list[Any]:
+            with self.library._generations.last() as generation:
+                records = many(questions)
+                certain = self.library.store.last_commit() == generation.commit
+                utf16 = Utf16(generation.snapshot, certain)
+                return [utf16.added(record) for record in records]
+
+        return computed
+
+
+def service_of(request: Request) -> Service:
+    """The service that an application was made with."""
+    service: Service = request.app.state.service
+    return service
