@@ -18,14 +18,23 @@ from ..library import Library
 from .faults import Fault, Refused, fault_of, is_of_the_server
 from .guards.headers import HeaderGuard
 from .responses import fault_response
-from .routes import chat, documents, health, page, questions, summaries
+from .routes import alignment, chat, documents, health, page, pdf_pages, questions, summaries
 from .service import Service
 from .settings import Settings
 
 log = logging.getLogger("spanwise.serving")
 
 # Those of the page's own data stand in modules of their own; add them here.
-ROUTERS = (health.router, questions.router, summaries.router, documents.router, chat.router, page.router)
+ROUTERS = (
+    health.router,
+    questions.router,
+    summaries.router,
+    documents.router,
+    chat.router,
+    page.router,
+    alignment.router,
+    pdf_pages.router,
+)
 
 
 def create_app(library: Library, settings: Settings) -> FastAPI:

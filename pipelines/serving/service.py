@@ -15,6 +15,7 @@ from .batching import Batcher, Many
 from .computing import ComputingThread
 from .faults import Refused
 from .metrics import Metrics
+from .pdf_source import PdfPages
 from .settings import Settings
 from .utf16 import Utf16
 
@@ -30,6 +31,7 @@ class Service:
     def __init__(self, library: Library, settings: Settings) -> None:
         self.library, self.settings = library, settings
         self.shelf = Library(Store.open(library.store.path))
+        self.pdf_pages = PdfPages(self.shelf)
         self.metrics = Metrics()
         self.thread = ComputingThread()
         self.batcher = Batcher(self.thread, settings.batch, self.metrics.observe_batch)
@@ -75,6 +77,7 @@ class Service:
     def close(self) -> bool:
         """Waits for what computes, then lets go of the shelf; False when it took too long."""
         ended = self.thread.stop(self.settings.shutdown_s)
+        self.pdf_pages.close()
         self.shelf.close()
         return ended
 
