@@ -27,6 +27,14 @@ class Scripted:
     def read(self, questions, passages, n_best=5):
         return [[self._spans(passage) for passage in group] for group in passages]
 
+    def sentence_scores(self, question, passages, sentences):
+        """The more words of the script, the better a sentence."""
+        words = [one[0] for one in self.script]
+        return [
+            [float(sum(word in passage.text[start:end] for word in words)) for start, end in places]
+            for passage, places in zip(passages, sentences, strict=True)
+        ]
+
     def token_scores(self, question, passage):
         """Every word alike."""
         words = [match.span() for match in re.finditer(r"\S+", passage.text)]

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,13 @@ class Visit:
     def text(self, selector: str) -> str:
         """The text of the first match."""
         return str(self.page.locator(selector).first.text_content())
+
+    def until(self, condition: str, argument: Any = None) -> None:
+        """Waits for a condition of the page, whose policy forbids to look for it there by a string."""
+        late = time.monotonic() + PATIENCE_MS / 1000
+        while not self.page.evaluate(condition, argument):
+            assert time.monotonic() < late, f"waited in vain for {condition} ({argument})"
+            self.page.wait_for_timeout(50)
 
     def marked(self) -> str:
         """The marked words of the current place in the open document."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from spanwise.errors import SpanwiseError
 
+from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice
 from .reranking import RERANK_DEPTH, RerankDepthOption
@@ -68,9 +70,16 @@ def serve(
     cache: CacheOption = True,
     in_flight: Annotated[int, typer.Option(min=1, help="Requests that are worked on at a time.")] = 8,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
+    header_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that the head of a request may take.")
+    ] = 10.0,
+    connections: Annotated[int, typer.Option(min=1, help="Connections at a time.")] = 512,
     body_bytes: Annotated[int, typer.Option(min=1, help="The longest body.")] = 1_000_000,
     question_characters: Annotated[int, typer.Option(min=1, help="The longest question.")] = 4096,
     most_k: Annotated[int, typer.Option(min=1, help="The largest k.")] = 100,
+    shutdown: Annotated[
+        float, typer.Option(min=0.1, help="Seconds to finish in, when it is told to stop.")
+    ] = 30.0,
     batch: Annotated[int, typer.Option(min=1, help="Questions that are computed together.")] = 32,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and the chat of OpenAI's clients."""
@@ -84,10 +93,13 @@ def serve(
         token=_token(token_file),
         in_flight=in_flight,
         request_s=timeout,
+        header_s=header_timeout,
+        connections=connections,
         body_bytes=body_bytes,
         question_characters=question_characters,
         most_k=most_k,
         batch=batch,
+        shutdown_s=shutdown,
         reader=reader,
         rerank=rerank_by,
         rerank_depth=rerank_depth,
@@ -99,11 +111,14 @@ def serve(
     with library_of(folder, index, cache) as library:
         library.exact = exact
         say_default_advice(library)
-        serve_library(
-            library,
-            settings,
-            lambda address: say(f"serving {visible(str(library.store.path))} at {address} (Ctrl-C stops)"),
-        )
+        ended = serve_library(library, settings, lambda address: _say_address(library, address))
+    if not ended:  # a thread that computes cannot be ended, and Python would wait for it in vain
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _say_address(library: Library, address: str) -> None:
+    say(f"serving {visible(str(library.store.path))} at {address} (Ctrl-C stops)")
 
 
 def _token(file: Path | None) -> str | None:

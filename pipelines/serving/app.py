@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +17,13 @@ from spanwise.errors import SpanwiseError
 
 from ..library import Library
 from .faults import Fault, Refused, fault_of, is_of_the_server
+from .guards.body import BodyGuard
+from .guards.flight import FlightGuard
 from .guards.headers import HeaderGuard
+from .guards.host import HostGuard
+from .guards.observer import Observer
+from .guards.origin import OriginGuard
+from .guards.token import TokenGuard
 from .responses import fault_response
 from .routes import alignment, chat, documents, health, page, pdf_pages, questions, summaries
 from .service import Service
@@ -43,8 +50,12 @@ def create_app(library: Library, settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        looking = asyncio.create_task(service.keep_current())
         yield
+        looking.cancel()
         service.close()
+        if service.is_stuck:
+            log.warning("a computation went on for more than %g s and was given up", settings.shutdown_s)
 
     app = FastAPI(
         title="spanwise",
@@ -61,8 +72,19 @@ def create_app(library: Library, settings: Settings) -> FastAPI:
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(HTTPException, _told_of_http)
     app.add_exception_handler(RequestValidationError, _told_of_body)
-    app.add_middleware(HeaderGuard)
+    _guard(app, service, settings)
     return app
+
+
+def _guard(app: FastAPI, service: Service, settings: Settings) -> None:
+    """Puts the guards around the routes, the innermost first."""
+    app.add_middleware(FlightGuard, service=service)
+    app.add_middleware(BodyGuard, settings=settings)
+    app.add_middleware(TokenGuard, settings=settings)
+    app.add_middleware(OriginGuard, settings=settings)
+    app.add_middleware(HostGuard, settings=settings)
+    app.add_middleware(Observer, service=service)
+    app.add_middleware(HeaderGuard)
 
 
 async def _told(request: Request, error: Exception) -> Response:

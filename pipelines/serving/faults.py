@@ -72,7 +72,15 @@ def fault_of(error: Exception, hidden: Iterable[str] = ()) -> Fault:
         if isinstance(error, kind):
             name = type(error).__name__ if isinstance(error, errors.SpanwiseError) else "ServerError"
             return Fault(status, name, message)
-    return Fault(500, "ServerError", "the request failed; the server's log says why")
+    return UNEXPECTED
+
+
+UNEXPECTED = Fault(500, "ServerError", "the request failed; the server's log says why")
+
+
+def timed_out(seconds: float) -> Fault:
+    """What a client is told whose request took longer than this."""
+    return Fault(503, "TimedOut", f"this took longer than {seconds:g} seconds")
 
 
 def is_of_the_server(fault: Fault) -> bool:

@@ -15,13 +15,20 @@ class Record(JSONResponse):
     """A JSON response in ASCII, so that a lone surrogate of a document does not break it."""
 
     def render(self, content: Any) -> bytes:
-        """The bytes; ValueError for a number that JSON does not know."""
+        """The bytes."""
         return json_bytes(content)
 
 
 def json_bytes(content: Any) -> bytes:
-    """One JSON value in one line of ASCII."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+    """One JSON value in one line of ASCII; ArithmeticError for a number that JSON does not know.
+
+    >>> json_bytes({"text": "café"})
+    b'{"text":"caf\\u00e9"}'
+    """
+    try:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+    except ValueError as error:  # which would be taken for a mistake of the client's
+        raise ArithmeticError("a record holds a number that is not finite") from error
 
 
 def fault_response(fault: Fault, headers: Mapping[str, str] | None = None) -> Record:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastapi import Request
+
+from spanwise.errors import SpanwiseError
 
 from ...index.snapshot import Snapshot
 from ...index.store import Store
@@ -20,6 +24,9 @@ from .settings import Settings
 from .utf16 import Utf16
 
 T = TypeVar("T")
+LOOK_EVERY_S = 10.0
+LAST_WAIT_S = 1.0
+log = logging.getLogger("spanwise.serving")
 
 
 class Service:
@@ -35,8 +42,32 @@ class Service:
         self.metrics = Metrics()
         self.thread = ComputingThread()
         self.batcher = Batcher(self.thread, settings.batch, self.metrics.observe_batch)
-        self.is_draining = False
+        self.is_draining, self.is_stuck, self.in_flight = False, False, 0
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Counts a request while it is worked on."""
+        self.in_flight += 1
+        self.metrics.in_flight.set(self.in_flight)
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+            self.metrics.in_flight.set(self.in_flight)
+
+    async def keep_current(self) -> None:
+        """Looks for a new commit now and then: an old one that is held makes SQLite's log grow."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                await self.batcher.alone(self._look)
+            except (SpanwiseError, OSError) as error:
+                log.warning("the index cannot be looked at: %s", error)
+
+    def _look(self) -> int:
+        with self.library.reading() as snapshot:
+            return snapshot.generation
 
     async def batched(self, key: tuple[object, ...], many: Many, question: str) -> Any:
         """The record of one question, computed with others of the same key."""
@@ -74,12 +105,11 @@ class Service:
             raise Refused(400, "BadRequest", message)
         return question
 
-    def close(self) -> bool:
-        """Waits for what computes, then lets go of the shelf; False when it took too long."""
-        ended = self.thread.stop(self.settings.shutdown_s)
+    def close(self) -> None:
+        """Waits a moment for what computes, then lets go of the shelf; `is_stuck` tells that it goes on."""
+        self.is_stuck = not self.thread.stop(LAST_WAIT_S)
         self.pdf_pages.close()
         self.shelf.close()
-        return ended
 
     def _placed(self, many: Many) -> Many:
         """The same records with the offsets of UTF-16, from the commit that they were computed on."""

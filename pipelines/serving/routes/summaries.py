@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Generator
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import AsyncIterator, Awaitable, Generator
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from ..events import Stepped, event, stream
-from ..faults import Refused, fault_of, is_of_the_server
+from ..faults import Refused, fault_of, is_of_the_server, timed_out
+from ..guards.observer import DEADLINE
 from ..requests import SummarizeRequest
 from ..responses import Record
 from ..service import Service, service_of
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
     from ...summarizing.summary import Summary, SummarySentence
 
 router = APIRouter(prefix="/api")
+T = TypeVar("T")
 log = logging.getLogger("spanwise.serving")
 Sentences = Generator["SummarySentence", None, "Summary"]
 
 
 @router.post("/summarize")
-async def summarize(asked: SummarizeRequest, service: Annotated[Service, Depends(service_of)]) -> Response:
+async def summarize(
+    asked: SummarizeRequest, request: Request, service: Annotated[Service, Depends(service_of)]
+) -> Response:
     """A summary as `summarize --json` has it; with `stream` each sentence when it has been checked.
 
     A stream holds events `sentence`, and at its end one `summary`. Without it the text is not whole; `error`
@@ -33,7 +38,7 @@ async def summarize(asked: SummarizeRequest, service: Annotated[Service, Depends
     """
     begin = await _begun(asked, service)
     if asked.stream:
-        return stream(_streamed(service, begin()))
+        return stream(_streamed(service, begin(), request.scope[DEADLINE]))
     return Record(await service.alone(lambda: _whole(begin())))
 
 
@@ -63,16 +68,23 @@ def _whole(sentences: Sentences) -> dict[str, Any]:
     return summary_record(exhausted(sentences))
 
 
-async def _streamed(service: Service, sentences: Sentences) -> AsyncIterator[bytes]:
+async def _streamed(service: Service, sentences: Sentences, deadline: float) -> AsyncIterator[bytes]:
     from ...summarizing.record import sentence_record, summary_record
 
     pieces = Stepped(service, sentences)
     try:
-        async for sentence in pieces:
+        while (sentence := await _before(deadline, anext(pieces, None))) is not None:
             yield event("sentence", await service.placed(sentence_record(sentence)))
         yield event("summary", await service.placed(summary_record(pieces.returned)))
     except Exception as error:
-        fault = fault_of(error, service.hidden)
+        is_late = isinstance(error, TimeoutError)
+        fault = timed_out(service.settings.request_s) if is_late else fault_of(error, service.hidden)
         if is_of_the_server(fault):
             log.exception("a summary was broken off")
         yield event("error", fault.record()["error"])
+
+
+async def _before(deadline: float, piece: Awaitable[T]) -> T:
+    """The piece; TimeoutError when it does not come before the deadline."""
+    async with asyncio.timeout_at(deadline):
+        return await piece

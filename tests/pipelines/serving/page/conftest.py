@@ -18,13 +18,16 @@ HOSTILE_NAME = "<img src=x onerror=canary()>.md"
 DEEDS = "<script>canary()</script><img src=x onerror='canary()'><a href='javascript:canary()'>x</a>"
 FILES = {
     "mill.md": "# The mill 𝄞\n\nA song 𝄞𝄞 of the mill 🌊🌊 is sung.\n\n## Its founder\n\n"
-    "The mill on the river was founded by Ada Rook 🌊 in 1790. It ground barley for the whole valley.\n",
-    "letters/rook.txt": "Dear sister,\n\nyou ask who founded the mill on the river. It was founded by Ada Rook.\n",
+    "The mill on the river was founded by Ada Rook 🌊 in 1790. It ground barley for the valley.\n",
+    "letters/rook.txt": "Dear sister,\n\nyou ask who founded the mill on the river. "
+    "It was founded by Ada Rook.\n",
     "letters/falk.txt": "The tram of the town was opened by Ute Falk in 1903, and the mayor fell asleep.\n",
     "prices/2019.txt": "In 2019 a ticket for the ferry to the island cost four crowns.\n",
     "prices/2024.txt": "In 2024 a ticket for the ferry to the island cost seven crowns.\n",
-    "rtl.txt": "הטחנה נוסדה בשנת 1790.\n\nThe old bakery of the harbour \u202e\u200bwas painted by Noa Levi in green.\n",
-    HOSTILE_NAME: f"# {DEEDS}\n\nThe depot of the trams {DEEDS} was designed by Jonas Teal {DEEDS} in 1911.\n",
+    "rtl.txt": "הטחנה נוסדה בשנת 1790.\n\n"
+    "The old bakery of the harbour \u202e\u200bwas painted by Noa Levi in green.\n",
+    HOSTILE_NAME: f"# {DEEDS}\n\n"
+    f"The depot of the trams {DEEDS} was designed by Jonas Teal {DEEDS} in 1911.\n",
 }
 
 

@@ -5,7 +5,23 @@ from __future__ import annotations
 import pytest
 from made_files import pdf_of
 
+pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
+
 FOUNDER = "Who founded the mill on the river?"
+# Dark pixels of the picture in the first box, and in as large a piece some lines below it.
+DARK = """() => {
+  const image = document.querySelector(".sheet img"), sheet = image.getBoundingClientRect();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+  const drawing = canvas.getContext("2d", { willReadFrequently: true });
+  drawing.drawImage(image, 0, 0);
+  const scale = image.naturalWidth / sheet.width;
+  const box = document.querySelector(".box").getBoundingClientRect();
+  const at = (...area) => drawing.getImageData(...area).data.filter((v, i) => i % 4 === 0 && v < 100).length;
+  const [x, y] = [(box.x - sheet.x) * scale, (box.y - sheet.y) * scale];
+  const [width, height] = [box.width * scale, box.height * scale];
+  return [at(x, y, width, height), at(x, y + 3 * height, width, height)];
+}"""
 KEEPER_QUESTION = "Who was the keeper of the lighthouse on Gannet Rock?"
 
 
@@ -38,7 +54,7 @@ def test_a_mark_of_the_same_words_elsewhere_is_stepped_to(visit):
     visit.ask(FOUNDER)
     first = (visit.text("#document-place"), visit.marked())
     visit.page.click("#mark-after")
-    visit.page.wait_for_function("document.querySelector('#mark-number').textContent.startsWith('2 of')")
+    visit.until("document.querySelector('#mark-number')?.textContent.startsWith('2 of')")
     assert (visit.text("#document-place"), visit.marked()) != first
 
 
@@ -62,20 +78,7 @@ def test_a_page_of_a_long_pdf_is_shown_with_its_box(visit):
 def test_the_words_in_the_box_are_dark_and_those_around_it_are_not(visit):
     visit.ask(KEEPER_QUESTION)
     visit.page.wait_for_selector(".box")
-    dark = visit.page.evaluate(
-        """() => {
-          const image = document.querySelector(".sheet img"), sheet = image.getBoundingClientRect();
-          const canvas = document.createElement("canvas");
-          [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-          const drawing = canvas.getContext("2d");
-          drawing.drawImage(image, 0, 0);
-          const scale = image.naturalWidth / sheet.width;
-          const box = document.querySelector(".box").getBoundingClientRect();
-          const at = (x, y, w, h) => [...drawing.getImageData(x, y, w, h).data].filter((v, i) => i % 4 === 0 && v < 100).length;
-          const [x, y, w, h] = [box.x - sheet.x, box.y - sheet.y, box.width, box.height].map((v) => v * scale);
-          return [at(x, y, w, h), at(x, y + 3 * h, w, h)];
-        }"""
-    )
+    dark = visit.page.evaluate(DARK)
     assert dark[0] > 50
     assert dark[1] == 0
 
@@ -83,7 +86,7 @@ def test_the_words_in_the_box_are_dark_and_those_around_it_are_not(visit):
 def test_the_pages_of_a_pdf_are_turned_and_its_text_is_a_click_away(visit, site):
     visit.ask(KEEPER_QUESTION)
     visit.page.click("#page-after")
-    visit.page.wait_for_function("document.querySelector('#page-number')?.textContent === 'page 138 of 200'")
+    visit.until("document.querySelector('#page-number')?.textContent === 'page 138 of 200'")
     visit.page.click("#view-text")
     answer = site.post("api/ask", question=KEEPER_QUESTION, alternatives=4)["answer"]
     assert visit.marked() == answer["text"]
@@ -130,7 +133,7 @@ def test_a_document_that_another_process_indexes_is_found_without_a_restart(visi
     site.sync()
     try:
         visit.ask("Who opened the tram of the town?").ask(question)
-        visit.page.wait_for_function("document.querySelector('#span .short')?.textContent === 'Berit Lund'")
+        visit.until("document.querySelector('#span .short')?.textContent === 'Berit Lund'")
         assert visit.marked() == visit.text("#span")
     finally:
         (site.folder / "owl.txt").unlink()

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from visited_page import Visit
 
+pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
+
 FOUNDER = "Who founded the mill on the river?"
+VALUES = """names => {
+  const style = getComputedStyle(document.documentElement);
+  return names.map((name) => style.getPropertyValue(`--${name}`));
+}"""
+UNNAMED = """() => [...document.querySelectorAll("button, input, [role=tab]")]
+  .filter((one) => one.offsetParent && !one.textContent.trim() && !one.ariaLabel && !one.labels?.length)
+  .map((one) => one.outerHTML)"""
 CONTRAST = 4.5  # WCAG 2.2, AA, text of this size
 PAIRS = (
     ("ink", "paper"),
@@ -31,7 +41,7 @@ def test_each_stage_stands_beside_the_others_with_rank_and_score(visit, site):
         assert f"{one['rank']}of" in card
         assert f"score {one['score']:.4f}" in card
     visit.page.wait_for_selector(".ranking .ours")
-    assert visit.page.locator(".ranking").count() == len(ranks) + 1
+    visit.until("count => document.querySelectorAll('.ranking').length === count", len(ranks) + 1)
 
 
 def test_the_heat_map_has_a_row_a_token_and_frames_the_best(visit, site):
@@ -64,12 +74,13 @@ def test_a_citation_of_a_summary_opens_its_place(visit, site):
     visit.page.wait_for_selector(".citations")
     sentence = visit.text("#sentences p")
     visit.page.locator(".reference").first.click()
-    visit.page.wait_for_function("document.activeElement.id === 'document-body'")
+    visit.until("document.activeElement.id === 'document-body'")
     assert visit.marked().strip() in sentence
 
 
 def test_a_summary_that_breaks_off_is_not_shown_as_whole(visit):
-    event = 'event: sentence\ndata: {"text":"Half of it.","citations":[],"support":1,"verdict":"supported","findings":[]}\n\n'
+    half = {"text": "Half of it.", "citations": [], "support": 1, "verdict": "supported", "findings": []}
+    event = f"event: sentence\ndata: {json.dumps(half)}\n\n"
     visit.page.route(
         "**/api/summarize", lambda route: route.fulfill(content_type="text/event-stream", body=event)
     )
@@ -139,10 +150,7 @@ def test_a_narrow_dark_screen_shows_one_column_that_fits(browser, site):
 def test_texts_have_enough_contrast(visit, theme):
     visit.page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     names = sorted({name for pair in PAIRS for name in pair})
-    values = visit.page.evaluate(
-        "names => names.map(name => getComputedStyle(document.documentElement).getPropertyValue('--' + name))",
-        names,
-    )
+    values = visit.page.evaluate(VALUES, names)
     colours = {name: luminance(value.strip()) for name, value in zip(names, values, strict=True)}
     low = {}
     for one, other in PAIRS:
@@ -170,7 +178,7 @@ def test_a_server_with_a_token_asks_for_it(browser, guarded):
     visit = Visit(browser, guarded).open()
     visit.page.fill("#token-field", "not the right token")
     visit.page.keyboard.press("Enter")
-    visit.page.wait_for_function("document.querySelector('#token')?.textContent.includes('not the one')")
+    visit.until("document.querySelector('#token')?.textContent.includes('not the one')")
     visit.page.fill("#token-field", "a token of the tests")
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_selector(".documents")
@@ -183,8 +191,5 @@ def test_a_server_with_a_token_asks_for_it(browser, guarded):
 
 def test_every_control_has_a_name(visit):
     visit.ask(FOUNDER)
-    unnamed = visit.page.evaluate(
-        """() => [...document.querySelectorAll("button, input, [role=tab]")].filter((one) => one.offsetParent)
-          .filter((one) => !(one.textContent.trim() || one.ariaLabel || one.labels?.length)).map((one) => one.outerHTML)"""
-    )
+    unnamed = visit.page.evaluate(UNNAMED)
     assert unnamed == []
