@@ -22,6 +22,7 @@ from .answer_cache import AnswerCache
 from .asking import ask, ask_each, ask_many
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
+from .explaining.alignment import alignment
 from .explaining.methods import explain
 from .generations import Generation
 from .progress import Report, silent
@@ -59,6 +60,7 @@ class Library(SyncedIndex):
     ask = ask
     ask_many = ask_many
     ask_each = ask_each
+    alignment = alignment
     explain = explain
     why_not = lost
     summarize = summarize

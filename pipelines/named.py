@@ -34,7 +34,7 @@ def named(given: str, ids: Collection[str], roots: Sequence[Root]) -> Named:
     names, and ValueError for the end of several ids and for a folder.
     """
     below = [_below(root, place, roots) for root, place in _places(given, roots)]
-    found = [Named(given, *_home(given, roots))] if given in ids else []
+    found = [Named(given, *home_of(given, roots))] if given in ids else []
     found += [one for one in below if one.id in ids or _exists(one)]
     found = found or _by_end(given, ids, roots)
     outside = _absolute(given)
@@ -85,8 +85,8 @@ def _below(root: Root, place: str, roots: Sequence[Root]) -> Named:
     return Named(f"{root.label}/{place}" if len(roots) > 1 else place, root, place)
 
 
-def _home(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
-    """The root that an id belongs to, if any, and the path below it."""
+def home_of(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
+    """The root that an id belongs to, None where there is none any more, and the path below it."""
     if len(roots) == 1:
         return roots[0], document_id
     label, _, place = document_id.partition("/")
@@ -102,7 +102,7 @@ def _by_end(given: str, ids: Collection[str], roots: Sequence[Root]) -> list[Nam
     if len(ending) > 1:
         listed = ", ".join(ending[:5]) + (", …" if len(ending) > 5 else "")
         raise ValueError(f"{given!r} is the end of {len(ending)} documents: {listed}")
-    return [Named(name, *_home(name, roots)) for name in ending]
+    return [Named(name, *home_of(name, roots)) for name in ending]
 
 
 def _nearest(given: str, ids: Collection[str]) -> str:

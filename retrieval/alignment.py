@@ -6,7 +6,7 @@ The passage's side is what is stored, compressed, so that the similarities add u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,33 @@ from .protocol import TokenEncoder
 NOWHERE = -1
 
 Offsets = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The words that a token vector stands for, and where: NOWHERE for a marker and for a heading's words."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSimilarities:
+    """Every token of a question against every token of a passage.
+
+    `matrix` is (m, t) float32: the inner product of row i of the question with row j of the passage. Places
+    of `question` count code points of the question, those of `tokens` of the document.
+    """
+
+    question: tuple[Token, ...]
+    tokens: tuple[Token, ...]
+    matrix: NDArray[np.float32]
+
+    @property
+    def score(self) -> float:
+        """The score of the search: the best similarity of each token of the question, summed."""
+        return float(self.matrix.max(axis=1).sum()) if self.matrix.size else 0.0
 
 
 def check_alignable(retriever: str, pool: int = 1) -> None:
@@ -55,6 +82,22 @@ def aligned(question: str, hits: Sequence[Hit], snapshot: Snapshot, encoder: Tok
     ]
 
 
+def similarities(
+    question: str, passage: Passage, snapshot: Snapshot, encoder: TokenEncoder
+) -> TokenSimilarities | None:
+    """All that `aligned` takes the best of, for one passage; None for a passage without token vectors."""
+    stored = snapshot.stored_tokens(encoder.digest)
+    ids = np.array([passage.id], np.int64)
+    if stored.rows_of(ids)[0] < 0:
+        return None
+    [rows] = encoder.encode_questions([question])  # (m, dim)
+    [tokens] = stored.decoded(ids)  # (t, dim)
+    asked = tuple(Token(*_cut(question, offsets)) for offsets in encoder.question_offsets(question))
+    text = indexed_text(passage)
+    found = tuple(_token(passage, text, offsets) for offsets in encoder.passage_offsets(text))
+    return TokenSimilarities(asked, found, rows @ tokens.T)
+
+
 def _matches(
     question: str,
     rows: NDArray[np.float32],
@@ -64,16 +107,23 @@ def _matches(
     encoder: TokenEncoder,
 ) -> tuple[TokenMatch, ...]:
     text = indexed_text(passage)
-    shift = passage.start - (len(text) - len(passage.text))  # from the indexed text to the document
     offsets = encoder.passage_offsets(text)
-    similarities = rows @ tokens.T  # (m, t)
+    matrix = rows @ tokens.T  # (m, t)
     found = []
-    for row, best in enumerate(similarities.argmax(axis=1).tolist()):
-        words, start, end = _cut(text, offsets[best])
-        inside = start + shift >= passage.start
-        place = (start + shift, end + shift) if inside else (NOWHERE, NOWHERE)
-        found.append(TokenMatch(*_cut(question, asked[row]), words, *place, float(similarities[row, best])))
+    for row, best in enumerate(matrix.argmax(axis=1).tolist()):
+        token = _token(passage, text, offsets[best])
+        place = (token.text, token.start, token.end)
+        found.append(TokenMatch(*_cut(question, asked[row]), *place, float(matrix[row, best])))
     return tuple(found)
+
+
+def _token(passage: Passage, text: str, offsets: Offsets) -> Token:
+    """What stands there in the indexed text, with its place in the document."""
+    words, start, end = _cut(text, offsets)
+    shift = passage.start - (len(text) - len(passage.text))  # from the indexed text to the document
+    if not words or start + shift < passage.start:
+        return Token(words, NOWHERE, NOWHERE)
+    return Token(words, start + shift, end + shift)
 
 
 def _cut(text: str, offsets: Offsets) -> tuple[str, int, int]:

@@ -15,6 +15,7 @@ SpanwiseError
 ├── FilterUnknown           a filter names a file type or a metadata key that no document has
 ├── WindowExceeded          with --strict: parts of documents lie beyond the encoder's window
 ├── DocumentNotFound        no document, and no file, has the name given; lists the nearest ones
+├── DocumentChanged         a file is gone, or no longer what it was when it was indexed
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
@@ -91,6 +92,10 @@ class WindowExceeded(SpanwiseError):
 
 class DocumentNotFound(SpanwiseError):
     """No document of the index, and no file, has the name given; the message lists the nearest ones."""
+
+
+class DocumentChanged(SpanwiseError):
+    """A document's file is gone, or no longer holds what was indexed; the message says what mends it."""
 
 
 class DocumentRejected(SpanwiseError):

@@ -82,7 +82,7 @@ def read_page(pdf: PdfDocument, index: int) -> Page:
     from pypdfium2 import PdfiumError
 
     try:
-        with closing(_flattened(pdf, index)) as page, closing(page.get_textpage()) as characters:
+        with closing(flattened(pdf, index)) as page, closing(page.get_textpage()) as characters:
             page_read = Page(tuple(_lines(characters, page.get_rotation())))
             if not page_read.text:
                 return Page((), NO_TEXT)
@@ -91,7 +91,7 @@ def read_page(pdf: PdfDocument, index: int) -> Page:
         return Page((), DAMAGED)
 
 
-def _flattened(pdf: PdfDocument, index: int) -> PdfPage:
+def flattened(pdf: PdfDocument, index: int) -> PdfPage:
     """The page with the values of its form fields drawn on it like all other text."""
     from pypdfium2 import raw
 

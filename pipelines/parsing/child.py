@@ -1,4 +1,4 @@
-"""The child: reads requests from its parent, parses one file for each, answers.
+"""The child: reads requests from its parent, parses one file for each, or draws a page of it, answers.
 
 It talks over pipes of its own and ends when its parent does; see `pipelines.child_pipes`.
 """
@@ -18,6 +18,7 @@ from ...index.analysis import Analyzer
 from ...index.rows import indexed_text
 from ..child_pipes import end_with_parent, own_pipes
 from ..ocr_record import with_ocr_noted
+from .drawn_page import page_answer
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
 from .plugged import PluggedParsers
@@ -60,8 +61,10 @@ def _answer(
     options: ReadOptions,
     others: PluggedParsers,
 ) -> Answer:
-    """The document with its passages and terms, or why there is none."""
+    """The document with its passages and terms, or a page that was asked for, or why there is none."""
     try:
+        if "page" in header:
+            return page_answer(header, data)
         document = _document(header, data, options, others)
         if isinstance(document, Skipped):
             return {"skipped": document.reason}, *NOTHING

@@ -25,14 +25,23 @@ from .guards.observer import Observer
 from .guards.origin import OriginGuard
 from .guards.token import TokenGuard
 from .responses import fault_response
-from .routes import chat, documents, health, page, questions, summaries
+from .routes import alignment, chat, documents, health, page, pdf_pages, questions, summaries
 from .service import Service
 from .settings import Settings
 
 log = logging.getLogger("spanwise.serving")
 
 # Those of the page's own data stand in modules of their own; add them here.
-ROUTERS = (health.router, questions.router, summaries.router, documents.router, chat.router, page.router)
+ROUTERS = (
+    health.router,
+    questions.router,
+    summaries.router,
+    documents.router,
+    chat.router,
+    page.router,
+    alignment.router,
+    pdf_pages.router,
+)
 
 
 def create_app(library: Library, settings: Settings) -> FastAPI:

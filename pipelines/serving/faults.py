@@ -40,6 +40,8 @@ class Refused(Exception):
 _OF_THE_CLIENT: dict[type[Exception], int] = {
     errors.FilterUnknown: 400,
     errors.DocumentNotFound: 404,
+    errors.DocumentChanged: 409,
+    errors.DocumentRejected: 422,
     ValueError: 400,
 }
 _OF_THE_SERVER: dict[type[Exception], tuple[int, str]] = {

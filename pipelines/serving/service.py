@@ -19,6 +19,7 @@ from .batching import Batcher, Many
 from .computing import ComputingThread
 from .faults import Refused
 from .metrics import Metrics
+from .pdf_source import PdfPages
 from .settings import Settings
 from .utf16 import AstralPositions, Utf16
 
@@ -37,6 +38,7 @@ class Service:
     def __init__(self, library: Library, settings: Settings) -> None:
         self.library, self.settings = library, settings
         self.shelf = Library(Store.open(library.store.path))
+        self.pdf_pages = PdfPages(self.shelf)
         self.metrics = Metrics()
         self.thread = ComputingThread()
         self._astral = AstralPositions()  # used by that thread alone
@@ -107,6 +109,7 @@ class Service:
     def close(self) -> None:
         """Waits a moment for what computes, then lets go of the shelf; `is_stuck` tells that it goes on."""
         self.is_stuck = not self.thread.stop(LAST_WAIT_S)
+        self.pdf_pages.close()
         self.shelf.close()
 
     def _placed(self, many: Many) -> Many:

@@ -8,7 +8,7 @@ from word_encoder import WordEncoder
 from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build_retriever
-from spanwise.retrieval.alignment import aligned, check_alignable
+from spanwise.retrieval.alignment import aligned, check_alignable, similarities
 from spanwise.retrieval.colbert import colbert_retriever
 
 MILL = {
@@ -158,3 +158,22 @@ def test_what_cannot_be_explained_is_refused(retriever, pool, says) -> None:
     check_alignable("dense+colbert")
     with pytest.raises(ValueError, match=says):
         check_alignable(retriever, pool)
+
+
+def test_the_best_similarities_of_each_row_add_up_to_the_score(mill) -> None:
+    question = "who founded the mill?"
+    with mill.snapshot() as snapshot:
+        [hit, *_] = aligned(question, found(mill, question), snapshot, WordEncoder())
+        table = similarities(question, hit.passage, snapshot, WordEncoder())
+    assert table.matrix.shape == (len(table.question), len(table.tokens))
+    assert table.score == pytest.approx(hit.score, abs=1e-3)
+    best = [table.tokens[place].text for place in table.matrix.argmax(axis=1)]
+    assert best == [match.text for match in hit.alignment]
+
+
+def test_a_passage_without_token_vectors_has_no_similarities(corpus_of) -> None:
+    corpus = corpus_of(MILL)
+    encode(corpus, only={"an owl lives there"})
+    with corpus.snapshot() as snapshot:
+        given = {p.text: similarities("owl", p, snapshot, WordEncoder()) for p in snapshot.all_passages()}
+    assert [text for text, table in given.items() if table is not None] == ["an owl lives there"]

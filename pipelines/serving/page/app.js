@@ -1,0 +1,193 @@
+// The page: a question is asked, its answer drawn, its place opened. Everything else is called from here.
+import { addressOf, readAddress } from "./address.js";
+import { choicesOf, drawAnswer, drawChosen } from "./answer.js";
+import { drawAbsent } from "./absent.js";
+import { post } from "./api.js";
+import { switchColours } from "./colours.js";
+import { copyText } from "./copy.js";
+import { closeDocument, isOpen, openPlace, step } from "./document.js";
+import { byId, counted, percent } from "./dom.js";
+import { drawEvidence } from "./evidence.js";
+import { onFilter, readFilter, writeFilter } from "./filters.js";
+import { remember, showHistory } from "./history.js";
+import { onKeys, showKeys } from "./keys.js";
+import { citation, placeOf } from "./places.js";
+import { forget, say, told, working } from "./status.js";
+import { drawSummary } from "./summary.js";
+import { currentTab, onTabs, showTab } from "./tabs.js";
+import { visible } from "./visible.js";
+import { drawWelcome } from "./welcome.js";
+
+const ALTERNATIVES = 4;
+const narrow = matchMedia("(max-width: 60rem)");
+const panel = (name) => byId(`panel-${name}`);
+
+let asked = null; // {question, where}
+let record = null; // its answer
+let choices = [];
+let chosen = 0;
+let drawn = new Set(); // the tabs that show what belongs to the question
+let giveUp = null;
+
+/** Does some work that can be given up; the next one gives up the last one. */
+async function work(label, deed, again) {
+  giveUp?.abort();
+  const mine = (giveUp = new AbortController());
+  const progress = working(label, () => mine.abort());
+  forget();
+  const onwait = (seconds) => progress.say(`The server is busy; trying again in ${seconds} s.`);
+  try {
+    await deed({ signal: mine.signal, onwait });
+  } catch (error) {
+    told(error, again);
+  } finally {
+    progress.done();
+    if (giveUp === mine) giveUp = null;
+  }
+}
+
+async function ask(question, where = readFilter(), tab = "answer") {
+  if (!question.trim()) return byId("question").focus();
+  asked = { question: question.trim(), where };
+  byId("question").value = asked.question;
+  writeFilter(where);
+  record = null;
+  drawn = new Set();
+  goTo(tab);
+  if (tab !== "answer") return show(tab);
+  await answer();
+}
+
+async function answer() {
+  byId("submit").disabled = true;
+  for (const name of ["answer", "summary", "evidence"]) panel(name).replaceChildren();
+  await work("Reading the documents…", async (options) => {
+    record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
+    byId("welcome").hidden = true;
+    byId("tabs").hidden = false;
+    drawn.add("answer");
+    if (currentTab() === "answer") showTab("answer");
+    drawRecord();
+  }, answer);
+  byId("submit").disabled = false;
+}
+
+function drawRecord() {
+  choices = choicesOf(record);
+  chosen = 0;
+  if (!record.answer) {
+    drawAbsent(panel("answer"), record, { open: (place) => open(rejected(), place), ask: (words) => ask(words) });
+    closeDocument();
+    say("Not in these documents.");
+    remember(asked.question, asked.where, "not in these documents");
+    return;
+  }
+  drawAnswer(panel("answer"), record, handlers());
+  const { confidence } = record.answer;
+  const sure = confidence === null ? "" : `, confidence ${percent(confidence)}`;
+  say(`Answer: ${record.answer.text}, in ${citation(placeOf(record.answer))}${sure}. ${counted(record.alternatives.length, "other answer")}.`);
+  remember(asked.question, asked.where, record.answer.short.text);
+  if (!narrow.matches) openPlace(allPlaces(), 0);
+  else closeDocument();
+}
+
+const handlers = () => ({
+  choose,
+  open: (place) => open(allPlaces(), place),
+  copy: (words) => copyText(words, "Copied with its citation."),
+  link: () => copyText(location.href, "Copied the link to this question."),
+});
+
+const allPlaces = () => choices.flatMap((choice) => choice.places);
+const rejected = () => record.searched.rejected.map((span) => placeOf(span, "rejected"));
+
+/** Opens a place among others, with the focus on the document, so that reading goes on there. */
+function open(among, place) {
+  const at = among.findIndex((one) => one.document === place.document && one.start === place.start && one.end === place.end);
+  openPlace(at < 0 ? [place] : among, Math.max(at, 0), { focus: true });
+}
+
+function choose(number) {
+  if (!record?.answer || number < 0 || number >= choices.length) return false;
+  chosen = number;
+  drawChosen(panel("answer"), record, number, handlers());
+  const { span } = choices[number];
+  say(`${number ? "Other answer" : "Answer"} ${number + 1} of ${choices.length}: ${span.text}`);
+  const before = choices.slice(0, number).reduce((sum, choice) => sum + choice.places.length, 0);
+  if (!narrow.matches || isOpen()) openPlace(allPlaces(), before);
+  return true;
+}
+
+/** Shows a tab, and fills it if that was not done for this question. */
+async function show(tab, length = "medium") {
+  goTo(tab);
+  byId("welcome").hidden = true;
+  byId("tabs").hidden = false;
+  if (drawn.has(tab) || !asked) return;
+  drawn.add(tab);
+  if (tab === "answer") return answer();
+  if (tab === "summary") return summarize(length);
+  await work("Looking at the evidence…", (options) =>
+    drawEvidence(panel("evidence"), { ...asked, alternatives: ALTERNATIVES }, { open: (place) => open([place], place) }, options),
+    again(tab));
+}
+
+function summarize(length) {
+  const on = { open: (places, number) => openPlace([...places], number, { focus: true }), again: summarize };
+  return work("Summarizing…", (options) => drawSummary(panel("summary"), asked, length, on, options), () => summarize(length));
+}
+
+const again = (tab) => () => {
+  drawn.delete(tab);
+  show(tab);
+};
+
+/** Shows the panel and writes the question into the address. */
+function goTo(tab) {
+  showTab(tab);
+  if (!asked) return;
+  const address = addressOf(asked.question, asked.where, tab);
+  if (location.hash !== address) history.pushState(null, "", address);
+  document.title = `${visible(asked.question)} – spanwise`;
+}
+
+function followAddress() {
+  const found = readAddress(location.hash);
+  if (found) ask(found.question, found.where, found.tab);
+}
+
+function escape() {
+  if (giveUp) giveUp.abort();
+  else if (isOpen()) closeDocument();
+  else document.activeElement?.blur();
+}
+
+function listen() {
+  byId("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask(byId("question").value);
+  });
+  byId("history-open").addEventListener("click", () => showHistory(ask));
+  byId("keys-open").addEventListener("click", showKeys);
+  window.addEventListener("popstate", followAddress);
+  onFilter(() => asked && ask(asked.question));
+  onTabs((tab) => show(tab));
+  switchColours();
+  const tabs = { 1: () => show("answer"), 2: () => show("summary"), 3: () => show("evidence") };
+  onKeys({
+    ...tabs,
+    "/": () => byId("question").select(),
+    "?": showKeys,
+    ArrowDown: () => currentTab() === "answer" && choose(chosen + 1),
+    ArrowUp: () => currentTab() === "answer" && choose(chosen - 1),
+    n: () => step(1),
+    p: () => step(-1),
+    c: () => byId("copy")?.click(),
+    Escape: escape,
+  });
+}
+
+listen();
+drawWelcome({ open: (place) => open([place], place) }).catch((error) => told(error));
+followAddress();
+if (!readAddress(location.hash)) byId("question").focus();
