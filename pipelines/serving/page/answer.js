@@ -30,8 +30,8 @@ export function drawAnswer(panel, record, { choose, open, copy, link }) {
     record.alternatives.length
       ? element(
           "section",
-          { class: "others", "aria-label": "Other answers" },
-          element("h2", {}, "Other answers ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
+          { class: "others", "aria-label": "Answers to choose from" },
+          element("h2", {}, "Answers to choose from ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
           element(
             "ol",
             { id: "choices" },

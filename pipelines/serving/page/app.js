@@ -5,7 +5,7 @@ import { drawAbsent } from "./absent.js";
 import { post } from "./api.js";
 import { switchColours } from "./colours.js";
 import { copyText } from "./copy.js";
-import { closeDocument, isOpen, openPlace, step } from "./document.js";
+import { closeDocument, isOpen, onSummarize, openPlace, step } from "./document.js";
 import { byId, counted, percent } from "./dom.js";
 import { drawEvidence } from "./evidence.js";
 import { onFilter, readFilter, writeFilter } from "./filters.js";
@@ -132,9 +132,21 @@ async function show(tab, length = "medium") {
     again(tab));
 }
 
-function summarize(length) {
-  const on = { open: (places, number) => openPlace([...places], number, { focus: true }), again: summarize };
-  return work("Summarizing…", (options) => drawSummary(panel("summary"), asked, length, on, options), () => summarize(length));
+/** Summarizes what answers the question, or a document. */
+function summarize(length, of = asked) {
+  const again = (other) => summarize(other, of);
+  const on = { open: (places, number) => openPlace([...places], number, { focus: true }), again };
+  return work("Summarizing…", (options) => drawSummary(panel("summary"), of, length, on, options), () => again(length));
+}
+
+/** Shows the summary of a document in the place of that of the question, which is made again when wanted. */
+function summarizeDocument(document) {
+  showTab("summary");
+  byId("welcome").hidden = true;
+  byId("tabs").hidden = false;
+  drawn.delete("summary");
+  if (narrow.matches) closeDocument();
+  return summarize("medium", { document });
 }
 
 const again = (tab) => () => {
@@ -172,6 +184,7 @@ function listen() {
   window.addEventListener("popstate", followAddress);
   onFilter(() => asked && ask(asked.question));
   onTabs((tab) => show(tab));
+  onSummarize(summarizeDocument);
   switchColours();
   const tabs = { 1: () => show("answer"), 2: () => show("summary"), 3: () => show("evidence") };
   onKeys({

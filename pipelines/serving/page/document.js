@@ -20,6 +20,10 @@ let places = [];
 let current = 0;
 let view = "text";
 let giveUp = null;
+let summarize = () => {};
+
+/** What is called with the id of a document that is to be summarized. */
+export const onSummarize = (deed) => (summarize = deed);
 
 /** Opens the place of that number; all of `among` are marked and can be stepped through. */
 export async function openPlace(among, number, { focus = false } = {}) {
@@ -102,6 +106,7 @@ function header(record, place, isPdf) {
     element(
       "div",
       { class: "tools" },
+      button("document-summary", "Summarize", "Summarize this document", () => summarize(place.document)),
       isPdf ? viewSwitch() : null,
       button("mark-before", "↑", "Place before (p)", () => step(-1)),
       element("span", { id: "mark-number", class: "quiet" }, `${current + 1} of ${places.length}`),

@@ -23,7 +23,7 @@ export function fill(parent, ...children) {
 /** A number in groups of three. */
 export const counted = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
-export const percent = (share) => `${Math.round(share * 100)} %`;
+export const percent = (share) => `${Math.round(share * 100)}%`;
 
 /** Scrolls what scrolls, and nothing around it, so that a part of it stands in the middle. */
 export function centre(scrolling, part) {

@@ -9,7 +9,8 @@ import { inLine, visible } from "./visible.js";
 export async function drawSummary(panel, asked, length, { open, again }, options) {
   const sentences = element("div", { class: "sentences", id: "sentences", dir: "auto" });
   const rest = element("div", { id: "summary-rest" });
-  fill(panel, lengths(length, again), element("article", { class: "card" }, sentences, rest));
+  const title = asked.document ? element("p", { class: "kind" }, "Summary of ", inLine(asked.document)) : null;
+  fill(panel, lengths(length, again), element("article", { class: "card" }, title, sentences, rest));
   const cited = [];
   let summary = null;
   for await (const [name, value] of events("/api/summarize", { ...asked, length, stream: true }, options)) {

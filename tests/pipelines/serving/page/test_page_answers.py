@@ -29,10 +29,10 @@ def test_confidence_is_given_in_per_cent_in_words_and_explained(visit, site):
     record = site.post("api/ask", question=FOUNDER, alternatives=4)
     visit.ask(FOUNDER).page.click("#best summary")
     shown = visit.text("#best .confidence")
-    assert shown.startswith(f"{record['answer']['confidence'] * 100:.0f} %")
+    assert shown.startswith(f"{record['answer']['confidence'] * 100:.0f}%")
     assert "right" in shown
     assert "held back" in shown
-    assert f"Below {record['threshold'] * 100:.0f} %" in shown
+    assert f"Below {record['threshold'] * 100:.0f}%" in shown
 
 
 def test_an_answer_is_told_to_screen_readers(visit):

@@ -193,3 +193,10 @@ def test_every_control_has_a_name(visit):
     visit.ask(FOUNDER)
     unnamed = visit.page.evaluate(UNNAMED)
     assert unnamed == []
+
+
+def test_an_open_document_can_be_summarized(visit):
+    visit.ask("Who opened the tram of the town?").page.click("#document-summary")
+    visit.page.wait_for_selector(".citations")
+    assert visit.text("#panel-summary .kind") == "Summary of letters/falk.txt"
+    assert "letters/falk.txt" in visit.text(".citations li")
