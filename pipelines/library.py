@@ -8,12 +8,14 @@ answer = library.ask("who founded the mill?")
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty
 from spanwise.types import Document, Filter, Passage, Scope, Span
 
+from ..index.analysis import Analyzer
 from ..index.store import Store
 from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from ..retrieval.plugged import RetrieverFactory
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .ask import Asker
+
+PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 10 MB
 
 
 class Library(SyncedIndex):
@@ -64,6 +68,7 @@ class Library(SyncedIndex):
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)
         self._answers = AnswerCache(store, self._generations, self._cache)
+        self._passage_terms = lru_cache(PASSAGES)(lambda text: self._kept_analyzer.terms(text))
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
@@ -105,7 +110,7 @@ class Library(SyncedIndex):
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
         from ..retrieval.near_duplicates import GroupingRetriever
 
-        return GroupingRetriever(retriever, self.analyzer, nearness)
+        return GroupingRetriever(retriever, self.analyzer, nearness, self._passage_terms)
 
     def scope(self, where: Filter) -> Scope:
         """How many documents and passages a filter leaves; none is no error.
@@ -226,6 +231,11 @@ class Library(SyncedIndex):
 
         passages = self._question_encoder if remembering else self._plain_encoder
         return Encoders(passages, self._token_encoder)
+
+    @cached_property
+    def _kept_analyzer(self) -> Analyzer:
+        """The analyzer, which no commit changes, with the words that it has seen."""
+        return self.analyzer
 
     def _plain_encoder(self) -> Encoder:
         return self.encoder

@@ -15,7 +15,7 @@ the hits of one question are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -52,10 +52,20 @@ TO_READ = Nearness(share=0.9, numbers=True)
 
 
 class GroupingRetriever:
-    """Ranks as the retriever inside it does, near-duplicates folded; scores stay, ranks count anew."""
+    """Ranks as the retriever inside it does, near-duplicates folded; scores stay, ranks count anew.
 
-    def __init__(self, retriever: Retriever, analyzer: Analyzer, nearness: Nearness | None = None) -> None:
+    `terms` are those of the analyzer, where somebody remembers them for passages that are found often.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        analyzer: Analyzer,
+        nearness: Nearness | None = None,
+        terms: Callable[[str], Sequence[str]] | None = None,
+    ) -> None:
         self.name = retriever.name
+        self._terms = terms or analyzer.terms
         self._retriever = retriever
         self._analyzer = analyzer
         self._nearness = nearness or Nearness()
@@ -86,7 +96,7 @@ class GroupingRetriever:
     def _grouped(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
         groups = _Groups(frozenset(self._analyzer.question_terms(question)), self._nearness, k)
         for hit in ranking:
-            groups.add(hit, self._analyzer.terms(hit.passage.text))
+            groups.add(hit, self._terms(hit.passage.text))
         return [
             replace(group.hit, rank=rank, duplicates=tuple(group.duplicates))
             for rank, group in enumerate(groups.kept, start=1)

@@ -20,7 +20,7 @@ from .computing import ComputingThread
 from .faults import Refused
 from .metrics import Metrics
 from .settings import Settings
-from .utf16 import Utf16
+from .utf16 import AstralPositions, Utf16
 
 T = TypeVar("T")
 LOOK_EVERY_S = 10.0
@@ -39,6 +39,7 @@ class Service:
         self.shelf = Library(Store.open(library.store.path))
         self.metrics = Metrics()
         self.thread = ComputingThread()
+        self._astral = AstralPositions()  # used by that thread alone
         self.batcher = Batcher(self.thread, settings.batch, self.metrics.observe_batch)
         self.is_draining, self.is_stuck, self.in_flight = False, False, 0
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
@@ -115,7 +116,7 @@ class Service:
             with self.library._generations.last() as generation:
                 records = many(questions)
                 certain = self.library.store.last_commit() == generation.commit
-                utf16 = Utf16(generation.snapshot, certain)
+                utf16 = Utf16(generation.snapshot, certain, self._astral)
                 return [utf16.added(record) for record in records]
 
         return computed

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...index.snapshot import Snapshot
 
-_OF_THE_QUESTION = frozenset({"lacks", "unknown_words"})  # their offsets count the question's characters
+OF_THE_QUESTION = "lacks"  # words whose offsets count the characters of the question
 
 
 def astral_positions(text: str) -> list[int]:
@@ -31,16 +31,34 @@ def utf16_offset(astral: list[int], offset: int) -> int:
     return offset + bisect_left(astral, offset)
 
 
+class AstralPositions:
+    """Where such characters stand in the documents of one commit, remembered until there is another."""
+
+    def __init__(self) -> None:
+        self._seal = ""
+        self._known: dict[str, list[int]] = {}
+
+    def of(self, snapshot: Snapshot, document: str) -> list[int]:
+        """Those of a document, which is read once; ValueError for one that is not there."""
+        if snapshot.seal != self._seal:
+            self._seal, self._known = snapshot.seal, {}
+        if document not in self._known:
+            self._known[document] = astral_positions(snapshot.document(document).text)
+        return self._known[document]
+
+
 class Utf16:
     """Adds `utf16: {start, end}` to the spans of records, by the documents of one snapshot.
 
     With `certain` the records are known to be of that snapshot. Without it, a span whose words do not stand
-    there any more gets None.
+    there any more gets None. `known` remembers documents between records; one thread may use it.
     """
 
-    def __init__(self, snapshot: Snapshot, certain: bool = True) -> None:
+    def __init__(
+        self, snapshot: Snapshot, certain: bool = True, known: AstralPositions | None = None
+    ) -> None:
         self._snapshot, self._certain = snapshot, certain
-        self._known: dict[str, tuple[list[int], str] | None] = {}
+        self._known = known or AstralPositions()
 
     def added(self, record: Any, document: str | None = None) -> Any:
         """The record, with the offsets in each part that names a start and an end.
@@ -54,7 +72,7 @@ class Utf16:
         named = record.get("document")
         document = named if isinstance(named, str) else document
         made = {
-            key: value if key in _OF_THE_QUESTION and key == "lacks" else self.added(value, document)
+            key: value if key == OF_THE_QUESTION else self.added(value, document)
             for key, value in record.items()
         }
         if document is not None and _is_span(record):
@@ -62,23 +80,18 @@ class Utf16:
         return made
 
     def _offsets(self, document: str, record: Mapping[str, Any]) -> dict[str, int] | None:
-        if document not in self._known:
-            self._known[document] = self._read(document)
-        known = self._known[document]
-        if known is None:
-            return None
-        astral, text = known
         start, end = record["start"], record["end"]
-        if not self._certain and record.get("text", text[start:end]) != text[start:end]:
+        try:
+            if not (self._certain or self._still_says(document, record)):
+                return None
+            astral = self._known.of(self._snapshot, document)
+        except ValueError:  # the document is gone since
             return None
         return {"start": utf16_offset(astral, start), "end": utf16_offset(astral, end)}
 
-    def _read(self, document: str) -> tuple[list[int], str] | None:
-        try:
-            text = self._snapshot.document(document).text
-        except ValueError:  # it is gone since
-            return None
-        return astral_positions(text), text
+    def _still_says(self, document: str, record: Mapping[str, Any]) -> bool:
+        words = self._snapshot.document(document).text[record["start"] : record["end"]]
+        return bool(record.get("text", words) == words)
 
 
 def _is_span(record: Mapping[str, Any]) -> bool:
