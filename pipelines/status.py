@@ -38,7 +38,7 @@ def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
             for root in library.roots
         ],
         "generation": snapshot.generation,
-        "last_commit": _last_commit(library.store.path),
+        "last_commit": last_commit(library.store.path),
         "bytes": bytes_below(library.store.path),
         "disk": disk_record(library.store.path, snapshot),
         "documents": snapshot.n_documents,
@@ -233,7 +233,7 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _last_commit(index: Path) -> str:
+def last_commit(index: Path) -> str:
     """Local time, to the second, at which the catalog or its log was last written."""
     parts = [path for path in index.glob(f"{CATALOG_NAME}*") if not path.name.endswith("-shm")]
     latest = max(path.stat().st_mtime for path in parts)

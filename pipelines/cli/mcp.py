@@ -66,8 +66,8 @@ def mcp(
     writing = writing_named(generator, preset, decoding, seconds, samples)
     rerank = str(rerank_model(True, rerank_by))
     settings = Settings(reader, retriever, rerank, rerank_depth, writing)
-    names = {"allowed_hosts": tuple(allow_host or ()), "allowed_origins": tuple(allow_origin or ())}
-    address = Address(host=host, port=port, token=token_of(token_file), **names) if http else None
+    hosts, origins = tuple(allow_host or ()), tuple(allow_origin or ())
+    address = Address(host, port, hosts, origins, token_of(token_file)) if http else None
     with library_of(folder, index, cache) as library:
         say_default_advice(library)
         _serve(library, settings, address)

@@ -7,9 +7,10 @@ from enum import Enum
 
 
 class State(Enum):
-    """How bad it is: `WARN` is worth a look, with `FAIL` something does not work."""
+    """How bad it is: `NOTE` is nothing bad, `WARN` is worth a look, with `FAIL` something does not work."""
 
     OK = "ok"
+    NOTE = "note"
     WARN = "warn"
     FAIL = "fail"
 
@@ -27,6 +28,11 @@ class Finding:
 def ok(subject: str, seen: str) -> Finding:
     """All is well."""
     return Finding(subject, State.OK, seen)
+
+
+def note(subject: str, seen: str, advice: str) -> Finding:
+    """Nothing is wrong; there could be more."""
+    return Finding(subject, State.NOTE, seen, advice)
 
 
 def warn(subject: str, seen: str, advice: str) -> Finding:

@@ -22,10 +22,10 @@ def check_packages() -> Finding:
     """Whether all packages that spanwise requires are installed in versions that it takes."""
     lines = [Requirement(line) for line in requires("spanwise") or []]
     needed = [line for line in lines if line.marker is None or line.marker.evaluate({"extra": ""})]
-    wrong = [f"{line} (found: {_installed(line.name)})" for line in needed if not _fits(line)]
+    wrong = [f"{line} (found: {installed(line.name)})" for line in needed if not fits(line)]
     if wrong:
         return fail("packages", "; ".join(wrong), "install them; README.md says how")
-    return ok("packages", ", ".join([str(len(needed)), *(f"{name} {_installed(name)}" for name in SHOWN)]))
+    return ok("packages", ", ".join([str(len(needed)), *(f"{name} {installed(name)}" for name in SHOWN)]))
 
 
 def check_tesseract() -> Finding:
@@ -65,13 +65,15 @@ def check_torch() -> Finding:
     return ok("torch", f"{device}, {capability}, {precision}, {torch.get_num_threads()} threads")
 
 
-def _installed(name: str) -> str:
+def installed(name: str) -> str:
+    """The version of a package, or "none"."""
     try:
         return version(name)
     except PackageNotFoundError:
         return "none"
 
 
-def _fits(requirement: Requirement) -> bool:
-    found = _installed(requirement.name)
+def fits(requirement: Requirement) -> bool:
+    """Whether a package is installed in a version that the requirement takes."""
+    found = installed(requirement.name)
     return found != "none" and requirement.specifier.contains(found, prereleases=True)

@@ -30,7 +30,7 @@ Retriever = Annotated[
     str | None,
     Field(
         max_length=80,
-        pattern=r"^[a-z0-9_]+(\+[a-z0-9_]+)*$",
+        pattern=r"^[a-z0-9_-]+(\+[a-z0-9_-]+)*$",
         description="tfidf, bm25, rank_bm25, dense, colbert, hybrid, or a sum such as bm25+colbert. "
         "Leave it out for the default of the index.",
     ),

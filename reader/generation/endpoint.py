@@ -135,19 +135,24 @@ def endpoint_of(name: str, settings: EndpointSettings = SETTINGS, back_off: Back
     that means none, or more than one, and GenerationFailed if the server does not tell its models.
     """
     url, model = split_name(name)
-    key = key_for(url, settings)
     if not model:
-        try:
-            with client_for(url, settings, key) as client:
-                time_left = TimeLeft(Limits(), settings.total_s)
-                models = _models(client, url, settings, time_left, has_key=key is not None)
-        except Fault as fault:
-            raise GenerationFailed(f"{url}: {fault.line(key)}") from None
+        models = models_of(url, settings)
         if len(models) != 1:
-            names = without(listed(models), key)
+            names = without(listed(models), key_for(url, settings))
             raise ValueError(f"{url} has {len(models)} models; name one as {url}#MODEL: {names}")
         model = models[0]
     return Endpoint(url, model, settings, back_off)
+
+
+def models_of(url: httpx.URL, settings: EndpointSettings = SETTINGS) -> list[str]:
+    """The names of the models that the server at this address has; GenerationFailed if it does not tell."""
+    key = key_for(url, settings)
+    try:
+        with client_for(url, settings, key) as client:
+            time_left = TimeLeft(Limits(), settings.total_s)
+            return _models(client, url, settings, time_left, has_key=key is not None)
+    except Fault as fault:
+        raise GenerationFailed(f"{url}: {fault.line(key)}") from None
 
 
 def _models(
