@@ -56,6 +56,7 @@ class AsyncLibrary:
     passages = twin(Library.passages)
     gaps = twin(Library.gaps)
     status = twin(Library.status)
+    files = twin(Library.files)
     clear_cache = twin(Library.clear_cache)
 
     async def in_thread(self, work: Callable[[], T]) -> T:

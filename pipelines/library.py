@@ -159,6 +159,12 @@ class Library(SyncedIndex):
 
         return status_record(self)
 
+    def files(self) -> list[dict[str, Any]]:
+        """A record of each file that was met, with what became of it, by document id."""
+        from .status import file_records
+
+        return file_records(self)
+
     def close(self) -> None:
         """Releases the index; using the library after it raises IndexClosed, closing it twice is fine."""
         self.store.close()

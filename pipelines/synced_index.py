@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from spanwise.errors import IndexEmpty
 from spanwise.types import SyncReport
 
-from ..corpora.options import AS_GIVEN, ReadOptions
+from ..corpora.options import AS_GIVEN
+from ..corpora.options import ReadOptions as ReadOptions
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .cache_file import CacheFile

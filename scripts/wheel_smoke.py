@@ -1,6 +1,7 @@
 """Checks a built wheel the way an application meets it: installed, in a folder that is not ours.
 
-The folder owns an `index.py` and an `eval/`, as many applications do; both must stay theirs. Run as
+The folder owns an `index.py`, an `eval/` and a `reader.py`, as many applications do; all must stay theirs. It
+embeds the wheel in ten lines and asks it a question, with the models that the wheel brings. Run as
 `python scripts/wheel_smoke.py dist/spanwise-*.whl` by a Python that has spanwise's dependencies.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,14 +17,28 @@ import zipfile
 from pathlib import Path
 
 IMPORT_ALL = """
-import importlib.resources, pkgutil, sys, spanwise, index, eval
+import importlib.resources, pkgutil, sys, spanwise, index, eval, reader
 assert spanwise.__file__.startswith(sys.argv[1]), spanwise.__file__
-assert (index.OWNER, eval.OWNER) == ("application", "application")
+assert (index.OWNER, eval.OWNER, reader.OWNER) == ("application",) * 3
 for module in pkgutil.walk_packages(spanwise.__path__, "spanwise."):
     importlib.import_module(module.name)
     assert sys.modules[module.name].__file__.startswith(sys.argv[1]), module.name
 assert (importlib.resources.files("spanwise.corpora") / "sample" / "docs").is_dir()
 """
+
+EMBEDDING = """
+import index, reader
+import spanwise
+
+with spanwise.open("notes") as library:
+    library.sync()
+    answer = library.ask("Who founded the mill?")
+    text = library.document(answer.span.document_id).text
+    place = f"{answer.span.document_id} {answer.span.start}-{answer.span.end}"
+    print(f"{text[answer.span.start : answer.span.end]} ({place}, {answer.confidence:.0%})")
+print(index.OWNER, reader.OWNER, spanwise.__file__)
+"""
+ANSWER = re.compile(r"Ada Farrow \(mill\.txt 24-34, [0-9]{1,3}%\)")
 
 
 def main(wheel: Path) -> None:
@@ -39,6 +55,17 @@ def main(wheel: Path) -> None:
         hits = json.loads(run("-m", "spanwise", *search, cwd=home, env=env))["hits"]
         if [hit["document"] for hit in hits] != ["mill.txt"]:
             raise SystemExit(f"expected one hit in mill.txt, got {hits}")
+        check_embedded(site, home, env)
+
+
+def check_embedded(site: Path, home: Path, env: dict[str, str]) -> None:
+    """Raise unless the application's own program gets the answer as a span, from the installed wheel."""
+    said, owners = run("app.py", cwd=home, env=env).splitlines()
+    print(said)
+    if ANSWER.fullmatch(said) is None:
+        raise SystemExit(f"expected Ada Farrow and where that stands, got {said!r}")
+    if not owners.startswith(f"application application {site}"):
+        raise SystemExit(f"the application's modules, or the wheel, are not what was imported: {owners}")
 
 
 def check_top_level(wheel: Path) -> None:
@@ -50,10 +77,12 @@ def check_top_level(wheel: Path) -> None:
 
 
 def make_application(home: Path) -> None:
-    """A folder with modules named like our folders, and one document."""
+    """A folder with modules named like our folders, a program that embeds the wheel, and one document."""
     for path, text in {
         "index.py": 'OWNER = "application"\n',
         "eval/__init__.py": 'OWNER = "application"\n',
+        "reader.py": 'OWNER = "application"\n',
+        "app.py": EMBEDDING,
         "notes/mill.txt": "The mill was founded by Ada Farrow in 1841.\n",
     }.items():
         (home / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """Answers from a folder of documents, each one a span of a source file, or an honest "not there".
 
-The public API, loaded lazily: importing this package loads the standard library only.
+The public API, loaded lazily: importing this package loads the standard library only. docs/api.md has all of
+it; what is not in `__all__` may change at any time.
 """
 
 from __future__ import annotations
@@ -17,25 +18,142 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from spanwise import errors
+    from spanwise.pipelines.adapt.adaptation import Adaptation
+    from spanwise.pipelines.adapt.recipe import AdaptRecipe
     from spanwise.pipelines.async_library import AsyncLibrary, open_async
+    from spanwise.pipelines.doctor.checkup import checkup
+    from spanwise.pipelines.doctor.finding import Finding
+    from spanwise.pipelines.evaluation import api as evaluation
+    from spanwise.pipelines.explaining.explanation import Explanation
+    from spanwise.pipelines.explaining.page import explanation_page
     from spanwise.pipelines.library import Library
-    from spanwise.pipelines.opening import open
-    from spanwise.pipelines.plugins import plugins
-    from spanwise.types import Filter
+    from spanwise.pipelines.opening import open, open_index
+    from spanwise.pipelines.plugins import Plugin, plugins
+    from spanwise.pipelines.record_of import record_of
+    from spanwise.pipelines.stream import Stream
+    from spanwise.pipelines.summarizing.generators import writing_of
+    from spanwise.pipelines.summarizing.markdown import summary_markdown
+    from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
+    from spanwise.pipelines.summarizing.writing import Writing
+    from spanwise.pipelines.synced_index import ReadOptions
+    from spanwise.pipelines.training import api as training
+    from spanwise.pipelines.verification import Verification, verify
+    from spanwise.pipelines.watch import Watch
+    from spanwise.pipelines.why_not.loss import WhyNot
+    from spanwise.types import (
+        Answer,
+        AnswerSpan,
+        Document,
+        Filter,
+        Heading,
+        Hit,
+        Label,
+        Passage,
+        QuestionWord,
+        RejectedSpan,
+        Rejection,
+        Remark,
+        Scope,
+        ScoredSpan,
+        Span,
+        SyncReport,
+        TokenMatch,
+        UnknownWord,
+    )
 
-_LAZY = {
-    "AsyncLibrary": "spanwise.pipelines.async_library",
-    "Filter": "spanwise.types",
-    "Library": "spanwise.pipelines.library",
-    "open": "spanwise.pipelines.opening",
-    "open_async": "spanwise.pipelines.async_library",
-    "plugins": "spanwise.pipelines.plugins",
+_MODULES = {
+    "errors": "spanwise.errors",
+    "evaluation": "spanwise.pipelines.evaluation.api",
+    "training": "spanwise.pipelines.training.api",
 }
+_NAMES = {
+    "spanwise.types": (
+        "Answer AnswerSpan Document Filter Heading Hit Label Passage QuestionWord RejectedSpan "
+        "Rejection Remark ScoredSpan Scope Span SyncReport TokenMatch UnknownWord"
+    ),
+    "spanwise.pipelines.adapt.adaptation": "Adaptation",
+    "spanwise.pipelines.adapt.recipe": "AdaptRecipe",
+    "spanwise.pipelines.async_library": "AsyncLibrary open_async",
+    "spanwise.pipelines.doctor.checkup": "checkup",
+    "spanwise.pipelines.doctor.finding": "Finding",
+    "spanwise.pipelines.explaining.explanation": "Explanation",
+    "spanwise.pipelines.explaining.page": "explanation_page",
+    "spanwise.pipelines.library": "Library",
+    "spanwise.pipelines.opening": "open open_index",
+    "spanwise.pipelines.plugins": "Plugin plugins",
+    "spanwise.pipelines.record_of": "record_of",
+    "spanwise.pipelines.stream": "Stream",
+    "spanwise.pipelines.summarizing.generators": "writing_of",
+    "spanwise.pipelines.summarizing.markdown": "summary_markdown",
+    "spanwise.pipelines.summarizing.summary": "Citation Summary SummarySentence",
+    "spanwise.pipelines.summarizing.writing": "Writing",
+    "spanwise.pipelines.synced_index": "ReadOptions",
+    "spanwise.pipelines.verification": "Verification verify",
+    "spanwise.pipelines.watch": "Watch",
+    "spanwise.pipelines.why_not.loss": "WhyNot",
+}
+_PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = ["AsyncLibrary", "Filter", "Library", "__version__", "open", "open_async", "plugins"]
+__all__ = [
+    "AdaptRecipe",
+    "Adaptation",
+    "Answer",
+    "AnswerSpan",
+    "AsyncLibrary",
+    "Citation",
+    "Document",
+    "Explanation",
+    "Filter",
+    "Finding",
+    "Heading",
+    "Hit",
+    "Label",
+    "Library",
+    "Passage",
+    "Plugin",
+    "QuestionWord",
+    "ReadOptions",
+    "RejectedSpan",
+    "Rejection",
+    "Remark",
+    "Scope",
+    "ScoredSpan",
+    "Span",
+    "Stream",
+    "Summary",
+    "SummarySentence",
+    "SyncReport",
+    "TokenMatch",
+    "UnknownWord",
+    "Verification",
+    "Watch",
+    "WhyNot",
+    "Writing",
+    "__version__",
+    "checkup",
+    "errors",
+    "evaluation",
+    "explanation_page",
+    "open",
+    "open_async",
+    "open_index",
+    "plugins",
+    "record_of",
+    "summary_markdown",
+    "training",
+    "verify",
+    "writing_of",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    if name in _MODULES:
+        return import_module(_MODULES[name])
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
