@@ -53,6 +53,7 @@ async function ask(question, where = readFilter(), tab = "answer") {
   writeFilter(where);
   record = null;
   drawn = new Set();
+  for (const name of ["answer", "summary", "evidence"]) panel(name).replaceChildren();
   goTo(tab);
   if (tab !== "answer") return show(tab);
   await answer();
@@ -60,7 +61,6 @@ async function ask(question, where = readFilter(), tab = "answer") {
 
 async function answer() {
   byId("submit").disabled = true;
-  for (const name of ["answer", "summary", "evidence"]) panel(name).replaceChildren();
   await work("Reading the documents…", async (options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
     byId("welcome").hidden = true;
@@ -163,9 +163,18 @@ function goTo(tab) {
   document.title = `${visible(asked.question)} – spanwise`;
 }
 
+/** Asks what stands in the address; without a question it is the beginning again. */
 function followAddress() {
   const found = readAddress(location.hash);
-  if (found) ask(found.question, found.where, found.tab);
+  if (found) return ask(found.question, found.where, found.tab);
+  giveUp?.abort();
+  asked = record = null;
+  for (const name of ["answer", "summary", "evidence"]) panel(name).hidden = true;
+  byId("tabs").hidden = true;
+  byId("welcome").hidden = false;
+  byId("question").value = "";
+  document.title = "spanwise";
+  closeDocument();
 }
 
 function escape() {
@@ -203,4 +212,4 @@ function listen() {
 listen();
 drawWelcome({ open: (place) => open([place], place) }).catch((error) => told(error));
 followAddress();
-if (!readAddress(location.hash)) byId("question").focus();
+if (!asked) byId("question").focus();

@@ -20,6 +20,8 @@ let places = [];
 let current = 0;
 let view = "text";
 let giveUp = null;
+let opener = null; // what had the focus before the document took it
+const narrow = matchMedia("(max-width: 60rem)"); // where the document covers everything else
 let summarize = () => {};
 
 /** What is called with the id of a document that is to be summarized. */
@@ -29,6 +31,7 @@ export const onSummarize = (deed) => (summarize = deed);
 export async function openPlace(among, number, { focus = false } = {}) {
   places = among;
   current = number;
+  if (!pane.contains(document.activeElement)) opener = document.activeElement;
   const record = await draw();
   if (focus && record) pane.querySelector("#document-body").focus({ preventScroll: true });
 }
@@ -44,9 +47,21 @@ export function step(by) {
 
 export function closeDocument() {
   giveUp?.abort();
+  const hadFocus = pane.contains(document.activeElement);
   pane.hidden = true;
   document.body.classList.remove("two");
+  cover();
+  if (hadFocus && opener?.isConnected) opener.focus();
 }
+
+/** What a document covers cannot be reached by keys, either. */
+function cover() {
+  const covered = narrow.matches && !pane.hidden;
+  byId("left").inert = covered;
+  document.querySelector(".top").inert = covered;
+}
+
+narrow.addEventListener("change", cover);
 
 export const isOpen = () => !pane.hidden;
 
@@ -57,6 +72,7 @@ async function draw(page = null) {
   const place = places[current];
   document.body.classList.add("two");
   pane.hidden = false;
+  cover();
   try {
     const record = await textAt(place, { signal });
     const isPdf = record.media_type === PDF;

@@ -15,11 +15,11 @@ export function working(label, onstop) {
   const draw = () => {
     const seconds = Math.floor((performance.now() - began) / 1000);
     bar.hidden = false;
+    document.body.setAttribute("aria-busy", "true");
     bar.querySelector("span").textContent = seconds < 1 ? words : `${words} ${seconds} s`;
   };
   const timer = setInterval(draw, 250);
   bar.onclick = onstop ?? null;
-  document.body.setAttribute("aria-busy", "true");
   say(label);
   draw();
   return {

@@ -157,3 +157,30 @@ def test_a_question_can_be_asked_and_read_with_the_keyboard_alone(visit):
     assert visit.page.locator("#document").is_hidden()
     press("?")
     assert visit.page.locator("#keys").is_visible()
+
+
+def test_a_link_to_a_summary_keeps_it_when_the_answer_is_looked_at(visit):
+    visit.page.goto("about:blank")
+    visit.open("#q=Who+opened+the+tram+of+the+town%3F&tab=summary").page.wait_for_selector(".citations")
+    visit.page.click("#tab-answer")
+    visit.page.wait_for_selector("#best")
+    visit.page.click("#tab-summary")
+    assert visit.page.locator(".citations").is_visible()
+
+
+def test_going_back_leads_to_the_question_before_and_then_to_the_beginning(visit):
+    visit.ask(FOUNDER).ask("Who opened the tram of the town?")
+    visit.until("document.querySelector('#span')?.textContent.includes('Falk')")
+    visit.page.go_back()
+    visit.until("document.querySelector('#span')?.textContent.includes('Rook')")
+    visit.page.go_back()
+    visit.page.wait_for_selector("#welcome h1")
+    assert visit.page.locator("#best").is_hidden()
+
+
+def test_closing_a_document_gives_the_focus_back(visit):
+    visit.ask(FOUNDER).page.locator("#open-place").focus()
+    visit.page.keyboard.press("Enter")
+    visit.until("document.activeElement.id === 'document-body'")
+    visit.page.keyboard.press("Escape")
+    assert visit.page.evaluate("document.activeElement.id") == "open-place"
