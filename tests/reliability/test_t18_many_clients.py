@@ -19,7 +19,9 @@ CLIENTS, GROWTH = 200, 0.05
 def test_two_hundred_clients_hear_nothing_but_answers_and_come_again(memory, record, nightly) -> None:
     (memory / "notes").mkdir()
     for number in range(200):
-        text = f"# Mill {number}\n\nMill number {number} was founded by Ada Rook in the year {1500 + number}.\n"
+        text = (
+            f"# Mill {number}\n\nMill number {number} was founded by Ada Rook in the year {1500 + number}.\n"
+        )
         (memory / "notes" / f"{number}.md").write_text(text)
     with spanwise.open(memory / "notes", index=memory / "index") as library:
         library.sync(vectors=False)
