@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -46,7 +47,7 @@ INSTRUCTIONS = (
 def make_server(library: Library, settings: Settings) -> Server[Any]:
     """The server of a library that is open; it ends with its transport, and leaves the library open."""
     tools = {tool.name: tool for tool in TOOLS}
-    one_at_a_time = CapacityLimiter(1)
+    one_at_a_time, hidden = CapacityLimiter(1), hidden_paths(library)
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[listed(tool, settings) for tool in TOOLS])
@@ -54,7 +55,7 @@ def make_server(library: Library, settings: Settings) -> Server[Any]:
     async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         if params.name not in tools:
             raise MCPError(INVALID_PARAMS, f"no tool is called {params.name!r}: {', '.join(tools)}")
-        work = partial(called, library, settings, tools[params.name], params.arguments or {})
+        work = partial(called, library, settings, tools[params.name], params.arguments or {}, hidden)
         return await to_thread.run_sync(work, limiter=one_at_a_time)
 
     return Server(
@@ -84,14 +85,20 @@ def listed(tool: Tool, settings: Settings) -> ListedTool:
     )
 
 
-def called(library: Library, settings: Settings, tool: Tool, given: dict[str, Any]) -> CallToolResult:
-    """What comes of a call; what went wrong is one line without paths of this machine and without a trace."""
+def called(
+    library: Library,
+    settings: Settings,
+    tool: Tool,
+    given: Mapping[str, Any],
+    hidden: Mapping[str, str],
+) -> CallToolResult:
+    """What comes of a call; what went wrong is one line, without a trace and without what is `hidden`."""
     try:
         result: Result = tool.call(library, settings, tool.arguments.model_validate(given))
     except ValidationError as error:
         return _failed(f"{tool.name}: {mistakes(error)}")
     except (SpanwiseError, ValueError) as error:
-        return _failed(f"{tool.name}: {without_paths(str(error), library)}")
+        return _failed(f"{tool.name}: {without_paths(str(error), hidden)}")
     except Exception as error:  # whatever it is, this call fails alone
         place = traceback.extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
@@ -101,11 +108,22 @@ def called(library: Library, settings: Settings, tool: Tool, given: dict[str, An
     return CallToolResult(content=list(content), structured_content=result.record)
 
 
-def without_paths(message: str, library: Library) -> str:
-    """A message in one line, with the index and its folders named as such instead of by their paths."""
-    message = message.replace(str(library.store.path), "the index")
-    for root in library.roots:
-        message = message.replace(str(root.folder), "the folder")
+def hidden_paths(library: Library) -> dict[str, str]:
+    """The paths that no error tells, and what stands in their place; asked before anything can break."""
+    return {
+        str(library.store.path): "the index",
+        **{str(root.folder): "the folder" for root in library.roots},
+    }
+
+
+def without_paths(message: str, hidden: Mapping[str, str]) -> str:
+    """A message in one line, with words for paths.
+
+    >>> without_paths("/a/.spanwise holds\\nnothing", {"/a/.spanwise": "the index", "/a": "the folder"})
+    'the index holds nothing'
+    """
+    for path in sorted(hidden, key=len, reverse=True):
+        message = message.replace(path, hidden[path])
     return " ".join(message.split())
 
 

@@ -117,11 +117,16 @@ def test_without_an_index_it_says_so_in_one_line(run):
     assert "spanwise index" in err
 
 
-def test_without_the_extra_it_says_what_to_install(run, indexed, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("spanwise.pipelines.mcp.s")]:
+@pytest.mark.parametrize(
+    ("missing", "extra", "how"),
+    [("mcp.server.stdio", "mcp", ()), ("uvicorn", "serve,mcp", ("--http",))],
+)
+def test_without_the_extra_it_says_what_to_install(run, indexed, monkeypatch, missing, extra, how):
+    ours = ("spanwise.pipelines.mcp.stdio", "spanwise.pipelines.mcp.http", "spanwise.pipelines.mcp.server")
+    for name in [name for name in sys.modules if name in ours]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
-    code, out, err = run("mcp", "--index", indexed)
+    monkeypatch.setitem(sys.modules, missing, None)
+    code, out, err = run("mcp", "--index", indexed, *how)
     assert (code, out) == (1, "")
-    assert "pip install 'spanwise[mcp]'" in err
+    assert f"pip install 'spanwise[{extra}]'" in err
     assert len(err.splitlines()) == 1

@@ -213,6 +213,21 @@ def test_a_named_error_tells_no_path(folder):
     assert str(folder) not in told
 
 
+def test_damage_meanwhile_is_an_error_in_one_line_without_a_path(folder, library):
+    async def damaged():
+        async with Client(make_server(library, BM25)) as client:
+            before = await client.call_tool("search", {"question": "mill"})
+            (folder / "other").write_bytes(b"no database at all" * 1_000)
+            (folder / "other").replace(folder / ".spanwise" / "catalog.sqlite")
+            return before, await client.call_tool("search", {"question": "tram"})
+
+    before, after = anyio.run(damaged)
+    assert (before.is_error, after.is_error) == (False, True)
+    assert "catalog.sqlite" in words(after)
+    assert "\n" not in words(after)
+    assert str(folder) not in words(after)
+
+
 def test_what_breaks_within_is_one_line_without_its_words(kept, monkeypatch, capsys):
     def broken(*_, **__):
         raise RuntimeError("secret\nof the house")
