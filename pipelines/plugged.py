@@ -23,7 +23,7 @@ class Plugged:
 
     def __init__(self) -> None:
         self._retrievers: dict[str, RetrieverSource] = {}
-        self._readers: dict[str, tuple[PluggedReader, str | None]] = {}
+        self._readers: dict[str, tuple[PluggedReader, str | None] | None] = {}
 
     def use_retriever(self, name: str, factory: RetrieverFactory) -> None:
         """Take this factory for the retriever of that name."""
@@ -73,11 +73,7 @@ class Plugged:
 
     def _found_reader(self, name: str) -> tuple[PluggedReader, str | None] | None:
         if name not in self._readers:
-            plugin = plugin_named(READERS, name)
-            if plugin is None:
-                return None
-            made = made_by(plugin)
-            self._readers[name] = _reader(plugin.label, made, plugin_state(plugin, made))
+            self._readers[name] = _offered_reader(name)
         return self._readers[name]
 
 
@@ -96,6 +92,14 @@ def made_by(plugin: Plugin) -> Any:
         return make()
     except Exception as error:
         raise PluginFailed(f"{plugin.label} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _offered_reader(name: str) -> tuple[PluggedReader, str | None] | None:
+    plugin = plugin_named(READERS, name)
+    if plugin is None:
+        return None
+    made = made_by(plugin)
+    return _reader(plugin.label, made, plugin_state(plugin, made))
 
 
 def _existing(kind: str, name: str) -> Plugin:

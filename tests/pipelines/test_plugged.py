@@ -198,3 +198,11 @@ def test_the_command_line_names_the_package_of_a_broken_one_in_one_line(site, li
     assert err.startswith(
         "spanwise: the plug-in 'bad' of made-plugins 1.0 (spanwise.retrievers) cannot be loaded"
     )
+
+
+def test_a_reader_that_cannot_be_made_is_named_each_time(site, library):
+    install(site, {"spanwise.readers": {"bad": "made_bad:R"}}, {"made_bad": "def R(): 1 / 0"})
+    library.encoder = Flat()
+    for _ in range(2):
+        with pytest.raises(PluginFailed, match=r"of made-plugins 1\.0 .* cannot be made: ZeroDivisionError"):
+            library.ask(QUESTION, retriever="bm25", reader="bad")

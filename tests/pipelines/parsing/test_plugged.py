@@ -110,3 +110,10 @@ def test_two_parsers_for_one_suffix_name_each_other(site, library, notes):
 def test_a_parser_that_takes_the_memory_is_held_to_its_limit(site, library, notes):
     install(site, POINTS, {"made_parser": "def read(data, name):\n    return bytearray(3 * 2**30)\n"})
     assert rejected(sync(library)) == {"gate.notes": "its parser needed more than 1 GB of memory"}
+
+
+def test_indexing_says_which_parser_is_not_used_and_why(site, library, run):
+    install(site, {"spanwise.parsers": {".md": "made_parser:read"}})
+    code, _, err = run("index", "--index", library.store.path, "--lexical-only")
+    assert code == 0
+    assert "the plug-in '.md' of made-plugins 1.0 (spanwise.parsers) is not used: the name is built in" in err
