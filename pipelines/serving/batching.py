@@ -1,8 +1,10 @@
 """Questions that wait while others are computed are taken together, where they ask for the same.
 
 There is no waiting for company: a question that finds the computing thread idle is computed at once. Those
-that come meanwhile wait, and the oldest is then taken with all that share its key. A batch that fails is
-computed again one by one, so that a question fails alone. One whose asker is gone is not computed.
+that come meanwhile wait, and the oldest is then taken with others that share its key: with so many that a
+batch should take no longer than TOGETHER_S, by what its kind has cost before, as nobody of a batch is
+answered before its end. A batch that fails is computed again one by one, so that a question fails alone. One
+whose asker is gone is not computed.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ Many = Callable[[Sequence[str]], Sequence[Any]]
 """From questions to as many results."""
 
 Outcome = tuple[Any, Exception | None]
+TOGETHER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +31,7 @@ class Waiting:
     key: Hashable
     many: Many
     question: str
+    kind: str
     result: asyncio.Future[Any]
 
 
@@ -41,13 +45,14 @@ class Batcher:
         self._thread, self._most, self._observe = thread, most, observe
         self._waiting: list[Waiting] = []
         self._is_busy = False
+        self._cost_s: dict[str, float] = {}
 
-    async def result(self, key: Hashable, many: Many, question: str) -> Any:
+    async def result(self, key: Hashable, many: Many, question: str, kind: str = "") -> Any:
         """What `many` gives for the question, perhaps computed with others of an equal key.
 
-        Cancelled while it waits, it is taken out.
+        Questions of a `kind` are taken to cost about the same. Cancelled while it waits, it is taken out.
         """
-        one = Waiting(key, many, question, asyncio.get_running_loop().create_future())
+        one = Waiting(key, many, question, kind, asyncio.get_running_loop().create_future())
         self._waiting.append(one)
         self._next()
         return await one.result
@@ -60,8 +65,8 @@ class Batcher:
         self._waiting = [one for one in self._waiting if not one.result.done()]
         if self._is_busy or not self._waiting:
             return
-        key = self._waiting[0].key
-        batch = [one for one in self._waiting if one.key == key][: self._most]
+        first = self._waiting[0]
+        batch = [one for one in self._waiting if one.key == first.key][: self._room(first.kind)]
         self._waiting = [one for one in self._waiting if one not in batch]
         self._is_busy = True
         loop = asyncio.get_running_loop()
@@ -74,8 +79,15 @@ class Batcher:
 
         self._thread.do(compute)
 
+    def _room(self, kind: str) -> int:
+        """How many questions of a kind are taken together."""
+        cost_s = self._cost_s.get(kind, 0.0)
+        return self._most if cost_s * self._most <= TOGETHER_S else max(1, int(TOGETHER_S / cost_s))
+
     def _finish(self, batch: Sequence[Waiting], outcomes: Sequence[Outcome], took: float) -> None:
         self._is_busy = False
+        kind, each_s = batch[0].kind, took / len(batch)
+        self._cost_s[kind] = (self._cost_s.get(kind, each_s) + each_s) / 2  # soon forgets what loading took
         self._observe(len(batch), took)
         for one, (value, error) in zip(batch, outcomes, strict=True):
             if one.result.done():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import sys
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from pathlib import Path
 from spanwise import errors
 
 RETRY_AFTER_S = 1
+_NO_PATH = "'\",;:()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,14 @@ def without_paths(message: str, hidden: Iterable[str] = ()) -> str:
     >>> without_paths("no passage 7 in the index /data/notes/.spanwise", ["/data/notes"])
     'no passage 7 in the index …'
     """
-    folders = {*hidden, str(Path.home()), str(Path.cwd()), sys.prefix}
-    for folder in sorted(folders - {os.sep, ""}, key=len, reverse=True):
-        message = re.sub(re.escape(folder) + r"[^\s'\",;:]*", "…", message)
+    folders = {*hidden, str(Path.home()), str(Path.cwd()), sys.prefix} - {os.sep, ""}
+    for folder in sorted(folders, key=len, reverse=True):
+        first, *rest = message.split(folder)
+        message = "…".join([first, *map(_behind_path, rest)])
     return " ".join(message.split())
+
+
+def _behind_path(text: str) -> str:
+    """What is left of a text behind the path that it begins within."""
+    ends = [at for at, character in enumerate(text) if character.isspace() or character in _NO_PATH]
+    return text[ends[0] :] if ends else ""

@@ -70,9 +70,9 @@ class Service:
         with self.library.reading() as snapshot:
             return snapshot.generation
 
-    async def batched(self, key: tuple[object, ...], many: Many, question: str) -> Any:
-        """The record of one question, computed with others of the same key."""
-        return await self.batcher.result(key, self._placed(many), question)
+    async def batched(self, verb: str, options: str, many: Many, question: str) -> Any:
+        """The record of one question, computed with others of the same verb and options."""
+        return await self.batcher.result((verb, options), self._placed(many), question, verb)
 
     async def alone(self, compute: Callable[[], Any]) -> Any:
         """A record that is computed by itself, in its turn."""

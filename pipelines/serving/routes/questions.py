@@ -34,7 +34,7 @@ async def search(asked: SearchRequest, service: Served) -> Record:
         used += "+rerank" if model else ""
         return [search_record(*row, scope) for row in zip(questions, [used] * len(found), found, strict=True)]
 
-    return Record(await service.batched(("search", options_of(asked)), many, question))
+    return Record(await service.batched("search", options_of(asked), many, question))
 
 
 @router.post("/ask")
@@ -101,7 +101,7 @@ async def answered(asked: Asking, question: str, service: Service, record: Any, 
         )
         return [_counted(answer, record, service) for answer in answers]
 
-    return await service.batched((verb, options_of(asked)), many, question)
+    return await service.batched(verb, options_of(asked), many, question)
 
 
 def _counted(answer: Answer, record: Any, service: Service) -> Any:

@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 
+from spanwise.pipelines.serving import batching
 from spanwise.pipelines.serving.batching import Batcher
 from spanwise.pipelines.serving.computing import ComputingThread
 
@@ -87,6 +88,13 @@ def test_a_batch_has_no_more_than_the_most():
     computed = Computed()
     asked(computed, *[("k", letter) for letter in "abcde"], most=2)
     assert computed.batches == [["a"], ["b", "c"], ["d", "e"]]
+
+
+def test_questions_that_take_long_are_not_kept_waiting_for_many_others(monkeypatch):
+    computed = Computed()
+    monkeypatch.setattr(batching, "TOGETHER_S", 0.0)
+    asked(computed, *[("k", letter) for letter in "abc"])
+    assert computed.batches == [["a"], ["b"], ["c"]]
 
 
 def test_a_thread_that_does_not_end_is_told():

@@ -64,3 +64,11 @@ def test_a_body_of_just_the_allowed_length_is_read(serve):
     typed = {"content-type": "application/json; charset=UTF-8"}
     assert client.post("/api/search", content=body.ljust(60), headers=typed).status_code == 200
     assert client.post("/api/search", content=body.ljust(61), headers=typed).status_code == 413
+
+
+def test_the_description_of_the_interface_is_complete_and_loads_nothing(client):
+    told = client.get("/openapi.json")
+    paths = {"/api/search", "/api/ask", "/api/explain", "/api/why-not", "/api/summarize", "/api/status"}
+    paths |= {"/api/documents", "/api/document", "/api/passages", "/api/passages/{id}", "/health", "/metrics"}
+    assert paths | {"/v1/chat/completions", "/v1/models"} <= set(told.json()["paths"])
+    assert client.get("/docs").status_code == client.get("/redoc").status_code == 404

@@ -14,6 +14,7 @@ from served import Served, received, status_of
 
 import spanwise
 
+PATIENT = ("--timeout", "120", "--shutdown", "120")  # on a busy machine models take long to load
 ASKED = {"question": "who founded the mill?", "retriever": "bm25"}
 
 
@@ -46,28 +47,34 @@ def test_what_another_process_syncs_is_found_without_a_pause(index, folder):
 
 def test_told_to_stop_it_finishes_what_runs_and_refuses_the_rest(index):
     """The first search holds the computing thread by loading models; it is answered after SIGTERM."""
-    with Served(index) as server, server.connect() as waiting, server.connect() as late:
-        body = json.dumps({"question": "who founded the mill?", "retriever": "bm25"}).encode()
-        head = (
-            f"POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
-        )
-        request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
-        waiting.sendall(request)
+    with Served(index, *PATIENT) as server, server.connect(120) as waiting:
+        waiting.sendall(request(server, "/api/ask"))
         while "spanwise_in_flight 1.0" not in metrics(server):
             time.sleep(0.02)
         server.process.send_signal(signal.SIGTERM)
         while server.get("/health")[1]["status"] != "draining":
             time.sleep(0.02)
-        late.sendall(request)
-        assert status_of(received(late)) == 503
+        assert status_of(server.exchange(request(server, "/api/ask"))) == 503
         assert status_of(received(waiting)) == 200
-        assert server.process.wait(60) == 0
+        assert server.process.wait(60) == 0, server.log
+
+
+def test_a_client_that_leaves_gives_up_its_place(index):
+    """The question waits for the models to load, which goes on after its client has left."""
+    with Served(index, "--in-flight", "1", *PATIENT) as server:
+        with server.connect() as leaving:
+            leaving.sendall(request(server, "/api/ask"))
+            while "spanwise_in_flight 1.0" not in metrics(server):
+                time.sleep(0.02)
+        while "spanwise_in_flight 0.0" not in metrics(server):
+            time.sleep(0.02)
+        assert "spanwise_answers_total{" not in metrics(server)
+        assert server.post("/api/search", ASKED)[0] == 200
 
 
 def test_an_idle_server_ends_at_once_with_0(index):
     with Served(index) as server:
-        assert server.stop() == 0
-        assert server.log.count("\n") == 1
+        assert (server.stop(), server.log.count("\n")) == (0, 1), server.log
 
 
 def test_a_port_in_use_is_told_in_one_line(index):
@@ -108,3 +115,9 @@ def metrics(server: Served) -> str:
     with server.connect() as connection:
         connection.sendall(f"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
         return received(connection).decode()
+
+
+def request(server: Served, path: str) -> bytes:
+    body = json.dumps(ASKED).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
+    return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
