@@ -98,7 +98,7 @@ def measured_clients(given: argparse.Namespace) -> dict[str, Any]:
 def measured_batching(given: argparse.Namespace) -> dict[str, Any]:
     """Answers a second, computed together and one at a time, round by round."""
     bodies, path = _bodies(given), f"/api/{given.verb}"
-    room = ("--in-flight", str(2 * given.askers))
+    room = ("--in-flight", str(2 * given.askers), "--timeout", "120")
     with (
         serving(given.index, *room, "--batch", str(given.askers)) as together,
         serving(given.index, *room, "--batch", "1") as alone,

@@ -125,7 +125,7 @@ class Service:
         return computed
 
 
-def service_of(request: Request) -> Service:
-    """The service that an application was made with."""
+async def service_of(request: Request) -> Service:
+    """The service that an application was made with; not a plain function, which would cost a thread."""
     service: Service = request.app.state.service
     return service
