@@ -63,7 +63,7 @@ async function reach(path, request, { signal, onwait = () => {} }) {
     const failure = await failureOf(response);
     if (response.status === 401) {
       keepToken(await askForToken(token() !== "", signal));
-    } else if (response.status === 503 && response.headers.get("retry-after") && tries < MOST_TRIES) {
+    } else if (isBusy(response, failure) && tries < MOST_TRIES) {
       const seconds = Math.min(Number(response.headers.get("retry-after")) || 1, 30);
       onwait(seconds, failure.message);
       await pause(seconds * 1000, signal);
@@ -72,6 +72,10 @@ async function reach(path, request, { signal, onwait = () => {} }) {
     }
   }
 }
+
+/** Whether it is worth asking again by itself: not what took too long, which would take too long again. */
+const isBusy = (response, failure) =>
+  response.status === 503 && response.headers.get("retry-after") && failure.type !== "TimedOut";
 
 async function sent(path, request, signal) {
   const headers = { ...request.headers };

@@ -105,6 +105,23 @@ def test_a_busy_server_is_asked_again(visit):
     visit.complaints[:] = [said for said in visit.complaints if "status of 503" not in said]
 
 
+def test_what_took_too_long_is_not_asked_again_by_itself(visit):
+    tries = []
+
+    def late(route):
+        tries.append(1)
+        body = {"error": {"type": "TimedOut", "message": "this took longer than 30 seconds"}}
+        return route.fulfill(status=503, json=body, headers={"retry-after": "1"})
+
+    visit.page.route("**/api/ask", late)
+    visit.page.fill("#question", FOUNDER)
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_selector("#notice:not([hidden])")
+    assert "took longer than 30 seconds" in visit.text("#notice")
+    assert len(tries) == 1
+    visit.complaints[:] = [said for said in visit.complaints if "status of 503" not in said]
+
+
 def test_a_server_that_is_gone_is_told_and_can_be_asked_again(visit):
     visit.page.route("**/api/ask", lambda route: route.abort())
     visit.page.fill("#question", FOUNDER)
