@@ -42,6 +42,7 @@ class AsyncLibrary:
     ask = twin(Library.ask)
     ask_many = twin(Library.ask_many)
     ask_each = flowing(Library.ask_each)
+    alignment = twin(Library.alignment)
     explain = twin(Library.explain)
     why_not = twin(Library.why_not)
     summarize = twin(Library.summarize)
