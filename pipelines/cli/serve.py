@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spanwise.errors import SpanwiseError
-
+from ..extras import needing
 from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice
@@ -26,7 +25,6 @@ from .writing import (
 )
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
-_EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 
 
 def serve(
@@ -105,8 +103,8 @@ def serve(
         rerank_depth=rerank_depth,
         writing=writing_named(generator, preset, decoding, seconds, samples),
     )
-    _require_extra()
-    from ..serving.server import serve_library
+    with needing("serve"):
+        from ..serving.server import serve_library
 
     with library_of(folder, index, cache) as library:
         library.exact = exact
@@ -129,11 +127,3 @@ def token_of(file: Path | None) -> str | None:
     if not token:
         raise ValueError(f"{file} holds no token: write one of 16 characters or more into it")
     return token
-
-
-def _require_extra() -> None:
-    from importlib.util import find_spec
-
-    missing = [name for name in _EXTRA if find_spec(name) is None]
-    if missing:
-        raise SpanwiseError(f"serving needs {', '.join(missing)}: pip install 'spanwise[serve]'")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from types import FrameType
 
 import uvicorn
@@ -44,19 +45,25 @@ def serve_library(library: Library, settings: Settings, ready: Callable[[str], N
         proxy_headers=False,
         timeout_graceful_shutdown=_LAST_WORDS_S,
     )
-    ready(f"http://{in_url(settings.host)}:{settings.port}/")
     service: Service = app.state.service
-    Server(config, service).run([listener])
+    address = f"http://{in_url(settings.host)}:{settings.port}/"
+    Server(config, service, partial(ready, address)).run([listener])
     return not service.is_stuck
 
 
 class Server(uvicorn.Server):
     """A server that goes on answering while it finishes its work, and returns when it was told to stop."""
 
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._service = service
+        self._service, self._ready = service, ready
         self._end_at = float("inf")
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts, and says so: from here on signals are heard."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Takes no new work from now on; the second time, waits for nothing."""

@@ -12,7 +12,7 @@ from .refusal import header, refuse
 _FOREIGN_SITES = (b"cross-site", b"same-site")
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-allow-headers", b"authorization, content-type"),
+    (b"access-control-allow-headers", b"authorization, content-type, mcp-protocol-version"),
     (b"access-control-max-age", b"600"),
     (b"content-length", b"0"),
 )
