@@ -147,6 +147,11 @@ def hit_record(hit: Hit) -> dict[str, Any]:
     }
 
 
+def _place_record(passage: Passage) -> dict[str, Any]:
+    record = passage_record(passage)
+    return {"document": record.pop("document"), "passage": record.pop("id"), **record}
+
+
 def token_match_record(match: TokenMatch) -> dict[str, Any]:
     """What a token of the question matched; offsets are code points of the question and of the document."""
     return {
@@ -165,10 +170,11 @@ def duplicate_record(passage: Passage) -> dict[str, Any]:
     return {"document": passage.document_id, "start": passage.start, "end": passage.end}
 
 
-def _place_record(passage: Passage) -> dict[str, Any]:
+def passage_record(passage: Passage) -> dict[str, Any]:
+    """A passage; offsets are code points of the document's stored text."""
     return {
+        "id": passage.id,
         "document": passage.document_id,
-        "passage": passage.id,
         "start": passage.start,
         "end": passage.end,
         "page": passage.page,

@@ -8,18 +8,15 @@ those of `serving.settings`.
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..library import Library
 from ..serving.faults import Fault
-from ..serving.guards.body import MOST_HEAD_BYTES, BodyGuard
+from ..serving.guards.body import BodyGuard
 from ..serving.guards.headers import HeaderGuard
 from ..serving.guards.host import HostGuard
 from ..serving.guards.names import host_names, origins
@@ -27,8 +24,7 @@ from ..serving.guards.observer import DEADLINE
 from ..serving.guards.origin import OriginGuard
 from ..serving.guards.refusal import refuse
 from ..serving.guards.token import TokenGuard
-from ..serving.protocol import protocol_of
-from ..serving.server import listening
+from ..serving.listening import ListeningServer, listening
 from ..serving.settings import Settings as Address
 from ..serving.settings import in_url
 from .server import make_server
@@ -42,20 +38,8 @@ def serve_http(library: Library, settings: Settings, address: Address, ready: Ca
     """Serves until SIGTERM or SIGINT; `ready` hears the address when messages can be sent."""
     listener = listening(address.host, address.port)
     address = replace(address, port=listener.getsockname()[1])
-    config = uvicorn.Config(
-        http_app(library, settings, address),
-        log_level="critical",
-        access_log=False,
-        http=protocol_of(address),
-        ws="none",
-        lifespan="on",
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_LAST_WORDS_S,
-    )
-    ready(f"http://{in_url(address.host)}:{address.port}{PATH}")
-    Server(config).run([listener])
+    app, url = http_app(library, settings, address), f"http://{in_url(address.host)}:{address.port}{PATH}"
+    ListeningServer(app, address, _LAST_WORDS_S, lambda: ready(url)).run([listener])
 
 
 def http_app(library: Library, settings: Settings, address: Address) -> ASGIApp:
@@ -110,17 +94,3 @@ class FlightGuard:
                 await self._app(scope, receive, send)
             finally:
                 self._in_flight -= 1
-
-
-class Server(uvicorn.Server):
-    """A server that returns when it was told to stop, instead of ending by the signal that told it."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Hears signals while it serves."""
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)

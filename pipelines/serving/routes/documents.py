@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 from fastapi import Path as InPath
 
-from spanwise.types import Document, Passage
+from spanwise.types import Document
 
 from ....corpora.path_patterns import path_matcher
 from ....index.snapshot import Snapshot
+from ...records import passage_record
 from ..faults import Refused
 from ..requests import MOST_CHARACTERS
 from ..responses import Record
@@ -144,18 +145,3 @@ async def passage(service: Served, id: Annotated[int, InPath(ge=1, le=MOST_ID)])
         return record
 
     return Record(await service.looked_up(read))
-
-
-def passage_record(passage: Passage) -> dict[str, Any]:
-    """A passage as JSON values."""
-    return {
-        "id": passage.id,
-        "document": passage.document_id,
-        "start": passage.start,
-        "end": passage.end,
-        "page": passage.page,
-        "line": passage.line,
-        "label": passage.label,
-        "heading": list(passage.heading),
-        "text": passage.text,
-    }
