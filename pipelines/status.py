@@ -234,7 +234,10 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 
 def last_commit(index: Path) -> str:
-    """Local time, to the second, at which the catalog or its log was last written."""
-    parts = [path for path in index.glob(f"{CATALOG_NAME}*") if not path.name.endswith("-shm")]
-    latest = max(path.stat().st_mtime for path in parts)
+    """Local time, to the second, at which the catalog or its log was last written.
+
+    A reader that opens the catalog makes an empty log, which says nothing.
+    """
+    parts = [path.stat() for path in index.glob(f"{CATALOG_NAME}*") if not path.name.endswith("-shm")]
+    latest = max(part.st_mtime for part in parts if part.st_size)
     return datetime.fromtimestamp(latest).astimezone().isoformat(timespec="seconds")

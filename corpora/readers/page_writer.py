@@ -46,6 +46,7 @@ LINES = frozenset(
 )
 # Not found in a table of data.
 ARRANGING = frozenset(("table", "pre", "section", "article", "form", *HEADINGS))
+HOOKS = frozenset("#¶§🔗")  # by which a heading, or a definition, offers the link to itself
 HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
 SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space stays
 
@@ -81,7 +82,15 @@ def is_hidden(element: Tag) -> bool:
         or element.has_attr("hidden")
         or element.get("aria-hidden") == "true"
         or HIDING_STYLE.search(str(element.get("style", ""))) is not None
+        or is_hook(element)
     )
+
+
+def is_hook(element: Tag) -> bool:
+    """True for a link within the page that is shown as a sign alone, as behind headings."""
+    if element.name != "a" or not str(element.get("href", "")).startswith("#"):
+        return False
+    return len(element.contents) == 1 and str(element.contents[0]).strip() in HOOKS
 
 
 def arranging_tables(page: Tag) -> frozenset[int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
 import spanwise
-from spanwise.pipelines.status import advice
+from spanwise.pipelines.status import advice, last_commit
 
 
 @pytest.fixture
@@ -22,6 +23,15 @@ def status(run, folder, *options) -> dict:
     code, out, _ = run("status", "--index", folder, "--json", *options)
     assert code == 0
     return json.loads(out)
+
+
+def test_opening_an_index_is_no_commit(run, folder):
+    run("index", folder, "--lexical-only")
+    path = folder / ".spanwise"
+    os.utime(path / "catalog.sqlite", (1e9, 1e9))
+    told = last_commit(path)
+    (path / "catalog.sqlite-wal").touch()
+    assert last_commit(path) == told
 
 
 def test_documents_and_refused_files_are_counted(run, mixed):

@@ -53,6 +53,16 @@ def test_headings_lose_the_hooks_of_their_links() -> None:
     assert (document.headings[0].text, document.text) == ("The mill", "The mill\u200b")
 
 
+@pytest.mark.parametrize("sign", ["#", "¶", " § "])
+def test_a_sign_that_links_a_heading_to_itself_is_left_out(sign: str) -> None:
+    document = read(f"<h2>The mill<a class=mark href=#mill>{sign}</a></h2><p>x".encode(), "a.html")
+    assert (document.headings[0].text, document.text) == ("The mill", "The mill\n\nx")
+
+
+def test_a_sign_that_links_elsewhere_or_says_more_stays() -> None:
+    assert text("<p>See <a href=b.html>#</a> and <a href=#n>#2</a>.") == "See # and #2."
+
+
 @pytest.mark.parametrize(
     ("page", "title"),
     [
