@@ -122,7 +122,8 @@ def test_without_an_index_it_says_so_in_one_line(run):
     [("mcp.server.stdio", "mcp", ()), ("uvicorn", "serve,mcp", ("--http",))],
 )
 def test_without_the_extra_it_says_what_to_install(run, indexed, monkeypatch, missing, extra, how):
-    ours = ("spanwise.pipelines.mcp.stdio", "spanwise.pipelines.mcp.http", "spanwise.pipelines.mcp.server")
+    ours = [f"spanwise.pipelines.mcp.{name}" for name in ("stdio", "http", "server")]
+    ours += ["spanwise.pipelines.serving.listening"]
     for name in [name for name in sys.modules if name in ours]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
