@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 WIDE = {"width": 1300, "height": 850}
-PATIENCE_MS = 30_000
+PATIENCE_MS = 120_000  # on a busy machine models take long to load, and a sync, too
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def serving(folder: Path, *arguments: str, **environment: str) -> Iterator[Site]
     """The site, as long as it is iterated."""
     log = folder.parent / "server.log"
     with log.open("wb") as stderr:
-        command = spanwise("serve", str(folder), "--port", "0", *arguments)
+        command = spanwise("serve", str(folder), "--port", "0", "--timeout", "120", *arguments)
         process = subprocess.Popen(command, stderr=stderr, env={**os.environ, **environment})
     try:
         yield Site(folder, address_of(process, log))
