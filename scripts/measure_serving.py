@@ -2,12 +2,14 @@
 
     python scripts/measure_serving.py clients --index DIR --clients 200 --seconds 60
     python scripts/measure_serving.py batching --index DIR --verb search --retriever dense --askers 32
+    python scripts/measure_serving.py library --index DIR --verb ask -k 20 --askers 8 --questions 64
 
 `clients` prints the share of each status, the time of an answer and the server's memory before and after.
 `batching` asks two servers in turn, one that computes up to 32 questions together and one that computes each
 alone; the ratio is the median of those within a round, which is what to read on a busy machine. Questions are
 the beginnings of sentences of the index, all different, and nothing is remembered between them. The clients
-are one process on the same machine and take their share of it. `--out FILE` writes JSON.
+are one process on the same machine and take their share of it. `library` measures the same without a server:
+questions one after another, and in groups. `--out FILE` writes JSON.
 """
 
 from __future__ import annotations
@@ -124,6 +126,30 @@ def measured_batching(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def measured_library(given: argparse.Namespace) -> dict[str, Any]:
+    """Milliseconds a question of the library itself, alone and in groups, and their ratio, round by round."""
+    asked = questions(given.index, given.questions)
+    with open_index(given.index, cache=False) as library:
+        many = library.search_many if given.verb == "search" else library.ask_many
+
+        def ms(size: int) -> float:
+            began = time.perf_counter()
+            for at in range(0, len(asked), size):
+                many(asked[at : at + size], k=given.k, retriever=given.retriever)
+            return (time.perf_counter() - began) / len(asked) * 1000
+
+        ms(given.askers)  # loads the models
+        rounds = [(ms(1), ms(given.askers)) for _ in range(given.rounds)]
+    return {
+        "verb": given.verb,
+        "retriever": given.retriever,
+        "together": given.askers,
+        "ms_alone": round(median(alone for alone, _ in rounds), 2),
+        "ms_together": round(median(together for _, together in rounds), 2),
+        "ratio": round(median(alone / together for alone, together in rounds), 2),
+    }
+
+
 def _bodies(given: argparse.Namespace) -> list[dict[str, Any]]:
     asked = {} if given.retriever is None else {"retriever": given.retriever}
     return [{"question": question, "k": given.k, **asked} for question in questions(given.index, 5000)]
@@ -138,10 +164,13 @@ def _figures(loads: list[Load]) -> dict[str, Any]:
     }
 
 
+MEASURES = {"clients": measured_clients, "batching": measured_batching, "library": measured_library}
+
+
 def main() -> None:
     """Measures what is named, prints a table and writes it down if that is wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=("clients", "batching"))
+    parser.add_argument("what", choices=sorted(MEASURES))
     parser.add_argument("--index", type=Path, required=True)
     parser.add_argument("--verb", choices=("search", "ask"), default="search")
     parser.add_argument("--retriever")
@@ -150,10 +179,11 @@ def main() -> None:
     parser.add_argument("--in-flight", type=int, default=8)
     parser.add_argument("--askers", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--questions", type=int, default=280)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    found = measured_clients(given) if given.what == "clients" else measured_batching(given)
+    found = MEASURES[given.what](given)
     for name, value in found.items():
         print(f"| {name} | {value if not isinstance(value, dict) else json.dumps(value)} |")
     if given.out:
