@@ -135,10 +135,11 @@ def endpoint_of(name: str, settings: EndpointSettings = SETTINGS, back_off: Back
     that means none, or more than one, and GenerationFailed if the server does not tell its models.
     """
     url, model = split_name(name)
+    key = key_for(url, settings)  # refuses one that may not be sent there before anything is asked
     if not model:
         models = models_of(url, settings)
         if len(models) != 1:
-            names = without(listed(models), key_for(url, settings))
+            names = without(listed(models), key)
             raise ValueError(f"{url} has {len(models)} models; name one as {url}#MODEL: {names}")
         model = models[0]
     return Endpoint(url, model, settings, back_off)
