@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -77,6 +78,7 @@ class SyncedIndex(IndexSettings):
         """
         from .sync import lacks_vectors, sync_vectors, sync_words
 
+        began = time.monotonic()
         listing = list_roots(self.roots)
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
         if not vectors:
@@ -85,7 +87,8 @@ class SyncedIndex(IndexSettings):
         if lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, report)
         self.store.approximate(self.recall, report=partial(report, "approximate"))
-        return replace(outcome, encoded_tokens=n_both + self.sync_tokens(report))
+        n_tokens = n_both + self.sync_tokens(report)
+        return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
     def sync_both(self, report: Report = silent) -> int:
         """Encodes the passages that lack dense vectors and tokens, if one go gives both; how many did."""

@@ -321,7 +321,7 @@ class SyncReport:
     Every file found is in exactly one place: `found` = added + updated + unchanged + rejected + skipped.
     `deleted` are documents whose files are gone or can no longer be read. `remarks` are on documents
     added or updated. `reused_vectors` counts passages whose vector was there already under another id,
-    `encoded_tokens` those whose token vectors were made.
+    `encoded_tokens` those whose token vectors were made; `seconds` is what all of it took.
     """
 
     added: tuple[str, ...] = ()

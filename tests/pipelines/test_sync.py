@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -85,6 +86,18 @@ def test_words_are_searchable_before_the_vectors_are(folder, encoder_folder):
         library.sync(vectors=False)
         assert library.search("who opened the tram", retriever="bm25")
         assert library.missing_vectors() == library.snapshot.n_passages
+
+
+def test_the_time_of_a_sync_has_that_of_encoding_in_it(folder, encoder_folder):
+    told = []
+    with spanwise.open(folder, model=encoder_folder) as library:
+
+        def slow(step, done, total):
+            if step == "encode":
+                time.sleep(0.3)
+                told.append(step)
+
+        assert library.sync(report=slow).seconds >= 0.3 * len(told) > 0
 
 
 def test_an_interrupted_encoding_goes_on_where_it_stopped(folder, encoder_folder, monkeypatch):
