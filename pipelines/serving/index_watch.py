@@ -44,7 +44,7 @@ LOGGED = "the server's log says why"
 
 @dataclass(frozen=True, slots=True)
 class WatchState:
-    """How the watching goes: "failing" while syncs fail and are tried again, "ended" without a process."""
+    """How the watching goes: "failing" until a sync succeeds again, "ended" while there is no process."""
 
     name: Literal["running", "failing", "ended"]
     why: str = ""
@@ -72,6 +72,7 @@ class IndexWatch:
         self._process: subprocess.Popen[str] | None = None
         self._over = threading.Event()
         self._is_told = False
+        self._failure = ""  # of the last sync of this process
         self.state = RUNNING
 
     def start(self) -> None:
@@ -141,7 +142,9 @@ class IndexWatch:
         except OSError as error:
             self._tell(f"no process can be started: {error.strerror}")
             return None
-        self._process, self.state = process, RUNNING
+        self._process, self._failure = process, ""
+        if self.state.name == "ended":  # until a sync succeeds it is no better
+            self.state = WatchState("failing", self.state.why)
         syncs, talk = cast(IO[str], process.stdout), cast(IO[str], process.stderr)
         hearing = threading.Thread(target=self._hear, args=(syncs,), daemon=True)
         hearing.start()
@@ -154,7 +157,8 @@ class IndexWatch:
     def _hear(self, syncs: IO[str]) -> None:
         """Follows how syncs go: a line for each, empty or with the name of what it failed by."""
         for name in _lines(syncs):
-            self.state = WatchState("failing", WHY.get(name, LOGGED)) if name else RUNNING
+            self._failure = WHY.get(name, LOGGED) if name else ""
+            self.state = WatchState("failing", self._failure) if name else RUNNING
 
     def _tell(self, line: str) -> None:
         with suppress(OSError, ValueError):  # where nobody reads the talk, the process must not wait for that
@@ -163,8 +167,8 @@ class IndexWatch:
     def _why(self, code: int | None) -> str:
         if code is None:
             return "no process can be started"
-        if code == FAILED and self.state.why:
-            return self.state.why
+        if code == FAILED and self._failure:
+            return self._failure
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}, {LOGGED}"
 
 

@@ -81,6 +81,18 @@ def test_a_failed_sync_is_shown_until_one_succeeds(watched, tmp_path: Path) -> N
     watch.until(lambda: str(watch.state) == "running")
 
 
+def test_one_that_is_started_again_is_no_better_until_a_sync_succeeds(watched, tmp_path: Path) -> None:
+    first = "if not os.path.exists(sys.argv[1]): open(sys.argv[1], 'w'); sys.exit(1)\n"
+    waits = "while not os.path.exists(sys.argv[2]): time.sleep(0.01)\n"
+    started = "print('again', file=sys.stderr, flush=True)\n"
+    again = f"\n{first}{started}{waits}print(flush=True); {UNTIL_TOLD}"
+    watch = watched(again, tmp_path / "once", tmp_path / "sound")
+    watch.until(lambda: "again" in watch.said)
+    assert str(watch.state) == "failing: exit code 1, the server's log says why"
+    (tmp_path / "sound").touch()
+    watch.until(lambda: str(watch.state) == "running")
+
+
 def test_what_a_sync_failed_by_is_why_it_ended(watched) -> None:
     watch = watched("print('IndexLocked'); sys.exit('spanwise: /notes is being written')")
     watch.until_given_up()
