@@ -92,14 +92,19 @@ def test_a_folder_without_an_index_is_indexed_and_served(folder, tmp_path, encod
 
 @pytest.mark.stress
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
-def test_a_server_that_ends_leaves_nobody_behind(index, end):
+def test_a_server_that_ends_leaves_nobody_behind(index, folder, end):
     """Nor anything in the way: the index can be written to afterwards."""
+    is_heard = end in (signal.SIGTERM, signal.SIGINT)
     with watching(index) as server:
         until(lambda: "watching; Ctrl-C" in server.log, server)
+        (folder / "new.md").write_text("Xanthippe founded the quay.\n")
+        until(lambda: " 1 added, " in server.log, server)
+        time.sleep(2)  # one that is idle does not notice by itself that nobody hears it any more
         assert len(watchers(index)) == 1
         server.process.send_signal(end)
-        assert server.process.wait(WAIT_S) == (0 if end in (signal.SIGTERM, signal.SIGINT) else -end)
+        assert server.process.wait(WAIT_S) == (0 if is_heard else -end)
         until(lambda: watchers(index) == [], server)
+        assert ("no longer watching; what was committed is kept" in server.log) == is_heard
         assert "Traceback" not in server.log
     with spanwise.open_index(index) as library:
         library.sync(vectors=False)
