@@ -1,7 +1,7 @@
 """What a child process needs to answer its parent over pipes, whatever the libraries in it print.
 
 The pipes are moved away from the standard streams, so that a library that prints cannot spoil a message and
-one that reads finds nothing. The process ends when its parent does.
+one that reads finds nothing. The process ends when its parent does: at once, or in an orderly way.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import select
 import signal
 import sys
 import threading
+import time
 from typing import BinaryIO
 
 
@@ -34,5 +35,24 @@ def end_with_parent(requests: BinaryIO) -> None:
     def wait() -> None:
         hung_up.poll()
         os.killpg(0, signal.SIGKILL)  # with the programs that it has started
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def interrupt_with_parent(requests: BinaryIO, grace_s: float) -> None:
+    """Interrupt this process, as Ctrl-C would, when the other end of the pipe is closed, by whatever.
+
+    The main thread gets a KeyboardInterrupt, also where this process was started with SIGINT ignored. What
+    then takes longer than `grace_s` is killed with all programs of its process group.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    main_thread = threading.main_thread().ident or 0
+
+    def wait() -> None:
+        while os.read(requests.fileno(), 1):  # not `requests.read`, whose lock Python may want at its end
+            pass
+        signal.pthread_kill(main_thread, signal.SIGINT)
+        time.sleep(grace_s)
+        os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from ..extras import needing
 from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice
+from .beside_server import watch_command, watch_environment
 from .reranking import RERANK_DEPTH, RerankDepthOption
 from .terminal import say, visible
 from .writing import (
@@ -23,6 +24,9 @@ from .writing import (
     SecondsOption,
     writing_named,
 )
+
+if TYPE_CHECKING:
+    from ..serving.index_watch import IndexWatch
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
 
@@ -79,6 +83,9 @@ def serve(
         float, typer.Option(min=0.1, help="Seconds to finish in, when it is told to stop.")
     ] = 30.0,
     batch: Annotated[int, typer.Option(min=1, help="Questions that are computed together.")] = 32,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep the index current, by a process of its own.")
+    ] = False,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and the chat of OpenAI's clients."""
     from ..serving.settings import Settings
@@ -109,10 +116,19 @@ def serve(
     with library_of(folder, index, cache) as library:
         library.exact = exact
         say_default_advice(library)
-        ended = serve_library(library, settings, lambda address: _say_address(library, address))
+        watching = _index_watch(library) if watch else None
+        ended = serve_library(library, settings, lambda address: _say_address(library, address), watching)
     if not ended:  # a thread that computes cannot be ended, and Python would wait for it in vain
         sys.stderr.flush()
         os._exit(0)
+
+
+def _index_watch(library: Library) -> IndexWatch:
+    """What keeps the index of the library current; its lines are said like this process's own."""
+    from ..serving.index_watch import IndexWatch
+
+    command, environment = watch_command(library), watch_environment()
+    return IndexWatch(command, environment, lambda line: say(f"watch: {visible(line)}"))
 
 
 def _say_address(library: Library, address: str) -> None:

@@ -24,6 +24,7 @@ from .guards.host import HostGuard
 from .guards.observer import Observer
 from .guards.origin import OriginGuard
 from .guards.token import TokenGuard
+from .index_watch import IndexWatch
 from .responses import fault_response
 from .routes import alignment, chat, documents, health, page, pdf_pages, questions, summaries
 from .service import Service
@@ -44,9 +45,9 @@ ROUTERS = (
 )
 
 
-def create_app(library: Library, settings: Settings) -> FastAPI:
-    """The application that serves a library; it does not close it."""
-    service = Service(library, settings)
+def create_app(library: Library, settings: Settings, watch: IndexWatch | None = None) -> FastAPI:
+    """The application that serves a library, and tells how its `watch` goes; it closes neither."""
+    service = Service(library, settings, watch)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -61,6 +63,12 @@ class Metrics:
         """Counts what was computed together."""
         self._batch.observe(n_questions)
         self._computing.observe(seconds)
+
+    def observe_watch(self, goes_well: Callable[[], bool]) -> None:
+        """Shows, whenever it is read, whether the index is kept current."""
+        told = "1 while the index is kept current, 0 while that fails or has ended."
+        gauge = Gauge("spanwise_watching", told, registry=self._registry)
+        gauge.set_function(lambda: float(goes_well()))
 
     def text(self) -> bytes:
         """All figures, in the text format of Prometheus."""

@@ -18,6 +18,7 @@ from ..library import Library
 from .batching import Batcher, Many
 from .computing import ComputingThread
 from .faults import Refused
+from .index_watch import RUNNING, IndexWatch
 from .metrics import Metrics
 from .pdf_source import PdfPages
 from .settings import Settings
@@ -32,14 +33,16 @@ log = logging.getLogger("spanwise.serving")
 class Service:
     """A library that is served. `shelf` is a second view of its index, which no computation holds up.
 
-    `hidden` are folders that no message names.
+    `hidden` are folders that no message names; `watch` keeps the index current, if asked to.
     """
 
-    def __init__(self, library: Library, settings: Settings) -> None:
-        self.library, self.settings = library, settings
+    def __init__(self, library: Library, settings: Settings, watch: IndexWatch | None = None) -> None:
+        self.library, self.settings, self.watch = library, settings, watch
         self.shelf = Library(Store.open(library.store.path))
         self.pdf_pages = PdfPages(self.shelf)
         self.metrics = Metrics()
+        if watch is not None:
+            self.metrics.observe_watch(lambda: watch.state == RUNNING)
         self.thread = ComputingThread()
         self._astral = AstralPositions()  # used by that thread alone
         self.batcher = Batcher(self.thread, settings.batch, self.metrics.observe_batch)

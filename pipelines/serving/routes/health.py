@@ -19,8 +19,9 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @router.get("/health")
 async def health(service: Annotated[Service, Depends(service_of)]) -> Record:
-    """That the server answers; "draining" once it was told to stop."""
-    return Record({"status": "draining" if service.is_draining else "ok"})
+    """That the server answers; "draining" once it was told to stop. With --watch, how the watching goes."""
+    watching = {} if service.watch is None else {"watching": service.watch.state.name}
+    return Record({"status": "draining" if service.is_draining else "ok", **watching})
 
 
 @router.get("/metrics")
@@ -43,6 +44,7 @@ async def status(service: Annotated[Service, Depends(service_of)]) -> Record:
             "roots": roots,
             "cache": cache_record(path, service.library.is_caching),
             "retriever": service.shelf.default_retriever,
+            "watching": None if service.watch is None else str(service.watch.state),
             "advice": told,
         }
 
