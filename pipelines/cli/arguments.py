@@ -60,6 +60,14 @@ def say_default_advice(library: Library) -> None:
         say(visible(library.default_advice))
 
 
+def say_if_empty(library: Library) -> None:
+    """Tells on stderr how an index that holds nothing yet is filled."""
+    with library.reading() as snapshot:
+        is_empty = not snapshot.n_passages
+    if is_empty:
+        say(visible(f"{library.store.path} holds no passages yet; fill it with: {library.sync_command}"))
+
+
 def index_of(index: Path | None) -> Path:
     """The directory of the index named, or of the nearest one upward from here."""
     return nearest_index(Path.cwd()) if index is None else resolve_index(index)

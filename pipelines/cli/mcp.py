@@ -12,7 +12,15 @@ from ..library import Library
 from ..mcp.settings import Settings
 from ..serving.settings import Settings as Address
 from ..summarizing.methods import EXTRACTIVE
-from .arguments import RETRIEVER, CacheOption, IndexOption, RetrieverOption, library_of, say_default_advice
+from .arguments import (
+    RETRIEVER,
+    CacheOption,
+    IndexOption,
+    RetrieverOption,
+    library_of,
+    say_default_advice,
+    say_if_empty,
+)
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, rerank_model
 from .serve import TOKEN, token_of
 from .terminal import say
@@ -70,6 +78,7 @@ def mcp(
     address = Address(host, port, hosts, origins, token_of(token_file)) if http else None
     with library_of(folder, index, cache) as library:
         say_default_advice(library)
+        say_if_empty(library)
         _serve(library, settings, address)
 
 

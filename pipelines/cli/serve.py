@@ -12,7 +12,7 @@ import typer
 from ..extras import needing
 from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
-from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice
+from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice, say_if_empty
 from .beside_server import watch_command, watch_environment
 from .reranking import RERANK_DEPTH, RerankDepthOption
 from .terminal import say, visible
@@ -117,6 +117,8 @@ def serve(
         library.exact = exact
         say_default_advice(library)
         watching = _index_watch(library) if watch else None
+        if watching is None:
+            say_if_empty(library)
         ended = serve_library(library, settings, lambda address: _say_address(library, address), watching)
     if not ended:  # a thread that computes cannot be ended, and Python would wait for it in vain
         sys.stderr.flush()

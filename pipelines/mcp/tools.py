@@ -107,7 +107,7 @@ def list_documents(library: Library, settings: Settings, given: arguments.ListDo
         records = [one for one in records if one["document"] in kept]
     shown = records[given.offset : given.offset + given.limit]
     lines = [in_one_line("  ".join(filter(None, _line(one)))) for one in shown]
-    head = f"{len(shown)} of {len(records)} documents, from number {given.offset}. {DATA}"
+    head = f"{len(shown)} of {len(records)} files, from number {given.offset}. {DATA}"
     record = {"documents": shown, "total": len(records), "offset": given.offset}
     return Result(record, "\n".join([head, *(f"> {line}" for line in lines)]))
 

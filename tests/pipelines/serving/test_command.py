@@ -29,3 +29,11 @@ def test_a_missing_extra_is_told_in_one_line(library, run, monkeypatch):
     code, out, err = run("serve", "--index", library.store.path)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.endswith("install it with: pip install 'spanwise[serve]'\n")
+
+
+def test_an_index_that_holds_nothing_is_told_with_what_fills_it(tmp_path, run, monkeypatch):
+    monkeypatch.setattr("spanwise.pipelines.serving.server.serve_library", lambda *given: True)
+    code, _, err = run("serve", tmp_path)
+    assert (code, err.count("\n")) == (0, 1)
+    assert f"holds no passages yet; fill it with: spanwise index --index {tmp_path}/.spanwise" in err
+    assert run("serve", tmp_path, "--watch")[2] == ""
