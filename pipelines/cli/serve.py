@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,16 @@ import typer
 from ..extras import needing
 from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
-from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice
+from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
+from .arguments import (
+    CacheOption,
+    ExactOption,
+    FolderArgument,
+    IndexOption,
+    ReaderOption,
+    library_of,
+    say_default_advice,
+)
 from .reranking import RERANK_DEPTH, RerankDepthOption
 from .terminal import say, visible
 from .writing import (
@@ -24,37 +32,16 @@ from .writing import (
     writing_named,
 )
 
-TOKEN = "SPANWISE_SERVE_TOKEN"
-
 
 def serve(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help="A folder with an index; else the nearest one upward.", show_default=False),
-    ] = None,
+    folder: FolderArgument = None,
     index: IndexOption = None,
-    host: Annotated[str, typer.Option(help="The address to bind; any but this machine's needs a token.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A further name that requests may call it by. Repeatable.", show_default=False),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The origin of a page that may ask it: https://notes.example. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help=f"A file with the token that requests must bring; or {TOKEN}.", show_default=False),
-    ] = None,
-    reader: Annotated[
-        str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
-    ] = "builtin",
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8765,
+    allow_host: AllowHostOption = None,
+    allow_origin: AllowOriginOption = None,
+    token_file: TokenFileOption = None,
+    reader: ReaderOption = "builtin",
     rerank_by: Annotated[
         str, typer.Option("--rerank-model", metavar="NAME", help="What re-ranks where that is asked for.")
     ] = "builtin",
@@ -117,13 +104,3 @@ def serve(
 
 def _say_address(library: Library, address: str) -> None:
     say(f"serving {visible(str(library.store.path))} at {address} (Ctrl-C stops)")
-
-
-def token_of(file: Path | None) -> str | None:
-    """The token of the file, else that of the environment; never one of the command line."""
-    if file is None:
-        return os.environ.get(TOKEN, "").strip() or None
-    token = file.read_text(encoding="utf-8").strip()
-    if not token:
-        raise ValueError(f"{file} holds no token: write one of 16 characters or more into it")
-    return token
