@@ -1,8 +1,8 @@
 """The routes that are asked most, answered without what FastAPI does for a request.
 
 FastAPI describes them and says what is wrong with a body; a good one goes from here to the route's own
-function. What it does beside that, matching routes and solving dependencies, takes about as long as the
-passages of an answer, and holds Python's lock while another thread computes.
+function. What it does beside that, matching routes and solving dependencies, holds Python's lock, which
+the thread that computes waits for.
 """
 
 from __future__ import annotations
