@@ -24,6 +24,7 @@ from .maxsim.stored_codebook import KIND as CODEBOOK
 from .maxsim.stored_codebook import read_codebook
 from .maxsim.stored_tokens import StoredTokens
 from .maxsim.tokens import TokenSegment
+from .passage_memory import PassageMemory
 from .postings import PostingsSegment
 from .rows import Description, Facts, FileState, Refusal
 from .segment import Segment
@@ -55,6 +56,7 @@ class Snapshot:
         self._catalog = catalog
         self._segments = tuple(segments)
         self._deleted = catalog.deleted()
+        self._found = PassageMemory(catalog.passages)
         self._postings: LivePostings | None = None
         self._vectors: dict[tuple[str, bool, str], VectorIndex | ApproximateIndex] = {}
         self._tokens: dict[str, StoredTokens] = {}
@@ -121,6 +123,10 @@ class Snapshot:
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
         return self._catalog.passages(passage_ids)
+
+    def found(self, passage_ids: Sequence[int]) -> list[Passage]:
+        """The same for passages that a search found: what was found lately is not read again."""
+        return self._found.of(passage_ids)
 
     def passage_ids(self) -> NDArray[np.int64]:
         """All live passages, ordered by (document id, start, end)."""

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from ..retrieval.near_duplicates import Nearness
     from ..retrieval.plugged import RetrieverFactory
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.sketch import Sketch
     from .ask import Asker
 
-PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 10 MB
+PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
 
 
 class Library(SyncedIndex):
@@ -70,7 +71,7 @@ class Library(SyncedIndex):
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)
         self._answers = AnswerCache(store, self._generations, self._cache)
-        self._passage_terms = lru_cache(PASSAGES)(lambda text: self._kept_analyzer.terms(text))
+        self._sketch_of = lru_cache(PASSAGES)(self._sketched)
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
@@ -112,7 +113,7 @@ class Library(SyncedIndex):
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
         from ..retrieval.near_duplicates import GroupingRetriever
 
-        return GroupingRetriever(retriever, self.analyzer, nearness, self._passage_terms)
+        return GroupingRetriever(retriever, self.analyzer, nearness, self._sketch_of)
 
     def scope(self, where: Filter) -> Scope:
         """How many documents and passages a filter leaves; none is no error.
@@ -244,6 +245,11 @@ class Library(SyncedIndex):
     def _kept_analyzer(self) -> Analyzer:
         """The analyzer, which no commit changes, with the words that it has seen."""
         return self.analyzer
+
+    def _sketched(self, text: str) -> Sketch:
+        from ..retrieval.sketch import sketch
+
+        return sketch(self._kept_analyzer.terms(text))
 
     def _plain_encoder(self) -> Encoder:
         return self.encoder

@@ -9,14 +9,14 @@ comes later stays. Three things keep a hit apart whatever it shares: a term of t
 hit lacks; overlap with it in the same document, where the same characters are not said twice; and, where
 `numbers` asks for it, a number that the better hit lacks, because versions of a fact differ in figures.
 
-Source: Broder, "On the resemblance and containment of documents", 1997. Left out: his sketches, since only
-the hits of one question are compared.
+Source: Broder, "On the resemblance and containment of documents", 1997. Left out: his sketches, which
+estimate the share. Those of `sketch` only bound it: where enough may be shared, the sets themselves decide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,11 @@ from spanwise.types import Hit, Passage
 from ..index.analysis import Analyzer
 from .hits import check_questions
 from .protocol import Retriever
+from .sketch import Shingle, Sketch, shingles, sketch
 
 DEPTH = 2  # so many times k hits are looked at first,
 SHALLOWEST = 20  # at least so many,
 DEEPEST = 1000  # and so many at most, however alike they are
-
-Shingle = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ TO_READ = Nearness(share=0.9, numbers=True)
 class GroupingRetriever:
     """Ranks as the retriever inside it does, near-duplicates folded; scores stay, ranks count anew.
 
-    `terms` are those of the analyzer, where somebody remembers them for passages that are found often.
+    `sketch_of` makes the sketch of a text, where somebody remembers those of passages that are found often.
     """
 
     def __init__(
@@ -62,10 +61,10 @@ class GroupingRetriever:
         retriever: Retriever,
         analyzer: Analyzer,
         nearness: Nearness | None = None,
-        terms: Callable[[str], Sequence[str]] | None = None,
+        sketch_of: Callable[[str], Sketch] | None = None,
     ) -> None:
         self.name = retriever.name
-        self._terms = terms or analyzer.terms
+        self._sketch_of = sketch_of or (lambda text: sketch(analyzer.terms(text)))
         self._retriever = retriever
         self._analyzer = analyzer
         self._nearness = nearness or Nearness()
@@ -96,55 +95,64 @@ class GroupingRetriever:
     def _grouped(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
         groups = _Groups(frozenset(self._analyzer.question_terms(question)), self._nearness, k)
         for hit in ranking:
-            groups.add(hit, self._terms(hit.passage.text))
-        return [
-            replace(group.hit, rank=rank, duplicates=tuple(group.duplicates))
-            for rank, group in enumerate(groups.kept, start=1)
-        ]
+            groups.add(_Group(hit, self._sketch_of(hit.passage.text)))
+        return [group.at(rank) for rank, group in enumerate(groups.kept, start=1)]
 
 
-@dataclass(slots=True)
 class _Group:
-    hit: Hit
-    shingles: frozenset[Shingle]
-    telling: frozenset[str]  # those of its terms whose absence keeps another hit apart
-    duplicates: list[Passage] = field(default_factory=list)
+    """A hit, and the passages that are folded into it."""
+
+    __slots__ = ("_shingles", "bits", "duplicates", "hit", "sketch")
+
+    def __init__(self, hit: Hit, sketch: Sketch) -> None:
+        self.hit, self.sketch, self.bits = hit, sketch, sketch.bits
+        self.duplicates: list[Passage] = []
+        self._shingles: frozenset[Shingle] | None = None
+
+    @property
+    def shingles(self) -> frozenset[Shingle]:
+        """The runs of the hit, made when they are first wanted: those of most hits never are."""
+        if self._shingles is None:
+            self._shingles = shingles(self.sketch.terms)
+        return self._shingles
+
+    def at(self, rank: int) -> Hit:
+        """The hit at this rank with what is folded into it."""
+        if self.hit.rank == rank and not self.duplicates and not self.hit.duplicates:
+            return self.hit
+        return replace(self.hit, rank=rank, duplicates=tuple(self.duplicates))
 
 
 class _Groups:
-    """The hits kept so far, at most k, and all their shingles."""
+    """The hits kept so far, at most k."""
 
     def __init__(self, asked: frozenset[str], nearness: Nearness, k: int) -> None:
         self.kept: list[_Group] = []
         self._asked, self._nearness, self._k = asked, nearness, k
-        self._seen: set[Shingle] = set()
 
-    def add(self, hit: Hit, terms: Sequence[str]) -> None:
+    def add(self, said: _Group) -> None:
         """Fold the next hit into the best group that says it already, or keep it while there is room."""
-        shingles = _shingles(terms)
-        telling = self._telling(terms)
-        for group in self._near(shingles):
-            if telling <= group.telling and not _overlap(hit.passage, group.hit.passage):
-                group.duplicates.append(hit.passage)
+        for group in self._near(said):
+            if not _overlap(said.hit.passage, group.hit.passage) and self._tells_no_more(said, group):
+                group.duplicates.append(said.hit.passage)
                 return
         if len(self.kept) < self._k:
-            self._seen |= shingles
-            self.kept.append(_Group(hit, shingles, telling))
+            self.kept.append(said)
 
-    def _near(self, shingles: frozenset[Shingle]) -> Iterator[_Group]:
-        """The groups that hold enough of these shingles, best rank first."""
-        least = self._nearness.share * len(shingles)
-        if len(shingles & self._seen) >= least:
-            yield from (group for group in self.kept if len(shingles & group.shingles) >= least)
+    def _near(self, said: _Group) -> list[_Group]:
+        """The groups that hold enough of its shingles, best rank first."""
+        least = self._nearness.share * said.sketch.n_shingles
+        most_shared = said.sketch.most_shared
+        near = [group for group in self.kept if most_shared(group.bits) >= least]
+        return [group for group in near if len(said.shingles & group.shingles) >= least]
+
+    def _tells_no_more(self, said: _Group, group: _Group) -> bool:
+        return self._telling(said.sketch.terms) <= self._telling(group.sketch.terms)
 
     def _telling(self, terms: Sequence[str]) -> frozenset[str]:
+        """Those of the terms whose absence keeps another hit apart."""
         asked = self._asked.intersection(terms)
         return asked.union(t for t in terms if t[0].isdigit()) if self._nearness.numbers else asked
-
-
-def _shingles(terms: Sequence[str]) -> frozenset[Shingle]:
-    """The runs of three terms; fewer terms are one run."""
-    return frozenset(zip(terms, terms[1:], terms[2:], strict=False)) or frozenset([tuple(terms)])
 
 
 def _overlap(a: Passage, b: Passage) -> bool:

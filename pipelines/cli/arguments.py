@@ -13,6 +13,10 @@ from ..locations import nearest_index, resolve_index
 from ..opening import open, open_index
 from .terminal import say, visible
 
+FolderArgument = Annotated[
+    Path | None,
+    typer.Argument(help="A folder with an index; else the nearest one upward.", show_default=False),
+]
 IndexOption = Annotated[
     Path | None,
     typer.Option(
@@ -29,6 +33,9 @@ RetrieverOption = Annotated[
         f"{DEFAULT_HELP}",
         show_default=False,
     ),
+]
+ReaderOption = Annotated[
+    str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 GroupOption = Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,17 +11,19 @@ from ..library import Library
 from ..mcp.settings import Settings
 from ..serving.settings import Settings as Address
 from ..summarizing.methods import EXTRACTIVE
+from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
 from .arguments import (
     RETRIEVER,
     CacheOption,
+    FolderArgument,
     IndexOption,
+    ReaderOption,
     RetrieverOption,
     library_of,
     say_default_advice,
     say_if_empty,
 )
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, rerank_model
-from .serve import TOKEN, token_of
 from .terminal import say
 from .writing import (
     DecodingOption,
@@ -33,17 +34,14 @@ from .writing import (
     writing_named,
 )
 
+HTTP_TIMEOUT_S = 30.0  # over stdin and stdout whoever waits can end the process
+
 
 def mcp(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help="A folder with an index; else the nearest one upward.", show_default=False),
-    ] = None,
+    folder: FolderArgument = None,
     index: IndexOption = None,
     retriever: RetrieverOption = RETRIEVER,
-    reader: Annotated[
-        str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
-    ] = "builtin",
+    reader: ReaderOption = "builtin",
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
     generator: GeneratorOption = EXTRACTIVE,
@@ -53,27 +51,24 @@ def mcp(
     samples: SamplesOption = 1,
     cache: CacheOption = True,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
-    host: Annotated[str, typer.Option(help="The address to bind; any but this machine's needs a token.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8766,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A further name that requests may call it by. Repeatable.", show_default=False),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(help="The origin of a page that may ask it. Repeatable.", show_default=False),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help=f"A file with the token that requests must bring; or {TOKEN}.", show_default=False),
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8766,
+    allow_host: AllowHostOption = None,
+    allow_origin: AllowOriginOption = None,
+    token_file: TokenFileOption = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            help=f"Seconds that a call may take; over HTTP {HTTP_TIMEOUT_S:g} if not given.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize."""
+    timeout = HTTP_TIMEOUT_S if http and timeout is None else timeout
     writing = writing_named(generator, preset, decoding, seconds, samples)
-    rerank = str(rerank_model(True, rerank_by))
-    settings = Settings(reader, retriever, rerank, rerank_depth, writing)
+    settings = Settings(reader, retriever, str(rerank_model(True, rerank_by)), rerank_depth, writing, timeout)
     hosts, origins = tuple(allow_host or ()), tuple(allow_origin or ())
     address = Address(host, port, hosts, origins, token_of(token_file)) if http else None
     with library_of(folder, index, cache) as library:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,17 @@ import typer
 from ..extras import needing
 from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
-from .arguments import CacheOption, ExactOption, IndexOption, library_of, say_default_advice, say_if_empty
+from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
+from .arguments import (
+    CacheOption,
+    ExactOption,
+    FolderArgument,
+    IndexOption,
+    ReaderOption,
+    library_of,
+    say_default_advice,
+    say_if_empty,
+)
 from .beside_server import watch_command, watch_environment
 from .reranking import RERANK_DEPTH, RerankDepthOption
 from .terminal import say, visible
@@ -28,37 +37,16 @@ from .writing import (
 if TYPE_CHECKING:
     from ..serving.index_watch import IndexWatch
 
-TOKEN = "SPANWISE_SERVE_TOKEN"
-
 
 def serve(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help="A folder with an index; else the nearest one upward.", show_default=False),
-    ] = None,
+    folder: FolderArgument = None,
     index: IndexOption = None,
-    host: Annotated[str, typer.Option(help="The address to bind; any but this machine's needs a token.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A further name that requests may call it by. Repeatable.", show_default=False),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The origin of a page that may ask it: https://notes.example. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help=f"A file with the token that requests must bring; or {TOKEN}.", show_default=False),
-    ] = None,
-    reader: Annotated[
-        str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
-    ] = "builtin",
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8765,
+    allow_host: AllowHostOption = None,
+    allow_origin: AllowOriginOption = None,
+    token_file: TokenFileOption = None,
+    reader: ReaderOption = "builtin",
     rerank_by: Annotated[
         str, typer.Option("--rerank-model", metavar="NAME", help="What re-ranks where that is asked for.")
     ] = "builtin",
@@ -135,13 +123,3 @@ def _index_watch(library: Library) -> IndexWatch:
 
 def _say_address(library: Library, address: str) -> None:
     say(f"serving {visible(str(library.store.path))} at {address} (Ctrl-C stops)")
-
-
-def token_of(file: Path | None) -> str | None:
-    """The token of the file, else that of the environment; never one of the command line."""
-    if file is None:
-        return os.environ.get(TOKEN, "").strip() or None
-    token = file.read_text(encoding="utf-8").strip()
-    if not token:
-        raise ValueError(f"{file} holds no token: write one of 16 characters or more into it")
-    return token

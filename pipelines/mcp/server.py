@@ -1,7 +1,8 @@
 """A library as a server of the Model Context Protocol: its tools, listed and called.
 
 The official SDK speaks the protocol (https://modelcontextprotocol.io/specification); this says what there is.
-A call computes in a thread, one at a time, so that other messages are answered meanwhile.
+A call computes in a thread, one at a time, so that other messages are answered meanwhile; where there is a
+limit, what takes longer is a tool error.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from anyio import CapacityLimiter, to_thread
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -33,6 +33,7 @@ from spanwise.errors import SpanwiseError
 
 from ..library import Library
 from .arguments import mistakes
+from .calls import Calls
 from .quoted import DATA
 from .settings import Settings
 from .tools import TOOLS, Result, Tool
@@ -42,12 +43,16 @@ INSTRUCTIONS = (
     "says that the answer is not there: then do not answer from elsewhere as if it were. `search` finds "
     f"passages, `read_passage` shows what stands around them. Cite file and page or line. {DATA}"
 )
+TOO_LATE = (
+    "not done within {:g} seconds, and given up: ask for less (a smaller k, no rerank), try again when other "
+    "calls are done, or start the server with a longer --timeout"
+)
 
 
 def make_server(library: Library, settings: Settings) -> Server[Any]:
     """The server of a library that is open; it ends with its transport, and leaves the library open."""
     tools = {tool.name: tool for tool in TOOLS}
-    one_at_a_time, hidden = CapacityLimiter(1), hidden_paths(library)
+    calls, hidden = Calls(settings.call_s), hidden_paths(library)
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[listed(tool, settings) for tool in TOOLS])
@@ -56,7 +61,10 @@ def make_server(library: Library, settings: Settings) -> Server[Any]:
         if params.name not in tools:
             raise MCPError(INVALID_PARAMS, f"no tool is called {params.name!r}: {', '.join(tools)}")
         work = partial(called, library, settings, tools[params.name], params.arguments or {}, hidden)
-        return await to_thread.run_sync(work, limiter=one_at_a_time)
+        try:
+            return await calls.result(work)
+        except TimeoutError:
+            return _failed(f"{params.name}: {TOO_LATE.format(settings.call_s)}")
 
     return Server(
         "spanwise",

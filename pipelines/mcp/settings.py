@@ -17,7 +17,8 @@ class Settings:
 
     `reader` reads, `rerank` is the cross-encoder of those calls that ask for one, and reads `rerank_depth`
     passages; with `writing` summaries are written by a generator instead of quoted. `retriever` searches
-    where a call names none; None is the default of the index.
+    where a call names none; None is the default of the index. `call_s` is how many seconds a call may take,
+    with those before it; None is as long as it takes. ValueError for no time at all.
     """
 
     reader: str = "builtin"
@@ -25,3 +26,9 @@ class Settings:
     rerank: str = MODEL
     rerank_depth: int = DEPTH
     writing: Writing | None = None
+    call_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that lets nothing through."""
+        if self.call_s is not None and not self.call_s > 0:
+            raise ValueError(f"call_s is {self.call_s}, expected more than 0 seconds")

@@ -34,6 +34,7 @@ class ListeningServer(uvicorn.Server):
             log_level="critical",  # what goes wrong is logged by the application
             access_log=False,
             http=protocol_of(settings),
+            loop="auto",  # uvloop where it is installed: what the loop does, the computing thread waits for
             ws="none",
             lifespan="on",
             h11_max_incomplete_event_size=MOST_HEAD_BYTES,

@@ -68,7 +68,7 @@ class Ranked(Strict):
 
     retriever: Retriever | None = None
     group: bool = True
-    where: Where = Where()
+    where: Where = Field(default_factory=Where, json_schema_extra={"default": Where().model_dump()})
     rerank: bool = False
 
     @property

@@ -72,7 +72,9 @@ class Utf16:
         named = record.get("document")
         document = named if isinstance(named, str) else document
         made = {
-            key: value if key == OF_THE_QUESTION else self.added(value, document)
+            key: self.added(value, document)
+            if isinstance(value, (dict, list)) and value and key != OF_THE_QUESTION
+            else value
             for key, value in record.items()
         }
         if document is not None and _is_span(record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from spanwise.types import Answer, AnswerSpan, Passage
 
@@ -38,21 +38,18 @@ def written_answer(
     nothing is left, it is that sentence again. `Summary.generator` names what wrote.
     """
     began = time.perf_counter()
-    kept, dropped = list[SummarySentence](), list[SummarySentence]()
-    passages, n_tokens, agreement = _passages(answer.best), 0, None
-    if answer.best and writing:
-        writer = writing.writer(checker(analyzer), Citer(snapshot), length_of("short"))
-        kept, dropped = _parted(answer.best, writer.write(answer.question, passages))
-        n_tokens, agreement = writer.n_tokens, writer.agreement
-    name = writing.generator.name if writing else NAME
-    if answer.best and not kept:
-        said = _stated(answer, answer.best, analyzer, Citer(snapshot)) if stated and not writing else None
-        kept, name = [said or _quoted(answer.best, Citer(snapshot))], STATED if said else NAME
+    passages = _passages(answer.best)
+    if answer.best is None:
+        said = _Said(writing.generator.name if writing else NAME)
+    elif writing is None:
+        said = _one(answer, answer.best, snapshot, analyzer, stated)
+    else:
+        said = _generated(answer, answer.best, passages, snapshot, analyzer, writing)
     return Summary(
         question=answer.question,
-        sentences=tuple(kept),
-        dropped=tuple(dropped),
-        generator=name,
+        sentences=said.sentences,
+        dropped=said.dropped,
+        generator=said.by,
         passages=len(passages),
         left_out=0,
         nearest=answer.nearest,
@@ -60,10 +57,45 @@ def written_answer(
         timings_ms={**answer.timings_ms, "write": (time.perf_counter() - began) * 1000},
         decoding=asdict(writing.decoding) if writing else {},
         scope=answer.scope,
-        tokens=n_tokens,
-        agreement=agreement,
+        tokens=said.n_tokens,
+        agreement=said.agreement,
         orders=n_orders(passages),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The sentences, by whom they were written, and what that took."""
+
+    by: str
+    sentences: tuple[SummarySentence, ...] = ()
+    dropped: tuple[SummarySentence, ...] = ()
+    n_tokens: int = 0
+    agreement: float | None = None
+
+
+def _one(answer: Answer, best: AnswerSpan, snapshot: Snapshot, analyzer: Analyzer, stated: bool) -> _Said:
+    """The statement where it is wanted and certain, else the sentence that carries the answer."""
+    statement = _stated(answer, best, analyzer, Citer(snapshot)) if stated else None
+    if statement is not None:
+        return _Said(STATED, (statement,))
+    return _Said(NAME, (_quoted(best, Citer(snapshot)),))
+
+
+def _generated(
+    answer: Answer,
+    best: AnswerSpan,
+    passages: Sequence[Passage],
+    snapshot: Snapshot,
+    analyzer: Analyzer,
+    writing: Writing,
+) -> _Said:
+    """What the generator wrote and was kept; the sentence that carries the answer where nothing was."""
+    writer = writing.writer(checker(analyzer), Citer(snapshot), length_of("short"))
+    kept, dropped = _parted(best, writer.write(answer.question, passages))
+    by = writing.generator.name if kept else NAME
+    sentences = kept or [_quoted(best, Citer(snapshot))]
+    return _Said(by, tuple(sentences), tuple(dropped), writer.n_tokens, writer.agreement)
 
 
 def _passages(best: AnswerSpan | None) -> list[Passage]:

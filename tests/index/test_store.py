@@ -306,3 +306,14 @@ def test_any_passages_of_a_text_are_its_slices(corpus_of, sign) -> None:
                 assert (
                     passage.text == snapshot.document(passage.document_id).text[passage.start : passage.end]
                 )
+
+
+def test_passages_that_were_found_stay_those_of_the_snapshot(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one"], "b": ["two"]})
+    with corpus.snapshot() as snapshot:
+        found = snapshot.found([2, 1])
+        corpus.write({}, remove=["a"])
+        assert [p.text for p in found] == ["two", "one"]
+        assert snapshot.found([1])[0] is found[1]
+    with corpus.snapshot() as later, pytest.raises(ValueError, match="no passage 1"):
+        later.found([1])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spanwise.index.analysis import Analyzer
 from spanwise.retrieval.near_duplicates import DEEPEST, TO_READ, GroupingRetriever, Nearness
+from spanwise.retrieval.sketch import shingles
 from spanwise.types import Hit, Passage
 
 MILL = "the mill by the weir was built by ada rook for the guild of the millers of the town"
@@ -105,6 +106,31 @@ def test_every_hit_is_kept_or_folded_once_and_smaller_lists_are_beginnings(texts
     assert sorted([*whole, *(n for folded in whole.values() for n in folded)]) == [*range(1, len(texts) + 1)]
     assert list(grouped(*texts, k=2)) == list(whole)[:2]
     assert all(hit < n for hit, folded in whole.items() for n in folded)
+
+
+def folded_by_sets(texts, share):
+    """The same by the runs of every pair, where the question has no word of the texts."""
+    kept = {}
+    for number, text in enumerate(texts, start=1):
+        runs = shingles(Analyzer().terms(text))
+        says_it = [n for n, (better, _) in kept.items() if len(runs & better) >= share * len(runs)]
+        if says_it:
+            kept[says_it[0]][1].append(number)
+        else:
+            kept[number] = runs, []
+    return {number: folded for number, (_, folded) in kept.items()}
+
+
+WORDS = st.lists(st.sampled_from([*MILL.split(), *TRAM.split()]), max_size=12).map(" ".join)
+
+
+@given(
+    st.lists(WORDS | st.sampled_from([MILL, TRAM, MILL[:40]]), min_size=1, max_size=12),
+    st.sampled_from([0.1, 0.5, 0.7, 1]),
+)
+def test_the_sets_of_runs_decide_whatever_the_sketches_say(texts, share) -> None:
+    found = grouped(*texts, question="where?", k=12, nearness=Nearness(share))
+    assert found == folded_by_sets(texts, share)
 
 
 @pytest.mark.parametrize("share", [0, -1, 1.1, float("nan")])

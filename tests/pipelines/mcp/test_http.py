@@ -165,3 +165,67 @@ def test_more_than_may_wait_is_refused_with_retry_after():
     start, body = told
     assert (start["status"], dict(start["headers"])[b"retry-after"]) == (503, b"1")
     assert b"Overloaded" in body["body"]
+
+
+# A server in whose thread one question sleeps longer than a call may take.
+SLOW = """
+import sys, time
+from pathlib import Path
+import spanwise
+from spanwise.pipelines.mcp.http import serve_http
+from spanwise.pipelines.mcp.settings import Settings
+from spanwise.pipelines.serving.settings import Settings as Address
+
+class Slow:
+    def __init__(self, passages):
+        self.passages = passages
+
+    def search(self, questions, k, among=None):
+        if questions == ["slow"]:
+            time.sleep(2)
+        return [[] for _ in questions]
+
+with spanwise.open(Path(sys.argv[1])) as library:
+    library.use_retriever("slow", Slow)
+    say = lambda url: print("at", url, "(Ctrl-C stops)", file=sys.stderr, flush=True)
+    serve_http(library, Settings(retriever="slow", call_s=0.5), Address(port=0), say)
+"""
+
+
+def test_a_call_that_takes_too_long_is_a_tool_error_and_the_next_one_is_answered(server, tmp_path):
+    log = tmp_path / "stderr"
+
+    async def asked(url):
+        async with Client(url) as client:
+            late = await client.call_tool("search", {"question": "slow"})
+            tools = await client.list_tools()
+            await anyio.sleep(2)
+            return late, len(tools.tools), await client.call_tool("search", {"question": "mill"})
+
+    with log.open("w+") as talk:
+        process = subprocess.Popen([sys.executable, "-c", SLOW, str(server[0])], stderr=talk)
+        try:
+            late, n_tools, found = anyio.run(asked, _address(log, process))
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
+    assert late.is_error
+    assert late.content[0].text.startswith("search: not done within 0.5 seconds, and given up: ask for less")
+    assert (n_tools, found.is_error) == (6, False)
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [(["--http"], 30.0), (["--http", "--timeout", "5"], 5.0), (["--timeout", "5"], 5.0), ([], None)],
+)
+def test_the_time_of_a_call_is_an_option_and_has_a_default_over_http(
+    run, server, monkeypatch, options, seconds
+):
+    given = []
+    for transport in ("http.serve_http", "stdio.serve_stdio"):
+        monkeypatch.setattr(
+            f"spanwise.pipelines.mcp.{transport}", lambda library, settings, *_: given.append(settings)
+        )
+    code, *_ = run("mcp", *options, "--index", server[0])
+    assert (code, given[0].call_s) == (0, seconds)
