@@ -23,7 +23,7 @@ from .explaining.rejected import reasons
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
-    """What `ask --json` prints for one question."""
+    """What `ask --json` prints for one question; `nearest` are passages to look at where it was declined."""
     return {
         "question": answer.question,
         "answer": answer_span_record(answer.best) if answer.best else None,
@@ -37,6 +37,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
             "unknown_words": [unknown_record(each, answer.question) for each in answer.unknown],
         },
+        "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
         "max_error": answer.max_error,
         "retriever": answer.retriever,

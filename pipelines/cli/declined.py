@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from spanwise.types import Answer, AnswerSpan, UnknownWord
+from collections.abc import Sequence
+from itertools import dropwhile
+
+from spanwise.types import Answer, AnswerSpan, Hit, Passage, UnknownWord
 
 from ..explaining.rejected import reasons
 from .search import place, where_in_file
 from .terminal import show, visible
+
+FIRST_CHARACTERS = 100
+LONGEST_WORD = 20  # that is left out rather than broken
 
 
 def show_declined(answer: Answer) -> None:
@@ -21,9 +27,33 @@ def show_declined(answer: Answer) -> None:
         show((f"    {visible(answer_place(rejected.answer))}", "dim"))
         if why := "; ".join(reasons(rejected, answer.question)):
             show((f"    {visible(why)}", "dim"))
-    show("  passages to look at:" if answer.nearest else "  no passage was found to read")
-    for hit in answer.nearest:
+    if answer.nearest:
+        show_nearest(answer.nearest)
+    else:
+        show("  no passage was found to read")
+
+
+def show_nearest(hits: Sequence[Hit]) -> None:
+    """Passages to look at where there is no answer: where each stands, and its first words."""
+    show("  passages to look at:")
+    for hit in hits:
         show((f"    {visible(place(hit.passage))}", "dim"))
+        show(f"      {visible(first_words(hit.passage))}")
+
+
+def first_words(passage: Passage) -> str:
+    """How a passage begins, in one line, without headings that its place names already.
+
+    >>> first_words(Passage(1, "a.md", 0, 25, "## The mill\\n\\nIt grinds rye.", heading=("The mill",)))
+    'It grinds rye.'
+    """
+    lines = passage.text.splitlines()
+    below = list(dropwhile(lambda line: line.strip(" #") in ("", *passage.heading), lines))
+    words = " ".join(" ".join(below or lines).split())
+    if len(words) <= FIRST_CHARACTERS:
+        return words
+    end = words.rfind(" ", FIRST_CHARACTERS - LONGEST_WORD, FIRST_CHARACTERS + 1)
+    return (words[:end] if end > 0 else words[:FIRST_CHARACTERS]) + " …"
 
 
 def searched(answer: Answer) -> str:

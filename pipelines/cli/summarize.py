@@ -18,6 +18,7 @@ from .arguments import (
     library_of,
     say_default_advice,
 )
+from .declined import show_nearest
 from .filters import (
     AfterOption,
     BeforeOption,
@@ -28,7 +29,7 @@ from .filters import (
     left_nothing,
 )
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
-from .search import place, where_in_file
+from .search import where_in_file
 from .terminal import print_json, show, visible
 from .writing import (
     DecodingOption,
@@ -156,9 +157,7 @@ def show_rest(summary: Summary) -> None:
         if nothing := left_nothing(summary.scope):
             show(f"  {nothing}")
         elif summary.nearest:
-            show("  passages to look at:")
-        for hit in summary.nearest:
-            show((f"    {visible(place(hit.passage))}", "dim"))
+            show_nearest(summary.nearest)
     elif summary.citations:
         show("")
     for citation in summary.citations:

@@ -56,6 +56,7 @@ ANSWER = record(
     answer=either(ANSWER_SPAN),
     alternatives=listed(ANSWER_SPAN),
     searched=record(documents=COUNT, passages=COUNT, passages_read=COUNT, rejected=listed(ANSWER_SPAN)),
+    nearest=listed(HIT),
     retriever=TEXT,
 )
 CITATION = record(number=COUNT, text=TEXT, **SPAN, **PLACE)

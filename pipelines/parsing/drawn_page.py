@@ -10,10 +10,11 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from ...corpora.readers.pdf_image import SIGNATURE, PagePlaces, page_places, page_png
+from ...corpora.readers.pdf_image import PagePlaces, page_places, page_png
 from ...corpora.readers.pdf_words import MAX_BOXES, Box
 from .wire import WrongAnswer
 
+PNG = b"\x89PNG\r\n\x1a\n"  # what every such file begins with
 MAX_POINTS = 1e6  # of a side; PDF allows 14,400 units, each up to 75,000 points in theory
 
 
@@ -40,7 +41,7 @@ def checked_places(answer: Mapping[str, Any]) -> PagePlaces:
 
 def checked_picture(picture: bytes) -> bytes:
     """The picture; `WrongAnswer` for what is no PNG."""
-    if not picture.startswith(SIGNATURE):
+    if not picture.startswith(PNG):
         raise WrongAnswer("no picture")
     return picture
 

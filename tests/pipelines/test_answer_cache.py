@@ -27,6 +27,7 @@ from spanwise.pipelines.cache_file import CacheFile
 from spanwise.pipelines.colbert_setting import ColbertSetting
 from spanwise.pipelines.document_library import stage, text_document, whole
 from spanwise.pipelines.library import Library
+from spanwise.pipelines.records import answer_record
 from spanwise.pipelines.roots import roots_setting
 from spanwise.pipelines.sync import sync_vectors
 from spanwise.reader import builtin
@@ -210,6 +211,17 @@ def test_a_calibration_counts_as_it_is_now(world):
     assert [world.ask(), world.ask()] == [False, True]
     world.calibrate(1.0)
     assert not world.ask()
+
+
+def test_a_question_that_was_declined_keeps_its_passages_to_look_at(world):
+    world.calibrate(1.0)
+    records = []
+    for _ in range(2):
+        answer = world.cached.ask(QUESTIONS[0], retriever="hybrid", reader=str(world.reader))
+        records.append(answer_record(replace(answer, timings_ms={})))
+    assert [record.pop("cached") for record in records] == [False, True]
+    assert records[0] == records[1]
+    assert [hit["text"] for hit in records[1]["nearest"]] == [TEXTS[0]]
 
 
 def test_weights_count_also_behind_the_same_name(world, second_reader):

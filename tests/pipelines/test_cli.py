@@ -55,8 +55,8 @@ def test_ask_prints_an_answer(run, folder, encoder_folder, reader_folder):
     assert (code, list(record)) == (
         0,
         [
-            *("question", "answer", "alternatives", "searched", "threshold", "max_error"),
-            *("retriever", "cached", "timings_ms"),
+            *("question", "answer", "alternatives", "searched", "nearest", "threshold"),
+            *("max_error", "retriever", "cached", "timings_ms"),
         ],
     )
     assert list(record["answer"]) == ANSWER_KEYS

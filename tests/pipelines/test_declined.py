@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 from scripted_reader import asker, by_margin, confined
 
+from spanwise.pipelines.cli.ask import show_answer
+from spanwise.pipelines.cli.declined import first_words
 from spanwise.pipelines.explaining.rejected import reasons
 from spanwise.pipelines.packing import pack, passages_in, unpack
-from spanwise.pipelines.records import answer_record
-from spanwise.types import Answer, Filter
+from spanwise.pipelines.records import answer_record, search_record
+from spanwise.types import Answer, Filter, Passage
 
 QUESTION = "Who sold the zeppelin mlil?"
 
@@ -101,6 +103,37 @@ def test_the_record_is_json_with_reasons(library):
     ]
     assert searched["rejected"][0]["lacks"] == [{"text": "sold", "start": 6, "end": 10}]
     assert searched["unknown_words"] == [{"text": "sold", "start": 6, "end": 10, "nearest": None}]
+
+
+def test_the_record_has_the_passages_to_look_at_as_a_search_has_them(library):
+    answer = declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?")
+    nearest = json.loads(json.dumps(answer_record(answer)))["nearest"]
+    assert nearest == search_record("", "bm25", answer.nearest)["hits"]
+    assert [hit["document"] for hit in nearest] == ["mill.md"]
+    for hit in nearest:
+        assert library.document(hit["document"]).text[hit["start"] : hit["end"]] == hit["text"]
+
+
+def test_the_record_of_an_answer_sends_nobody_elsewhere(library):
+    [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).ask(["Who built the mill?"])
+    assert answer.nearest
+    assert answer_record(answer)["nearest"] == []
+
+
+def test_the_passages_to_look_at_are_shown_with_their_place_and_first_words(library, folder, capsys):
+    words = "grinds \u202erye " * 20
+    (folder / "mill.md").write_text(f"# The mill\n\nIt {words}for Ada Rook.\n", encoding="utf-8")
+    library.sync(vectors=False)
+    show_answer(declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?"))
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("  passages to look at:")
+    assert lines[at + 1] == "    mill.md, line 1, The mill"
+    assert lines[at + 2].startswith("      It grinds <U+202E>rye grinds")
+    assert lines[at + 2].endswith(" …")
+
+
+def test_a_passage_of_headings_alone_begins_with_them():
+    assert first_words(Passage(1, "a.md", 0, 10, "# The mill", heading=("The mill",))) == "# The mill"
 
 
 def test_what_is_kept_of_it_holds_no_words(library):

@@ -2,13 +2,15 @@
 import { footnote } from "./answer.js";
 import { confidenceMeter } from "./confidence.js";
 import { element, fill } from "./dom.js";
+import { nearestSection } from "./nearest.js";
 import { unitsAt } from "./offsets.js";
 import { placeButton, placeOf } from "./places.js";
 import { inLine, visible } from "./visible.js";
 
-/** Draws a declined question; `open(place)` shows a place, `ask(question)` asks another one. */
+/** Draws a declined question; `open(places, number)` shows a place, `ask(question)` asks another one. */
 export function drawAbsent(panel, record, { open, ask }) {
   const { rejected, unknown_words: unknown } = record.searched;
+  const places = rejected.map((span) => placeOf(span, "rejected"));
   const nothing = record.filter && record.filter.passages === 0;
   fill(
     panel,
@@ -20,12 +22,13 @@ export function drawAbsent(panel, record, { open, ask }) {
       footnote(record),
       unknown.length ? element("ul", { class: "unknown" }, unknown.map((word) => unknownWord(word, record, ask))) : null
     ),
+    record.nearest.length ? nearestSection(record.nearest, open) : null,
     rejected.length
       ? element(
           "section",
           { class: "others" },
           element("h2", {}, rejected.length > 1 ? "Came nearest, but rejected" : "Came nearest, but was rejected"),
-          rejected.map((each) => rejection(each, open))
+          rejected.map((each, number) => rejection(each, () => open(places, number)))
         )
       : null
   );
@@ -47,12 +50,11 @@ function unknownWord(word, record, ask) {
 }
 
 function rejection(span, open) {
-  const place = placeOf(span, "rejected");
   return element(
     "article",
     { class: "card rejected" },
     element("p", { class: "words", dir: "auto" }, inLine(span.text)),
-    placeButton(place, () => open(place)),
+    placeButton(placeOf(span, "rejected"), open),
     confidenceMeter(span.confidence, span.threshold, true),
     span.reasons.length
       ? element("ul", { class: "reasons" }, span.reasons.map((reason) => element("li", {}, inLine(reason))))

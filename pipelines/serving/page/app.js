@@ -76,9 +76,9 @@ function drawRecord() {
   choices = choicesOf(record);
   chosen = 0;
   if (!record.answer) {
-    drawAbsent(panel("answer"), record, { open: (place) => open(rejected(), place), ask: (words) => ask(words) });
+    drawAbsent(panel("answer"), record, { open: openAt, ask: (words) => ask(words) });
     closeDocument();
-    say("Not in these documents.");
+    say(record.nearest.length ? `Not in these documents. ${counted(record.nearest.length, "passage")} to look at.` : "Not in these documents.");
     remember(asked.question, asked.where, "not in these documents");
     return;
   }
@@ -99,12 +99,14 @@ const handlers = () => ({
 });
 
 const allPlaces = () => choices.flatMap((choice) => choice.places);
-const rejected = () => record.searched.rejected.map((span) => placeOf(span, "rejected"));
 
-/** Opens a place among others, with the focus on the document, so that reading goes on there. */
+/** Opens the place of that number among others, with the focus on the document, so that reading goes on there. */
+const openAt = (places, number) => openPlace([...places], number, { focus: true });
+
+/** The same for a place that may be among the others or not. */
 function open(among, place) {
   const at = among.findIndex((one) => one.document === place.document && one.start === place.start && one.end === place.end);
-  openPlace(at < 0 ? [place] : among, Math.max(at, 0), { focus: true });
+  openAt(at < 0 ? [place] : among, Math.max(at, 0));
 }
 
 function choose(number) {
@@ -135,7 +137,7 @@ async function show(tab, length = "medium") {
 /** Summarizes what answers the question, or a document. */
 function summarize(length, of = asked) {
   const again = (other) => summarize(other, of);
-  const on = { open: (places, number) => openPlace([...places], number, { focus: true }), again };
+  const on = { open: openAt, again };
   return work("Summarizing…", (options) => drawSummary(panel("summary"), of, length, on, options), () => again(length));
 }
 

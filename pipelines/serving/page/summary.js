@@ -1,6 +1,7 @@
 // A summary, sentence by sentence as it is checked, each with the places that it stands on.
 import { events } from "./api.js";
 import { counted, element, fill } from "./dom.js";
+import { nearestSection } from "./nearest.js";
 import { citation, placeOf } from "./places.js";
 import { say } from "./status.js";
 import { inLine, visible } from "./visible.js";
@@ -31,9 +32,7 @@ export async function drawSummary(panel, asked, length, { open, again }, options
 function drawWhole(sentences, rest, summary, cited, open) {
   if (!summary.sentences.length) {
     fill(sentences, element("h2", {}, "Nothing in these documents can be said to that"));
-    const places = summary.nearest.map((hit) => placeOf(hit, "passage"));
-    rest.append(element("ul", {}, places.map((place, i) =>
-      element("li", {}, element("button", { type: "button", class: "inline", onclick: () => open(places, i) }, citation(place))))));
+    if (summary.nearest.length) rest.append(nearestSection(summary.nearest, open));
   } else {
     rest.append(citations(cited, open));
   }

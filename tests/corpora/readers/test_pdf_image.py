@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
+from contextlib import closing
 from io import BytesIO
 
 import numpy as np
 import pytest
 from made_files import pdf_of
+from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from spanwise.corpora.readers.pdf import read
-from spanwise.corpora.readers.pdf_image import MAX_PIXELS, page_places, page_png, png
+from spanwise.corpora.readers.pdf_image import MAX_PIXELS, page_places, page_png
+from spanwise.corpora.readers.pdf_pages import open_pdf
 from spanwise.errors import DocumentRejected
 
 LINE, LEFT, TOP = 14, 20, 595.28 - 560
@@ -20,7 +21,19 @@ LINE, LEFT, TOP = 14, 20, 595.28 - 560
 
 
 def size_of(picture: bytes) -> tuple[int, int]:
-    return struct.unpack(">II", picture[16:24])
+    with Image.open(BytesIO(picture)) as opened:
+        return opened.size
+
+
+def coloured_page() -> bytes:
+    """A page of 100 points by 100: red above, blue below."""
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(100, 100), invariant=True)
+    for colour, bottom in (((1, 0, 0), 50), ((0, 0, 1), 0)):
+        canvas.setFillColorRGB(*colour)
+        canvas.rect(0, bottom, 100, 50, stroke=0, fill=1)
+    canvas.save()
+    return file.getvalue()
 
 
 def test_the_box_lies_on_the_line_of_the_words():
@@ -81,12 +94,19 @@ def test_a_page_that_is_long_beyond_measure_is_drawn_smaller():
     assert width * height <= MAX_PIXELS * 1.01
 
 
-def test_the_pixels_of_a_picture_are_those_given():
-    pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
-    data = png(pixels)
-    start = data.index(b"IDAT") + 4
-    rows = zlib.decompress(data[start:-16])
-    assert rows == b"\0" + pixels[0].tobytes() + b"\0" + pixels[1].tobytes()
+def test_colours_stand_where_the_page_has_them():
+    with Image.open(BytesIO(page_png(coloured_page(), 1, 100))) as picture:
+        assert (picture.format, picture.mode) == ("PNG", "RGB")
+        assert picture.getpixel((50, 10)) == (255, 0, 0)
+        assert picture.getpixel((50, 90)) == (0, 0, 255)
+
+
+def test_the_pixels_of_a_picture_are_those_that_were_drawn():
+    data = pdf_of([["the mill", "the owl"]])
+    with closing(open_pdf(data)) as pdf, closing(pdf[0]) as page:
+        drawn = page.render(scale=840 / page.get_width(), rev_byteorder=True).to_numpy()[:, :, :3].copy()
+    with Image.open(BytesIO(page_png(data, 1, 840))) as picture:
+        assert np.array_equal(np.asarray(picture), drawn)
 
 
 def test_a_page_that_is_not_there_is_refused():

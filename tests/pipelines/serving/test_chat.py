@@ -55,7 +55,15 @@ def test_what_the_documents_do_not_say_is_declined(client):
     body = {"messages": [{"role": "user", "content": "zebra"}], "spanwise": {"retriever": "bm25"}}
     record = client.post("/v1/chat/completions", json=body).json()
     assert record["choices"][0]["message"]["content"].startswith("The answer is not in these documents.")
-    assert record["spanwise"]["answer"] is None
+    assert (record["spanwise"]["answer"], record["spanwise"]["nearest"]) == (None, [])
+
+
+def test_a_declined_question_names_the_documents_of_its_passages(client):
+    body = {"messages": [{"role": "user", "content": "tram zebra"}], "spanwise": {"retriever": "bm25"}}
+    record = client.post("/v1/chat/completions", json=body).json()
+    told = record["choices"][0]["message"]["content"]
+    assert told == "The answer is not in these documents. Nearest: tram.txt."
+    assert [hit["document"] for hit in record["spanwise"]["nearest"]] == ["tram.txt"]
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import closing
+from io import BytesIO
 
 import pytest
 from made_files import pdf_of
+from PIL import Image
+from reportlab.lib.colors import blue, red
+from reportlab.pdfgen.canvas import Canvas
 
 import spanwise
+from spanwise.corpora.readers.pdf_image import MAX_WIDTH
 from spanwise.errors import DocumentChanged, DocumentNotFound, DocumentRejected
 from spanwise.pipelines.parsing import drawn_page
 from spanwise.pipelines.parsing.limits import Limits
@@ -105,6 +111,17 @@ def test_a_page_that_takes_too_long_is_given_up():
     with pytest.raises(DocumentRejected, match="more than 0 s"):
         drawer.picture(pdf_of(PAGES), 1, 300)
     drawer.close()
+
+
+def test_the_largest_picture_is_drawn_within_the_limits():
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(2_000, 4_000), invariant=True)
+    canvas.linearGradient(0, 0, 2_000, 4_000, (red, blue))
+    canvas.save()
+    drawer = PageDrawer()
+    with closing(drawer), Image.open(BytesIO(drawer.picture(file.getvalue(), 1, MAX_WIDTH))) as picture:
+        assert picture.size == (2_000, 4_000)
+        assert picture.getpixel((5, 3_995))[0] > 250 > 5 > picture.getpixel((5, 3_995))[2]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,16 @@ def test_spans_carry_offsets_of_utf_16(client, folder, library):
     assert start == answer["start"] + 2
 
 
+def test_a_declined_question_leads_to_passages_with_offsets_of_utf_16(client, folder, library):
+    (folder / "owl.md").write_text("# An owl 𝄞\n\nIt sings 𝄞 at night.\n", encoding="utf-8")
+    library.sync(vectors=False)
+    record = client.post("/api/ask", json={"question": "Which owl sings?", "retriever": "bm25"}).json()
+    assert record["answer"] is None
+    [hit] = record["nearest"]
+    text = library.document("owl.md").text.encode("utf-16-le")
+    assert text[2 * hit["utf16"]["start"] : 2 * hit["utf16"]["end"]].decode("utf-16-le") == hit["text"]
+
+
 def test_a_filter_says_what_it_left(client):
     record = client.post("/api/search", json={**ASKED, "where": {"types": ["html"]}}).json()
     assert record["filter"]["documents"] == 1

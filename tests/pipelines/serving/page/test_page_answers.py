@@ -9,6 +9,7 @@ import pytest
 pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
 
 FOUNDER = "Who founded the mill on the river?"
+FERRY_ON_MARS = "What did the ferry to Mars cost the Pope in dollars?"
 
 
 def test_the_span_stands_marked_in_its_sentence(visit, site):
@@ -66,6 +67,43 @@ def test_what_is_not_there_is_said_with_what_was_searched(visit, site):
     assert "Psaltar" in unknown
     assert all(f"“{word}” stands in none" in shown for word in unknown)
     assert all(reason in shown for each in record["searched"]["rejected"] for reason in each["reasons"])
+
+
+def test_a_declined_question_leads_to_the_passages_that_came_nearest(visit, site):
+    nearest = site.post("api/ask", question=FERRY_ON_MARS, alternatives=4)["nearest"]
+    visit.ask(FERRY_ON_MARS)
+    buttons = visit.page.get_by_role("region", name="Passages to look at").get_by_role("button")
+    files = [button.locator(".file").text_content() for button in buttons.all()]
+    assert files == [hit["document"] for hit in nearest]
+    assert visit.text("[aria-live=polite]") == f"Not in these documents. {len(nearest)} passages to look at."
+    assert " ".join(visit.text(".nearest .words").split())[:40] in " ".join(nearest[0]["text"].split())
+
+
+def test_a_passage_to_look_at_opens_by_the_keyboard_at_its_place(visit, site):
+    nearest = site.post("api/ask", question=FERRY_ON_MARS, alternatives=4)["nearest"]
+    visit.ask(FERRY_ON_MARS).page.locator(".nearest .place").first.focus()
+    visit.page.keyboard.press("Enter")
+    visit.until("document.activeElement.id === 'document-body'")
+    assert visit.marked() == nearest[0]["text"]
+    visit.page.keyboard.press("n")
+    visit.until("document.querySelector('#mark-number')?.textContent.startsWith('2 of 3')")
+    assert visit.marked() == nearest[1]["text"]
+
+
+def test_a_passage_to_look_at_is_text_whatever_it_holds(visit):
+    visit.ask("What did the depot of the trams cost the Pope in dollars?")
+    shown = visit.page.locator(".nearest li", has_text="The depot of the trams")
+    assert "<script>canary()</script><img src=x onerror='canary()'>" in shown.locator(".words").text_content()
+    assert "<img src=x onerror=canary()>.md" in shown.locator(".file").text_content()
+    assert visit.page.locator(".nearest script, .nearest img, .nearest a").count() == 0
+
+
+def test_a_summary_of_nothing_leads_to_the_same_passages(visit):
+    visit.page.goto("about:blank")
+    visit.open("#q=zeppelin+psaltar+ferry&tab=summary").page.wait_for_selector("#summary-rest .footnote")
+    assert "Nothing in these documents can be said to that" in visit.text("#panel-summary")
+    visit.page.locator("#summary-rest .nearest .place").first.click()
+    assert "ferry" in visit.marked()
 
 
 def test_a_word_that_was_mistyped_is_mended_by_a_click(visit):

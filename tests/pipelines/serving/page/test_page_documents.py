@@ -37,7 +37,7 @@ def test_the_marked_words_are_those_of_the_answer(visit, site, name):
     visit.page.click("#filters summary")
     visit.page.fill("#filter-paths", name)
     visit.ask(FOUNDER)
-    visit.page.locator("#panel-answer .place").first.click()
+    visit.page.locator("#panel-answer .card .place").first.click()
     assert visit.marked() == answer["text"] == site.text(name)[answer["start"] : answer["end"]]
     assert visit.page.locator("mark.current").first.is_visible()
 

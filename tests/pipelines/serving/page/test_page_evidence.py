@@ -18,6 +18,24 @@ VALUES = """names => {
 UNNAMED = """() => [...document.querySelectorAll("button, input, [role=tab]")]
   .filter((one) => one.offsetParent && !one.textContent.trim() && !one.ariaLabel && !one.labels?.length)
   .map((one) => one.outerHTML)"""
+# Of the map: how far it was scrolled, and where its headings stand, from the corner of its box.
+HEAT = """() => {
+  const box = document.querySelector(".heat-scroll"), { x, y } = box.getBoundingClientRect();
+  const edges = (name, edge) => [...document.querySelectorAll(`#heat ${name}`)].map(
+    (one) => edge(one.getBoundingClientRect())
+  );
+  const range = (numbers) => [Math.min(...numbers), Math.max(...numbers)].map(Math.round);
+  return {
+    page: document.documentElement.scrollWidth,
+    height: box.offsetHeight,
+    left: box.scrollLeft,
+    top: box.scrollTop,
+    question: range(edges("tbody th", (at) => at.x - x)),
+    passage: range(edges("thead th", (at) => at.y - y)),
+    corner: range(edges("thead td", (at) => Math.max(at.x - x, at.y - y))),
+    ground: getComputedStyle(document.querySelector("#heat tbody th")).backgroundColor,
+  };
+}"""
 CONTRAST = 4.5  # WCAG 2.2, AA, text of this size
 PAIRS = (
     ("ink", "paper"),
@@ -58,6 +76,45 @@ def test_the_heat_map_has_a_row_a_token_and_frames_the_best(visit, site):
     assert best == [f"{max(row):.2f}" for row in found["similarities"]]
     rows = visit.page.locator("#heat-table tbody tr td:last-child").all_text_contents()
     assert rows == [f"{max(row):.4f}" for row in found["similarities"]]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_map_of_many_tokens_scrolls_below_its_headings(browser, site, width, scheme):
+    visit = Visit(browser, site, viewport={"width": width, "height": 740}, color_scheme=scheme)
+    visit.page.route("**/api/alignment", lambda route: route.fulfill(json=made_alignment(48, 400)))
+    visit.open().ask(FOUNDER).page.click("#tab-evidence")
+    visit.page.wait_for_selector("#heat")
+    before = visit.page.evaluate(HEAT)
+    assert scrolled_by_a_key(visit)
+    visit.page.evaluate("document.querySelector('.heat-scroll').scrollTo(9e9, 9e9)")
+    after = visit.page.evaluate(HEAT)
+    assert before["page"] == after["page"] <= width
+    assert after["height"] <= 740
+    assert after["left"] > 400 * 19 - width  # the last token of the passage is in sight
+    assert after["top"] > 48 * 20 - 740
+    assert (after["question"], after["passage"], after["corner"]) == ([1, 1], [1, 1], before["corner"])
+    assert after["ground"] == before["ground"] != "rgba(0, 0, 0, 0)"  # what passes below is covered
+    visit.context.close()
+    assert visit.complaints == []
+
+
+def scrolled_by_a_key(visit) -> bool:
+    """A key that comes before the browser has drawn the box is lost, and is pressed again."""
+    visit.page.locator(".heat-scroll").focus()
+    for _ in range(50):
+        visit.page.keyboard.press("ArrowRight")
+        visit.page.wait_for_timeout(100)
+        if visit.page.evaluate(HEAT)["left"] > 0:
+            return True
+    return False
+
+
+def made_alignment(n_question: int, n_passage: int) -> dict[str, object]:
+    """An alignment as the server gives it; the words are as long as the map shows."""
+    tokens = [{"text": "antidisestablishment", "start": at, "end": at + 1} for at in range(n_passage)]
+    rows = [[(i * j % 97) / 97 for j in range(n_passage)] for i in range(n_question)]
+    return {"question": tokens[:n_question], "tokens": tokens, "similarities": rows, "score": 1.0}
 
 
 def test_without_token_vectors_the_map_says_how_to_get_them(visit):
