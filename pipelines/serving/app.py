@@ -12,12 +12,10 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
-from starlette.types import Scope
 
 from spanwise.errors import SpanwiseError
 
 from ..library import Library
-from .direct import Direct
 from .faults import Fault, Refused, fault_of, is_of_the_server
 from .guards.body import BodyGuard
 from .guards.flight import FlightGuard
@@ -46,8 +44,6 @@ ROUTERS = (
     pdf_pages.router,
 )
 
-TOLD = (Refused, SpanwiseError, ValueError, MemoryError)
-
 
 def create_app(library: Library, settings: Settings, watch: IndexWatch | None = None) -> FastAPI:
     """The application that serves a library, and tells how its `watch` goes; it closes neither."""
@@ -73,7 +69,7 @@ def create_app(library: Library, settings: Settings, watch: IndexWatch | None = 
     app.state.service = service
     for router in ROUTERS:
         app.include_router(router)
-    for kind in TOLD:
+    for kind in (Refused, SpanwiseError, ValueError, MemoryError):
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(HTTPException, _told_of_http)
     app.add_exception_handler(RequestValidationError, _told_of_body)
@@ -83,14 +79,6 @@ def create_app(library: Library, settings: Settings, watch: IndexWatch | None = 
 
 def _guard(app: FastAPI, service: Service, settings: Settings) -> None:
     """Puts the guards around the routes, the innermost first."""
-    app.add_middleware(
-        Direct,
-        routes=questions.router.routes,
-        bodies=questions.DIRECT,
-        service=service,
-        kinds=TOLD,
-        told=_response_to,
-    )
     app.add_middleware(FlightGuard, service=service)
     app.add_middleware(BodyGuard, settings=settings)
     app.add_middleware(TokenGuard, settings=settings)
@@ -101,13 +89,10 @@ def _guard(app: FastAPI, service: Service, settings: Settings) -> None:
 
 
 async def _told(request: Request, error: Exception) -> Response:
-    return _response_to(error, request.app.state.service, request.scope)
-
-
-def _response_to(error: Exception, service: Service, scope: Scope) -> Response:
+    service: Service = request.app.state.service
     fault = fault_of(error, service.hidden)
     if is_of_the_server(fault):
-        log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return fault_response(fault)
 
 

@@ -18,17 +18,19 @@ export async function drawEvidence(panel, asked, { open }, options) {
     return;
   }
   const span = record.answer ?? record.searched.best_rejected;
+  const ours = { id: span.passage.id, mark: record.answer ? "passage of the answer" : "passage of the words that came nearest" };
   const rankings = element("div", { class: "rankings" });
   const heat = element("section", { class: "heat-section", "aria-label": "Similarity of tokens" });
   fill(
     panel,
+    record.answer ? null : element("p", { class: "quiet" }, "Nothing was good enough to be an answer; this is about the words that came nearest."),
     element("section", {}, element("h2", {}, "How the passage was found"), ranksOf(explanation), rankings),
     element("section", {}, element("h2", {}, "Where the reader saw it"), ...seen(span, explanation)),
     element("section", {}, element("h2", {}, "What was weighed"), weighed(explanation)),
     heat
   );
   await Promise.all([
-    drawRankings(rankings, asked, record.retriever, explanation, span, open, options),
+    drawRankings(rankings, asked, record.retriever, explanation, ours, open, options),
     drawHeatMap(heat, asked.question, span.passage.id, options),
   ]);
 }
@@ -57,7 +59,7 @@ function stageCard(stage, rank, note, score) {
 }
 
 /** The first passages of each stage beside each other, and of all of them together; that of the answer is marked. */
-async function drawRankings(at, asked, retriever, explanation, span, open, options) {
+async function drawRankings(at, asked, retriever, explanation, ours, open, options) {
   const names = [...new Set([...explanation.ranks.map((one) => one.stage), retriever])];
   const { question, where } = asked;
   for (const name of names) {
@@ -67,19 +69,19 @@ async function drawRankings(at, asked, retriever, explanation, span, open, optio
         "div",
         { class: "ranking", "data-retriever": name },
         element("h3", {}, `First by ${name}`),
-        element("ol", {}, hits.map((hit) => rankedHit(hit, hit.passage === span.passage.id, open)))
+        element("ol", {}, hits.map((hit) => rankedHit(hit, hit.passage === ours.id ? ours.mark : "", open)))
       )
     );
   }
 }
 
-function rankedHit(hit, isOurs, open) {
+function rankedHit(hit, mark, open) {
   const place = placeOf({ ...hit, heading: hit.heading.slice(-1) }, "passage");
   return element(
     "li",
-    { class: isOurs ? "ours" : null },
+    { class: mark ? "ours" : null },
     placeButton(place, () => open(place), { title: hit.text.slice(0, 300) }),
-    element("span", { class: "quiet" }, `${hit.score.toFixed(3)}${isOurs ? " · passage of the answer" : ""}`)
+    element("span", { class: "quiet" }, `${hit.score.toFixed(3)}${mark && ` · ${mark}`}`)
   );
 }
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel
 
 from spanwise.errors import DocumentNotFound
 from spanwise.types import Answer, Filter
@@ -42,10 +41,6 @@ async def search(asked: SearchRequest, service: Served) -> Record:
 async def ask(asked: AskRequest, service: Served) -> Record:
     """The answer as a span, or that it is not there, as `ask --json` has it."""
     return Record(await answered(asked, asked.question, service, answer_record, "ask"))
-
-
-DIRECT: dict[Any, type[BaseModel]] = {search: SearchRequest, ask: AskRequest}
-"""The functions of the routes that are asked most, with the bodies that they take; see `direct`."""
 
 
 @router.post("/explain")

@@ -62,6 +62,15 @@ def test_each_stage_stands_beside_the_others_with_rank_and_score(visit, site):
     visit.until("count => document.querySelectorAll('.ranking').length === count", len(ranks) + 1)
 
 
+def test_the_evidence_of_a_declined_question_is_called_that_of_no_answer(visit):
+    visit.ask("What is the phone number of the Psaltar museum on Mars?").page.click("#tab-evidence")
+    visit.page.wait_for_selector(".ranking .ours")
+    shown = visit.text("#panel-evidence")
+    assert "Nothing was good enough to be an answer" in shown
+    assert "passage of the words that came nearest" in shown
+    assert "passage of the answer" not in shown
+
+
 def test_the_heat_map_has_a_row_a_token_and_frames_the_best(visit, site):
     answer = site.post("api/ask", question=FOUNDER, alternatives=4)["answer"]
     found = site.post("api/alignment", question=FOUNDER, passage=answer["passage"]["id"])
