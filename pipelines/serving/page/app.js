@@ -212,6 +212,6 @@ function listen() {
 }
 
 listen();
-drawWelcome({ open: (place) => open([place], place) }).catch((error) => told(error));
+drawWelcome({ open: (place) => open([place], place), failed: (error) => told(error) }).catch((error) => told(error));
 followAddress();
 if (!asked) byId("question").focus();

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs, urlparse
+
 import pytest
 from made_files import pdf_of
 
@@ -138,3 +140,23 @@ def test_a_document_that_another_process_indexes_is_found_without_a_restart(visi
     finally:
         (site.folder / "owl.txt").unlink()
         site.sync()
+
+
+def test_further_documents_are_listed_when_they_are_asked_for(visit):
+    named = [{"document": f"{number}.md", "title": f"Note {number}", "metadata": {}} for number in range(130)]
+
+    def listed(route):
+        asked = parse_qs(urlparse(route.request.url).query)
+        first, n = int(asked.get("offset", ["0"])[0]), int(asked["limit"][0])
+        route.fulfill(json={"documents": named[first : first + n], "total": len(named)})
+
+    visit.page.route("**/api/documents?*", listed)
+    visit.open()
+    rows, more = visit.page.locator(".documents li"), visit.page.locator("#more-documents")
+    for shown, left in ((60, "70 documents not shown"), (120, "10 documents not shown")):
+        visit.until("count => document.querySelectorAll('.documents li').length === count", shown)
+        assert left in more.inner_text()
+        more.click()
+    visit.until("count => document.querySelectorAll('.documents li').length === count", 130)
+    assert more.is_hidden()
+    assert rows.nth(120).locator("button").evaluate("button => button === document.activeElement")
