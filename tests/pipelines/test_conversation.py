@@ -19,6 +19,7 @@ import spanwise
 from spanwise.pipelines.cli.conversation import HINT
 
 WAIT_S = 120
+HEARD_S = 10  # a key that is heard has shown by then
 
 
 class Terminal:
@@ -40,13 +41,18 @@ class Terminal:
 
     def until(self, text: str) -> str:
         """What was shown since the last call, up to and with this text."""
-        deadline = time.monotonic() + WAIT_S
-        while text not in self.seen:
-            if not select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                pytest.fail(f"no {text!r} in {WAIT_S} s, only {self.seen!r}")
-            self.seen += self._read()
+        if not self._comes(text, WAIT_S):
+            pytest.fail(f"no {text!r} in {WAIT_S} s, only {self.seen!r}")
         shown, _, self.seen = self.seen.partition(text)
         return shown + text
+
+    def _comes(self, text: str, within_s: float) -> bool:
+        deadline = time.monotonic() + within_s
+        while text not in self.seen:
+            if not select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                return False
+            self.seen += self._read()
+        return True
 
     def _read(self) -> str:
         try:
@@ -59,12 +65,10 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Presses Ctrl-C until there is a new prompt: readline may miss one while it takes a key."""
-        deadline = time.monotonic() + WAIT_S
-        while "? " not in self.seen:
-            assert time.monotonic() < deadline, f"no prompt after Ctrl-C, only {self.seen!r}"
+        for _ in range(WAIT_S // HEARD_S):
             self.type("\x03")
-            if select.select([self.master], [], [], 1.0)[0]:
-                self.seen += self._read()
+            if self._comes("? ", HEARD_S):
+                break
         self.until("? ")
 
     def end(self) -> int:
