@@ -1,0 +1,201 @@
+"""What the built-in models answer on the sample corpus, compared with a recorded run.
+
+`python tests/test_behaviour.py` records it again in `tests/golden/behaviour.json`; look at the difference.
+Scores and confidences may differ in their last digits between processors, places may not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanwise
+from spanwise.corpora.squad import read_squad
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = Path(__file__).parent / "golden" / "behaviour.json"
+RETRIEVERS = ("bm25", "tfidf", "dense", "hybrid", "colbert")
+ALLOWED = 0.01  # of a confidence
+MOVED = 1  # places of a ranking that may differ: two scores can be nearly equal
+N_SQUAD = 200
+PROMISED = {  # the keys that programs may rely on
+    "index": "passages added unchanged rejected",
+    "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence answer.page "
+    "answer.line answer.passage.id answer.passage.start answer.passage.end answer.passage.text alternatives "
+    "searched",
+    "declined": "answer searched",
+    "search": "hits.document hits.start hits.end hits.score hits.rank",
+    "summarize": "sentences.citations",
+    "status": "passages",
+}
+
+
+def sample_questions() -> list[str]:
+    """The 80 questions of the sample corpus, of which 20 have no answer there."""
+    data = read_squad(ROOT / "corpora/sample/questions.json")
+    return [q.text for article in data.articles for p in article.paragraphs for q in p.questions]
+
+
+def digest(library: spanwise.Library) -> dict[str, str]:
+    """The sha256 of all texts and of all places of passages."""
+    passages = library.passages()
+    texts = {p.document_id: library.document(p.document_id).text for p in passages}
+    places = [(p.document_id, p.start, p.end, p.page, p.line, list(p.heading)) for p in passages]
+    return {
+        "texts": hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest(),
+        "passages": hashlib.sha256(json.dumps(places).encode()).hexdigest(),
+        "n_passages": str(len(passages)),
+    }
+
+
+def rankings(library: spanwise.Library) -> dict[str, list[list[str]]]:
+    """The ten best passages of 20 questions for each retriever."""
+    asked = sample_questions()[::4]
+    return {
+        name: [
+            [f"{h.passage.document_id}:{h.passage.start}" for h in library.search(q, k=10, retriever=name)]
+            for q in asked
+        ]
+        for name in RETRIEVERS
+    }
+
+
+def answers(library: spanwise.Library) -> list[list[Any]]:
+    """Place and confidence of each answer; the place is None for a question that is declined."""
+    found = []
+    for question in sample_questions():
+        answer = library.ask(question)
+        best = answer.best
+        place = None if best is None else f"{best.span.document_id}:{best.span.start}-{best.span.end}"
+        found.append([question, place, None if best is None else round(best.confidence or 0.0, 4)])
+    return found
+
+
+def keys(value: Any) -> Any:
+    """The shape of a JSON value: keys of objects, and of the first item of lists."""
+    if isinstance(value, dict):
+        return {key: keys(inner) for key, inner in sorted(value.items())}
+    return [keys(value[0])] if isinstance(value, list) and value else type(value).__name__
+
+
+def shapes(index: Path) -> dict[str, Any]:
+    """The JSON shapes of the verbs, run as a person runs them."""
+    question = "Why is the Eskery Psalter shown for only one month in the year?"
+    calls = {
+        "index": ["index", str(ROOT / "corpora/sample/docs")],
+        "ask": ["ask", question],
+        "declined": ["ask", "How much did it cost to build the Wire Bridge?"],
+        "search": ["search", "opening hours"],
+        "summarize": ["summarize", "how is the weir kept open for fish?"],
+        "status": ["status"],
+    }
+    printed = {}
+    for name, words in calls.items():
+        command = [sys.executable, "-m", "spanwise", *words, "--index", str(index), "--json"]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+        printed[name] = keys(json.loads(done.stdout))
+    return printed
+
+
+def squad_scores() -> dict[str, Any] | None:
+    """EM and F1 of the built-in reader on 200 questions of SQuAD dev v1.1; None without the data."""
+    data = Path(os.environ.get("SPANWISE_DATA", "")) / "squad" / "dev-v1.1.json.gz"
+    if not os.environ.get("SPANWISE_DATA") or not data.exists():
+        return None
+    command = [sys.executable, "-m", "spanwise", "eval", "squad", "--data", str(data)]
+    command += ["--limit", str(N_SQUAD), "--seed", "7", "--json"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+    figures = json.loads(done.stdout)
+    return {name: figures[name] for name in ("exact_match", "f1")}
+
+
+def open_sample(index: Path) -> spanwise.Library:
+    """The sample corpus, indexed with both kinds of vectors."""
+    command = [sys.executable, "-m", "spanwise", "index", str(ROOT / "corpora/sample/docs")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    subprocess.run([*command, "--index", str(index), "--colbert", "builtin"], env=env, check=True)
+    return spanwise.open_index(index)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the index."""
+    return tmp_path_factory.mktemp("behaviour") / "index"
+
+
+@pytest.fixture(scope="module")
+def library(index: Path) -> Iterator[spanwise.Library]:
+    """The indexed sample corpus."""
+    with open_sample(index) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, Any]:
+    """The recorded run."""
+    kept: dict[str, Any] = json.loads(GOLDEN.read_text())
+    return kept
+
+
+def test_texts_and_passages_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any]) -> None:
+    assert digest(library) == recorded["digest"]
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_rankings_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any], name: str) -> None:
+    for q, before in zip(sample_questions()[::4], recorded["rankings"][name], strict=True):
+        now = [f"{h.passage.document_id}:{h.passage.start}" for h in library.search(q, k=10, retriever=name)]
+        for place, hit in enumerate(before[:9]):
+            assert hit in now[max(0, place - MOVED) : place + MOVED + 1], (q, hit)
+
+
+def test_answers_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any]) -> None:
+    wrong = []
+    for before, now in zip(recorded["answers"], answers(library), strict=True):
+        is_close = abs((before[2] or 0) - (now[2] or 0)) <= ALLOWED
+        if before[:2] != now[:2] or not is_close:
+            wrong.append((before, now))
+    assert not wrong
+
+
+def test_json_has_the_promised_keys(library: spanwise.Library, index: Path) -> None:
+    now = shapes(index)
+    for name, promised in PROMISED.items():
+        for path in promised.split():
+            value: Any = now[name]
+            for key in path.split("."):
+                value = value[0] if isinstance(value, list) else value
+                assert key in value, (name, path)
+                value = value[key]
+
+
+def test_squad_scores_are_those_recorded(recorded: dict[str, Any]) -> None:
+    now = squad_scores()
+    if now is None:
+        pytest.skip("SPANWISE_DATA is not set")
+    for name, value in recorded["squad"].items():
+        assert now[name] == pytest.approx(value, abs=0.5)
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, open_sample(Path(folder) / "index") as opened:
+        record = {
+            "digest": digest(opened),
+            "rankings": rankings(opened),
+            "answers": answers(opened),
+            "squad": squad_scores(),
+        }
+        record["shapes"] = shapes(Path(folder) / "index")
+    GOLDEN.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
