@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from spanwise.types import Filter, Hit
+from typing import Any
+
+from spanwise.types import Hit
 
 from ..extras import needing
 from ..library import Library
-from ..reranking import DEPTH
-from .metadata import Search, hit_metadata
+from .metadata import hit_metadata
 
 with needing("langchain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import InstanceOf
+    from pydantic import Field, InstanceOf
 
 
 class SpanwiseRetriever(BaseRetriever):
-    """Finds what `Library.search` finds, in that order, as documents of LangChain.
+    """The hits of `Library.search`, in that order, as documents of LangChain.
 
-    The arguments are those of `Library.search`. The metadata of each document say where it stands, see
-    `metadata.hit_metadata`; its id is that of the passage. `ainvoke` searches in a thread. The library stays
-    yours to close.
+    `options` are further options of `Library.search`, as {"retriever": "bm25"}. The metadata of a document
+    say where it is, see `metadata.hit_metadata`; its id is that of the passage. You close the library.
     """
 
     library: InstanceOf[Library]
     k: int = 10
-    retriever: str | None = None
-    group: bool = True
-    where: InstanceOf[Filter] | None = None
-    rerank: str | None = None
-    rerank_depth: int = DEPTH
+    options: dict[str, Any] = Field(default_factory=dict)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        how = Search(self.k, self.retriever, self.group, self.where, self.rerank, self.rerank_depth)
-        return [document_of(hit) for hit in how.hits(self.library, query)]
+        return [document_of(hit) for hit in self.library.search(query, k=self.k, **self.options)]
 
 
 def document_of(hit: Hit) -> Document:
