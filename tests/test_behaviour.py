@@ -29,8 +29,8 @@ N_SQUAD = 200
 PROMISED = {  # the keys that programs may rely on
     "index": "passages added unchanged rejected",
     "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence "
-    "answer.page answer.line answer.passage.id answer.passage.start answer.passage.end answer.passage.text alternatives "
-    "searched",
+    "answer.page answer.line answer.passage.id answer.passage.start answer.passage.end "
+    "answer.passage.text alternatives searched",
     "declined": "answer searched",
     "search": "hits.document hits.start hits.end hits.score hits.rank",
     "summarize": "sentences.citations",
