@@ -66,7 +66,7 @@ def test_several_devices_encode_as_one_does(tmp_path, monkeypatch):
     assert np.min(np.sum(found * expected, axis=1)) > 0.9999
 
 
-@pytest.mark.slow
+@pytest.mark.reliability
 def test_several_processes_encode_as_one_does(tmp_path, monkeypatch):
     encoder = TextEncoder.load(str(tiny_encoder(tmp_path)), device="cpu")
     expected = encoder.encode(TEXTS)
