@@ -12,7 +12,6 @@ calibrate             read_squad, calibrate and keep_calibration
 from __future__ import annotations
 
 from ...corpora.squad import read_squad
-from ...models.lora import Lora
 from ...models.training import Recipe
 from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
@@ -31,7 +30,6 @@ __all__ = [
     "Calibrated",
     "CrossEncoderRecipe",
     "Leaks",
-    "Lora",
     "Mining",
     "ReaderRecipe",
     "Recipe",
