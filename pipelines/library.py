@@ -216,7 +216,7 @@ class Library(SyncedIndex):
         group: bool,
         where: Filter | None,
     ) -> Asker:
-        from ..reader.builtin import load_calibration
+        from ..reader.load import load_calibration
         from ..reader.plugged import PluggedReader
         from ..retrieval.near_duplicates import TO_READ
         from .ask import Asker

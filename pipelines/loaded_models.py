@@ -66,7 +66,7 @@ class LoadedModels:
     def reader(self, name: str) -> SpanReader:
         """The reader of answer spans."""
         from ..corpora.sentences import sentence_spans
-        from ..reader.builtin import load_reader
+        from ..reader.load import load_reader
 
         return self._load("reader", name, partial(load_reader, split=sentence_spans))
 
@@ -121,7 +121,7 @@ class LoadedModels:
         reranking: Reranking | None,
     ) -> dict[str, object]:
         """The models that answering needs, and the reader's calibration as it is now."""
-        from ..reader.folder import calibration_sha256
+        from ..reader.load import calibration_sha256
 
         known = self.known_to_search(name, colbert, retriever, reranking)
         known |= {"encoder": self.known_encoder(name)}
@@ -169,7 +169,7 @@ class LoadedModels:
 
 def _fingerprint(kind: str, name: str) -> str | None:
     if kind == "reader":
-        from ..reader.folder import reader_fingerprint
+        from ..reader.load import reader_fingerprint
 
         return reader_fingerprint(name)
     from ..models import fingerprint

@@ -32,11 +32,9 @@ from spanwise.pipelines.training.reader_quality import held_back_absent, reader_
 from spanwise.pipelines.training.reader_start import base_state, starting_reader
 from spanwise.pipelines.training.train_reader import VALIDATION_ABSENT, examples_of
 from spanwise.pipelines.validation_split import split_articles
-from spanwise.reader.builtin import DELTA
-from spanwise.reader.checkpoint_reader import input_length
-from spanwise.reader.declining import SETTINGS, answers_null
-from spanwise.reader.sentence_head import NAME, add_sentence_head
-from spanwise.reader.span_reader import SpanReader
+from spanwise.reader.load import DELTA, SETTINGS, answers_null, input_length
+from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
+from spanwise.reader.training import add_sentence_head
 
 BASE = "base"
 
@@ -52,7 +50,7 @@ def averaged(states: Sequence[Mapping[str, Tensor]], shares: Sequence[float]) ->
         total = sum(share for share, _ in parts)
         if total > 0:
             mean[name] = torch.stack([share / total * tensor.float() for share, tensor in parts]).sum(0)
-        elif not name.startswith(NAME):
+        elif not name.startswith(SENTENCE_HEAD):
             raise ValueError(f"no reader with a share has the weight {name}")
     return mean
 
@@ -60,7 +58,7 @@ def averaged(states: Sequence[Mapping[str, Tensor]], shares: Sequence[float]) ->
 def as_reader(weights: Mapping[str, Tensor]) -> SpanReader:
     """A reader over the built-in base with these weights."""
     model: nn.Module = load_span_model(find_base())
-    if any(name.startswith(NAME) for name in weights):
+    if any(name.startswith(SENTENCE_HEAD) for name in weights):
         add_sentence_head(model)
     model.load_state_dict(dict(weights))
     max_length, stride = input_length(model, BASE)

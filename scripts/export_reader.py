@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 
 from spanwise.errors import SpanwiseError
 from spanwise.models.locate import CONFIG, find_base
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 PARTS = ("bert.", "qa_outputs.")

@@ -43,7 +43,7 @@ from spanwise.pipelines.training.reader_quality import reader_figures
 from spanwise.pipelines.training.train_reader import examples_of
 from spanwise.pipelines.training.train_student import ranks_of, token_rows
 from spanwise.pipelines.validation_split import split_articles
-from spanwise.reader.builtin import DELTA, load_reader
+from spanwise.reader.load import DELTA, load_reader
 from spanwise.retrieval.training.student import Student
 from spanwise.retrieval.training.student_scores import StudentScores
 from spanwise.types import RankingExample

@@ -19,7 +19,7 @@ import torch
 
 from spanwise.corpora.squad import read_squad
 from spanwise.models.encoder import TextEncoder
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.types import Passage
 
 PASSAGES, WORDS = 20, 150

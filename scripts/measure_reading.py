@@ -29,9 +29,8 @@ from spanwise.pipelines.evaluation.open_run import read_together
 from spanwise.pipelines.evaluation.squad import gold_questions
 from spanwise.pipelines.paragraph_index import contexts_of
 from spanwise.pipelines.reranking import stages_below
-from spanwise.reader.evidence import Calibration
+from spanwise.reader.evidence import Calibration, Stopping
 from spanwise.reader.protocol import Reader
-from spanwise.reader.stopping import Stopping
 from spanwise.reader.token_probabilities import TokenScores
 from spanwise.types import Answer, Passage, ScoredSpan
 

@@ -128,7 +128,7 @@ def read_lexrank(task: Task, limits: Limits, weights: Weights) -> str:
 @cache
 def reader() -> SpanReader:
     """The built-in reader, loaded once."""
-    from spanwise.reader.builtin import load_reader
+    from spanwise.reader.load import load_reader
 
     return load_reader("builtin", split=sentence_spans)
 

@@ -9,10 +9,8 @@ from typing import Any
 
 from ...corpora.squad import SquadDataset
 from ...eval.calibration.risk_control import DELTA
-from ...reader.builtin import load_reader
-from ...reader.calibrations import Calibrations
-from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration
-from ...reader.folder import CALIBRATION
+from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration, Calibrations
+from ...reader.load import CALIBRATION, load_reader
 from ..default_retriever import DEFAULT_RETRIEVER
 from ..progress import Report, silent
 from ..reranking import below_reranking

@@ -7,7 +7,7 @@ from .finding import Finding, ok, warn
 
 def check_reader(name: str) -> Finding:
     """Whether the reader loads; worth a look where its null score does not tell what a passage lacks."""
-    from ...reader.builtin import load_reader
+    from ...reader.load import load_reader
 
     if load_reader(name).answers_null:
         return ok("reader", f"{name} reads, and declines what a passage does not answer")

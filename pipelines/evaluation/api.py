@@ -15,7 +15,7 @@ speed        evaluate_speed of the comparisons of chosen with Settings
 
 from __future__ import annotations
 
-from ...reader.builtin import load_reader
+from ...reader.load import load_reader
 from ..question_files import read_questions
 from .compare import compare_systems, told
 from .fairness import evaluate_fairness

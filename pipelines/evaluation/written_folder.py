@@ -55,7 +55,6 @@ def evaluate_written(
         **documents_and_questions(library.snapshot, questions),
         "generator_digest": writing.generator.digest if writing else "",
         "decoding": asdict(writing.decoding) if writing else {},
-        "samples": writing.samples if writing else 1,
         **{"retriever": name, "length": length, "strict": strict, "k": k},
     }
     with ResultFolder.start(out, COMMAND, settings) as results:

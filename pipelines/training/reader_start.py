@@ -21,9 +21,9 @@ from ...models.lora import Lora, add_updates
 from ...models.peft_adapter import save_adapter
 from ...models.pretrained import SPAN_HEAD, VOCABULARIES, load_span_model, load_span_reader, load_tokenizer
 from ...models.training import own_memory
-from ...reader.builtin import BUILTIN, DELTA, builtin_folder
-from ...reader.sentence_head import NAME as SENTENCE_HEAD
-from ...reader.sentence_head import add_sentence_head
+from ...reader.load import BUILTIN, DELTA, builtin_folder
+from ...reader.span_reader import SENTENCE_HEAD
+from ...reader.training import add_sentence_head
 from .record import started
 
 BASE = "base"

@@ -16,7 +16,7 @@ from spanwise.models.lora import Lora, add_updates, merge_updates, updates
 from spanwise.models.peft_adapter import adapter_base, merge_adapter, save_adapter
 from spanwise.models.pretrained import load_span_model
 from spanwise.models.training import own_memory
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 
 QUERY = "base_model.model.bert.encoder.layer.0.attention.self.query"
 

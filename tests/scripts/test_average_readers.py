@@ -16,7 +16,7 @@ from spanwise.models.delta import save_delta
 from spanwise.models.locate import BASE_SHA256
 from spanwise.pipelines.training.reader_start import base_state, starting_reader
 from spanwise.pipelines.validation_split import is_validation
-from spanwise.reader.builtin import DELTA, builtin_folder, load_reader
+from spanwise.reader.load import DELTA, builtin_folder, load_reader
 
 ROOT = Path(__file__).parents[2]
 BIAS = "bert.encoder.layer.0.output.dense.bias"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.types import Passage
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "export_reader.py"

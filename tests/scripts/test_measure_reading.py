@@ -12,9 +12,8 @@ import pytest
 from small_squad import small_squad, written
 from tiny_models import tiny_span_model
 
-from spanwise.reader.builtin import load_reader
 from spanwise.reader.evidence import Calibration
-from spanwise.reader.folder import CALIBRATION
+from spanwise.reader.load import CALIBRATION, load_reader
 
 ROOT = Path(__file__).parents[2]
 

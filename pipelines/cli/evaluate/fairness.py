@@ -22,7 +22,7 @@ def fairness(
     json: JsonOption = False,
 ) -> None:
     """Rename the persons in questions and passages, and count the answers that move."""
-    from ....reader.builtin import load_reader
+    from ....reader.load import load_reader
     from ...evaluation.fairness import evaluate_fairness
 
     with kept(out) as folder, progress() as report:

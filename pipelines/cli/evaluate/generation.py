@@ -16,7 +16,6 @@ from ..writing import (
     GeneratorOption,
     LengthOption,
     PresetOption,
-    SamplesOption,
     SecondsOption,
     StrictOption,
     writing_named,
@@ -53,7 +52,6 @@ def generation(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     length: LengthOption = "short",
     strict: StrictOption = False,
     retriever: RetrieverOption = None,
@@ -74,7 +72,7 @@ def generation(
 
         asked, writing = (
             read_questions(questions),
-            writing_named(generator, preset, decoding, seconds, samples),
+            writing_named(generator, preset, decoding, seconds),
         )
         with kept(out) as place, open(folder, index) as library, progress() as report:
             library.sync(report=report)

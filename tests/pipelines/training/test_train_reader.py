@@ -17,9 +17,9 @@ from spanwise.errors import ModelRejected
 from spanwise.models.lora import Lora
 from spanwise.models.training import Recipe
 from spanwise.pipelines.training.reader_start import reader_start
-from spanwise.pipelines.training.train_reader import Teachers, train_reader
+from spanwise.pipelines.training.train_reader import train_reader
 from spanwise.pipelines.validation_split import is_validation
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.reader.training import ReaderRecipe
 from spanwise.types import Passage
 
@@ -121,15 +121,7 @@ def test_low_rank_updates_are_written_as_an_adapter_that_reads(tmp_path):
     }
 
 
-def test_teachers_are_recorded_and_others_make_another_run(tmp_path):
-    base, datasets = question_answerer(tmp_path / "base"), [read_squad(squad_file(tmp_path))]
-    given = {"base": str(base), "teachers": Teachers([str(base)], 2.0, 0.5)}
-    train_reader(datasets, tmp_path / "out", SMALL, **given)
-    record = json.loads((tmp_path / "out" / "training.json").read_text())
-    assert record["teachers"]["names"] == [str(base)]
-    assert record["teachers"]["digests"] == [load_reader(str(base)).digest]
-    with pytest.raises(ValueError, match="other settings"):
-        train_reader(datasets, tmp_path / "out", SMALL, base=str(base))
+
 
 
 def test_whether_it_can_decline_is_found_out_and_said(tmp_path):
