@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model, is_adapter
+from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
 from .evidence import Calibration, Calibrations
 from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
 
@@ -139,41 +139,27 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
 
 
 def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
-    """The reader of a model folder, an adapter merged into its base; ModelRejected when it is no reader."""
-    from ..models.peft_adapter import adapter_base
+    """The reader of a model folder; ModelRejected when it cannot be one."""
     from ..models.precision import pick_device
     from ..models.pretrained import check_vocabulary, load_span_reader, load_tokenizer
     from .span_reader import SpanReader
 
-    base = adapter_base(folder) if is_adapter(folder) else folder
-    model = load_span_reader(folder) if base == folder else _adapted(folder, base)
-    tokenizer = load_tokenizer(base)
+    model, tokenizer = load_span_reader(folder), load_tokenizer(folder)
     check_vocabulary(tokenizer, model, folder)
     max_length, stride = input_length(model, folder)
-    paths = [path for of in dict.fromkeys((base, folder)) for path in sorted(of.glob("*.safetensors"))]
-    digest = hashlib.sha256("".join(map(file_sha256, paths)).encode()).hexdigest()
-    return SpanReader(model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride)
-
-
-def _adapted(folder: Path, base: Path) -> nn.Module:
-    from ..models.checkpoint import weight_names
-    from ..models.peft_adapter import merge_adapter
-    from ..models.pretrained import SPAN_HEAD, load_span_model
-    from ..models.training import own_memory
-
-    model = own_memory(load_span_model(base))
-    changed = merge_adapter(model, folder)
-    if not any(name.startswith(SPAN_HEAD) for name in (*changed, *weight_names(base))):
-        raise ModelRejected(f"{folder}: neither it nor its base {base} holds {SPAN_HEAD}weight")
-    return model.requires_grad_(False)
+    weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
+    digest = hashlib.sha256(weights.encode()).hexdigest()
+    return SpanReader(
+        model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride
+    )
 
 
 def reader_fingerprint(name: str) -> str | None:
-    """The fingerprint of a reader's files and its base; None for an adapter, whose base may be anywhere."""
+    """The fingerprint of a reader's files and of the base."""
     from ..models.fingerprint import fingerprint
     from ..models.locate import base_folders, is_pinned
 
     folder = reader_folder(name)
     if folder.is_dir():
-        return None if is_adapter(folder) else fingerprint([folder, *base_folders()])
+        return fingerprint([folder, *base_folders()])
     return name if is_pinned(name) else None

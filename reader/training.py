@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.batching import token_budget_batches
-from ..models.lora import freeze_but_updates, has_updates
 from ..models.pair_template import SpecialTokens, special_tokens
 from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
 from ..models.trunk import taken_inputs
@@ -114,7 +113,7 @@ def fine_tune(
     sentence_weight = recipe.sentence_weight if split else 0.0
     if sentence_weight:
         add_sentence_head(model)
-    freeze_but_updates(model) if has_updates(model) else freeze_word_embeddings(model)
+    freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
     rows = training_rows(examples, tokenizer, special.count, recipe, split)

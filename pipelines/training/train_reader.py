@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...models.delta import Precision
 from ...models.loaded_tower import n_positions
-from ...models.lora import Lora
 from ...models.precision import pick_device
 from ...models.training import Progress
 from ...reader.load import SETTINGS, input_length
@@ -44,7 +43,6 @@ def train_reader(
     report: Callable[[Progress], None] = lambda progress: None,
     *,
     base: str = BASE,
-    lora: Lora | None = None,
 ) -> list[dict[str, float]]:
     """Trains, writes the reader and `training.json` to `out`, returns the evaluations.
 
@@ -55,7 +53,7 @@ def train_reader(
     """
     examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
     made = unanswerable(examples, absent, recipe.loop.seed)
-    begun = reader_start(base, start, recipe.loop.seed, lora)
+    begun = reader_start(base, start, recipe.loop.seed)
     model, tokenizer = begun.model.to(pick_device()), begun.tokenizer
     max_length, stride = input_length(model, begun.base)
     if recipe.max_length > (n_positions(model) or recipe.max_length):
@@ -72,8 +70,8 @@ def train_reader(
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
         return reader_figures(as_reader(tuned), held_out, held_out_absent)
 
-    made_of = {**begun.record, **({"lora": asdict(lora)} if lora else {})}
-    beside: dict[str, Any] = {name: made_of[name] for name in ("base_sha256", "lora") if name in made_of}
+    made_of = dict(begun.record)
+    beside: dict[str, Any] = {name: made_of[name] for name in ("base_sha256",) if name in made_of}
     if begun.form != "differences":  # the other forms have no place for a sentence head
         recipe = replace(recipe, sentence_weight=0.0)
     evaluations = fine_tune(

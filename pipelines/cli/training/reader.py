@@ -23,8 +23,6 @@ from .options import (
 from .reader_options import (
     AbsentOption,
     EvaluationsOption,
-    LoraAlphaOption,
-    LoraOption,
     PatienceOption,
     ReaderBaseOption,
     ReaderStartOption,
@@ -54,8 +52,6 @@ def reader(
             min=0, help="Weight of a head that finds the sentence that carries the answer; 0: no such head."
         ),
     ] = 0.2,
-    lora: LoraOption = None,
-    lora_alpha: LoraAlphaOption = None,
     evaluations: EvaluationsOption = None,
     patience: PatienceOption = 0,
     precision: PrecisionOption = StoredPrecision.int8,
@@ -64,7 +60,6 @@ def reader(
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data; an interrupted run goes on where it stopped."""
     from ....corpora.squad import read_squad
-    from ....models.lora import Lora
     from ....models.training import Recipe, evenly
     from ....reader.training import ReaderRecipe
     from ...training.train_reader import ABSENT, train_reader
@@ -86,7 +81,6 @@ def reader(
         max_length=max_length,
         sentence_weight=sentence_weight,
     )
-    updates = Lora(lora, 2.0 * lora if lora_alpha is None else lora_alpha) if lora else None
     datasets = [read_squad(path) for path in data]
     with told_run(out) as report:
         figures = train_reader(
@@ -99,6 +93,5 @@ def reader(
             shares,
             report,
             base=base,
-            lora=updates,
         )
     show_trained(out, "reader", data, f"spanwise ask … --reader {out}", figures, json, digits=2)

@@ -29,13 +29,6 @@ AbsentOption = Annotated[
         "times. Kinds: article, figures, names. Default: article=0.33."
     ),
 ]
-LoraOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Train low-rank updates of this rank alone; written as an adapter (PEFT)."),
-]
-LoraAlphaOption = Annotated[
-    float | None, typer.Option(min=0.0, help="Updates count alpha / rank times. Default: twice the rank.")
-]
 EvaluationsOption = Annotated[
     int | None,
     typer.Option(

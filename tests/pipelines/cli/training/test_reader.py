@@ -6,7 +6,6 @@ import pytest
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from small_squad import small_squad, written
 
-from spanwise.models.lora import Lora
 from spanwise.models.training import Recipe, train
 from spanwise.pipelines.training import train_reader
 from spanwise.pipelines.training.record import write_record
@@ -32,7 +31,7 @@ def trainer(monkeypatch, tmp_path):
 def test_without_options_the_recipe_is_the_default_one(run, trainer):
     code, _, err = run("train", "reader", "--data", "train.json", "--out", "out")
     assert code == 0, err
-    chosen = {"base": "base", "lora": None}
+    chosen = {"base": "base"}
     assert trainer == [(1, ReaderRecipe(), None, "int8", "base", train_reader.ABSENT, chosen)]
 
 
@@ -59,15 +58,15 @@ def test_its_settings_are_handed_on(run, trainer):
     assert trainer[0][:6] == (1, recipe, 9, "int4", "builtin", shares)
 
 
-def test_base_adapter_and_patience_are_handed_on(run, trainer):
+def test_base_and_patience_are_handed_on(run, trainer):
     code, _, err = run(
-        *("train", "reader", "--data", "train.json", "--out", "out", "--base", "mine", "--lora", 8),
+        *("train", "reader", "--data", "train.json", "--out", "out", "--base", "mine"),
         *("--evaluations", 4, "--patience", 2),
     )
     assert code == 0, err
     loop = Recipe(evaluate_at=(0.25, 0.5, 0.75, 1.0), patience=2)
     assert trainer[0][1] == ReaderRecipe(loop)
-    assert trainer[0][6] == {"base": "mine", "lora": Lora(8, 16.0)}
+    assert trainer[0][6] == {"base": "mine"}
 
 
 def test_a_share_that_is_no_number_is_wrong_usage(run, trainer):
