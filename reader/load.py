@@ -149,9 +149,7 @@ def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
     max_length, stride = input_length(model, folder)
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
-    return SpanReader(
-        model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride
-    )
+    return SpanReader(model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride)
 
 
 def reader_fingerprint(name: str) -> str | None:
