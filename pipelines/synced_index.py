@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import SyncReport
+from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 from ..corpora.options import AS_GIVEN
 from ..corpora.options import ReadOptions as ReadOptions
@@ -23,7 +23,6 @@ from .generations import Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
 from .own_models import check_own_model
-from .progress import Report, silent
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class SyncedIndex(IndexSettings):
     def sync(
         self,
         vectors: bool = True,
-        report: Report = silent,
+        on_progress: ProgressCallback = no_progress,
         workers: int | None = None,
         retry: bool = False,
         options: ReadOptions = AS_GIVEN,
@@ -80,17 +79,17 @@ class SyncedIndex(IndexSettings):
 
         began = time.monotonic()
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
+        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, options)
         if not vectors:
             return outcome
-        n_both = self.sync_both(report)
+        n_both = self.sync_both(on_progress)
         if lacks_vectors(self.store, self.model):
-            sync_vectors(self.store, self.encoder, report)
-        self.store.approximate(self.recall, report=partial(report, "approximate"))
-        n_tokens = n_both + self.sync_tokens(report)
+            sync_vectors(self.store, self.encoder, on_progress)
+        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        n_tokens = n_both + self.sync_tokens(on_progress)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-    def sync_both(self, report: Report = silent) -> int:
+    def sync_both(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encodes the passages that lack dense vectors and tokens, if one go gives both; how many did."""
         from .sync import lacks_vectors
         from .token_sync import lacks_tokens, sync_both
@@ -101,18 +100,22 @@ class SyncedIndex(IndexSettings):
         from ..models.joint_encoder import joined
 
         joint = joined(self.encoder, self.token_encoder)
-        return sync_both(self.store, joint, self.colbert, report) if joint else 0
+        return sync_both(self.store, joint, self.colbert, on_progress) if joint else 0
 
-    def sync_tokens(self, report: Report = silent) -> int:
+    def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
         from .token_sync import lacks_tokens, sync_tokens
 
         if self.colbert is None or not lacks_tokens(self.store, self.colbert):
             return 0
-        return sync_tokens(self.store, self.token_encoder, self.colbert, report)
+        return sync_tokens(self.store, self.token_encoder, self.colbert, on_progress)
 
     def encode_for(
-        self, stages: Container[str], colbert: str, bits: int | None = None, report: Report = silent
+        self,
+        stages: Container[str],
+        colbert: str,
+        bits: int | None = None,
+        on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encodes what passages lack of what these stages search by; words must be there.
 
@@ -123,11 +126,11 @@ class SyncedIndex(IndexSettings):
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
         if "colbert" in stages and "dense" in stages:
-            self.sync_both(report)
+            self.sync_both(on_progress)
         if "dense" in stages:
-            sync_vectors(self.store, self.encoder, report)
+            sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:
-            self.sync_tokens(report)
+            self.sync_tokens(on_progress)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:

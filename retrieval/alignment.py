@@ -5,13 +5,12 @@ The passage's side is what is stored, compressed, so that the similarities add u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.types import Hit, Passage, TokenMatch
+from spanwise.types import Passage
 
 from ..index import Snapshot
 from ..index.rows import indexed_text
@@ -63,29 +62,10 @@ def check_alignable(retriever: str, pool: int = 1) -> None:
         )
 
 
-def aligned(question: str, hits: Sequence[Hit], snapshot: Snapshot, encoder: TokenEncoder) -> list[Hit]:
-    """The hits with their alignments: a match for each token vector of the question, in its order.
-
-    A passage without token vectors keeps an empty one. Of equal similarities the first token is taken.
-    """
-    [rows] = encoder.encode_questions([question])  # (m, dim)
-    asked = encoder.question_offsets(question)
-    stored = snapshot.stored_tokens(encoder.digest)
-    ids = np.array([hit.passage.id for hit in hits], np.int64)
-    known = ids[stored.rows_of(ids) >= 0]
-    decoded = dict(zip(known.tolist(), stored.decoded(known), strict=True))
-    return [
-        replace(hit, alignment=_matches(question, rows, asked, hit.passage, decoded[hit.passage.id], encoder))
-        if hit.passage.id in decoded
-        else hit
-        for hit in hits
-    ]
-
-
 def similarities(
     question: str, passage: Passage, snapshot: Snapshot, encoder: TokenEncoder
 ) -> TokenSimilarities | None:
-    """All that `aligned` takes the best of, for one passage; None for a passage without token vectors."""
+    """The similarities of one passage; None for a passage without token vectors."""
     stored = snapshot.stored_tokens(encoder.digest)
     ids = np.array([passage.id], np.int64)
     if stored.rows_of(ids)[0] < 0:
@@ -96,25 +76,6 @@ def similarities(
     text = indexed_text(passage)
     found = tuple(_token(passage, text, offsets) for offsets in encoder.passage_offsets(text))
     return TokenSimilarities(asked, found, rows @ tokens.T)
-
-
-def _matches(
-    question: str,
-    rows: NDArray[np.float32],
-    asked: Sequence[Offsets],
-    passage: Passage,
-    tokens: NDArray[np.float32],
-    encoder: TokenEncoder,
-) -> tuple[TokenMatch, ...]:
-    text = indexed_text(passage)
-    offsets = encoder.passage_offsets(text)
-    matrix = rows @ tokens.T  # (m, t)
-    found = []
-    for row, best in enumerate(matrix.argmax(axis=1).tolist()):
-        token = _token(passage, text, offsets[best])
-        place = (token.text, token.start, token.end)
-        found.append(TokenMatch(*_cut(question, asked[row]), *place, float(matrix[row, best])))
-    return tuple(found)
 
 
 def _token(passage: Passage, text: str, offsets: Offsets) -> Token:

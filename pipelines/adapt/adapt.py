@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanwise.errors import ModelMismatch
-from spanwise.types import RankingExample
+from spanwise.types import ProgressCallback, RankingExample, no_progress
 
 from ...corpora.collections.ranking_folder import (
     is_ranking_folder,
@@ -30,7 +30,6 @@ from ...corpora.collections.ranking_folder import (
 )
 from ...index.snapshot import Snapshot
 from ...models.locate import BUILTIN, is_student
-from ..progress import Report, silent
 from .adaptation import Adaptation, adaptation_record, is_better
 from .install import install
 from .lists import ListMaker
@@ -52,7 +51,7 @@ TRAINING, VALIDATION = "training", "validation"
 def adapt(
     library: Library,
     recipe: AdaptRecipe | None = None,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     teaching: Teaching | None = None,
 ) -> Adaptation:
     """Adapts the index's model of token vectors, or the built-in one where it keeps none.
@@ -108,7 +107,11 @@ def _retrievers(library: Library) -> list[Retriever]:
 
 
 def _mine(
-    snapshot: Snapshot, retrievers: Sequence[Retriever], questions: Questions, folder: Path, report: Report
+    snapshot: Snapshot,
+    retrievers: Sequence[Retriever],
+    questions: Questions,
+    folder: Path,
+    report: ProgressCallback,
 ) -> None:
     """Writes the lists of training and of validation, unless that was done before."""
     documents = questions.documents
@@ -122,12 +125,12 @@ def _mine(
             write_ranking_folder(folder / name, maker.lists(asked, partial(_tell, report, len(asked))))
 
 
-def _tell(report: Report, total: int, done: int) -> None:
+def _tell(report: ProgressCallback, total: int, done: int) -> None:
     report("mined", done, total)
 
 
 def _scored(
-    teacher: Scorer, teaching: Teaching, recipe: AdaptRecipe, work: Path, report: Report
+    teacher: Scorer, teaching: Teaching, recipe: AdaptRecipe, work: Path, report: ProgressCallback
 ) -> tuple[list[RankingExample], list[RankingExample]]:
     """The lists with scores: those to learn from, which the teacher agrees with, and all to choose by."""
     scored = []
@@ -142,7 +145,7 @@ def _compared(
     questions: Sequence[MadeQuestion],
     passages: Sequence[int],
     models: tuple[str, str],
-    report: Report,
+    report: ProgressCallback,
 ) -> list[Comparison]:
     """What the second model does better than the first."""
     from ...models.token_encoder import load_token_encoder

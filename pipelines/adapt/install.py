@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanwise.errors import ModelMismatch
+from spanwise.types import ProgressCallback, no_progress
 
 from ...index.atomic import make_folder, publish, sync_directory
 from ...index.faults import named_faults
 from ..colbert_setting import ColbertSetting
 from ..own_models import UNFINISHED, check_own_model, own_folder, placed, portable, remove_others
-from ..progress import Report, silent
 from ..token_sync import switch_tokens
 from .history import Installed, before_of, history_of, history_setting, in_use, used_models
 
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _MODEL_FILES = (".json", ".safetensors", ".txt", ".md")
 
 
-def install(library: Library, model: Path, figures: Mapping[str, Any], report: Report = silent) -> str:
+def install(
+    library: Library, model: Path, figures: Mapping[str, Any], report: ProgressCallback = no_progress
+) -> str:
     """Takes the model of a folder for the token vectors of the index; its digest."""
     from ...models.token_models import token_model_digest
 
@@ -47,7 +49,7 @@ def install(library: Library, model: Path, figures: Mapping[str, Any], report: R
     return digest
 
 
-def undo(library: Library, report: Report = silent) -> ColbertSetting | None:
+def undo(library: Library, report: ProgressCallback = no_progress) -> ColbertSetting | None:
     """Goes back to the model before the last adaptation and encodes all passages by it; that setting.
 
     ModelMismatch when the index is not searched by an adapted model.
@@ -63,7 +65,7 @@ def undo(library: Library, report: Report = silent) -> ColbertSetting | None:
 
 
 def _switch(
-    library: Library, setting: ColbertSetting | None, history: list[Installed], report: Report
+    library: Library, setting: ColbertSetting | None, history: list[Installed], report: ProgressCallback
 ) -> None:
     from ...models.token_encoder import load_token_encoder
 

@@ -16,13 +16,12 @@ from itertools import chain, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.types import Document, Passage
+from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import Analyzer
 from ...index.live_postings import LivePostings
 from ...index.snapshot import Snapshot
-from ..progress import Report, silent
 from .cloze import cloze
 from .definition import definition
 from .headings import heading_questions
@@ -57,7 +56,7 @@ class Questions:
 
 
 def make_questions(
-    snapshot: Snapshot, analyzer: Analyzer, wanted: int, seed: int, report: Report = silent
+    snapshot: Snapshot, analyzer: Analyzer, wanted: int, seed: int, report: ProgressCallback = no_progress
 ) -> Questions:
     """At most `wanted` questions; a fifth of them, and of the documents, is held back to measure with."""
     if wanted < 1:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...eval.reciprocal_rank import reciprocal_rank
 from ...eval.significance.comparison import Comparison, compare
 from ...eval.significance.pairing import Asked, Scored, pair
 from ...index.rows import indexed_text
 from ...index.snapshot import Snapshot
 from ...retrieval.protocol import TokenEncoder
-from ..progress import Report, silent
 from .made_question import MadeQuestion
 
 RECALL, MRR = "recall@1", "mrr@10"
@@ -45,7 +46,7 @@ def measure(
     questions: Sequence[MadeQuestion],
     snapshot: Snapshot,
     passage_ids: Sequence[int],
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
 ) -> Measured:
     """For each question, by its place in the list, `recall@1` and `mrr@10`; any passage that answers counts.
 
@@ -77,7 +78,7 @@ def _scores(
     texts: Sequence[str],
     snapshot: Snapshot,
     passage_ids: Sequence[int],
-    report: Report,
+    report: ProgressCallback,
 ) -> NDArray[np.float32]:
     """(questions, passages): the MaxSim of each with each."""
     queries = encoder.encode_questions(texts)
@@ -92,7 +93,7 @@ def _scores(
 
 
 def _encoded(
-    encoder: TokenEncoder, snapshot: Snapshot, passage_ids: Sequence[int], report: Report
+    encoder: TokenEncoder, snapshot: Snapshot, passage_ids: Sequence[int], report: ProgressCallback
 ) -> Iterator[tuple[int, NDArray[np.float32], NDArray[np.int64]]]:
     """A few passages at a time: the place of the first, their vectors, and how many each has."""
     for at in range(0, len(passage_ids), _ENCODED):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..progress import Report, silent
+from spanwise.types import ProgressCallback, no_progress
 
 if TYPE_CHECKING:
     from ..colbert_setting import ColbertSetting
@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from .recipe import AdaptRecipe
 
 
-def adapted(library: Library, recipe: AdaptRecipe | None = None, report: Report = silent) -> Adaptation:
+def adapted(
+    library: Library, recipe: AdaptRecipe | None = None, report: ProgressCallback = no_progress
+) -> Adaptation:
     """Trains the model of token vectors on the documents; the index takes it only when it is better."""
     from .adapt import adapt
 
     return adapt(library, recipe, report)
 
 
-def undone(library: Library, report: Report = silent) -> ColbertSetting | None:
+def undone(library: Library, report: ProgressCallback = no_progress) -> ColbertSetting | None:
     """Goes back to the model of token vectors before the last adaptation, and encodes by it again."""
     from .install import undo
 

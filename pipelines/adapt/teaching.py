@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spanwise.types import RankingExample
+from spanwise.types import ProgressCallback, RankingExample
 
 from ...retrieval.protocol import Scorer
-from ..progress import Report
 from .recipe import LEARNED, AdaptRecipe
 
-Score = Callable[[Sequence[RankingExample], Scorer, Path, Report], object]
-Train = Callable[[Sequence[RankingExample], Sequence[RankingExample], Path, AdaptRecipe, str, Report], object]
+Score = Callable[[Sequence[RankingExample], Scorer, Path, ProgressCallback], object]
+Train = Callable[
+    [Sequence[RankingExample], Sequence[RankingExample], Path, AdaptRecipe, str, ProgressCallback], object
+]
 
 
 def load_teacher(name: str) -> Scorer:
@@ -25,7 +26,7 @@ def load_teacher(name: str) -> Scorer:
     return teacher
 
 
-def score(examples: Sequence[RankingExample], teacher: Scorer, out: Path, report: Report) -> object:
+def score(examples: Sequence[RankingExample], teacher: Scorer, out: Path, report: ProgressCallback) -> object:
     """Writes the lists with the teacher's scores to a folder; goes on where it was interrupted."""
     from ..training.score import score_lists
 
@@ -38,7 +39,7 @@ def train(
     out: Path,
     recipe: AdaptRecipe,
     start: str,
-    report: Report,
+    report: ProgressCallback,
 ) -> object:
     """Trains the student of tokens from `start` on, into `out`; goes on where it was interrupted."""
     from ...models.training import Recipe

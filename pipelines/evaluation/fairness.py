@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
-from spanwise.types import ScoredSpan
+from spanwise.types import ProgressCallback, ScoredSpan, no_progress
 
 from ...corpora.squad import read_squad
 from ...eval.fairness.name_groups import NAME_GROUPS, NameGroup
@@ -24,7 +24,6 @@ from ...eval.squad_normalize import normalize_answer
 from ...models.locate import file_sha256
 from ...reader.protocol import Reader
 from ..candidates import margin
-from ..progress import Report, silent
 from .fairness_figures import ORIGINAL, UNMOVED, group_differences, group_figures
 from .fairness_questions import NamedQuestion, about_group, named_questions
 from .result_folder import ResultFolder
@@ -40,7 +39,7 @@ def evaluate_fairness(
     system: str = "builtin",
     limit: int | None = None,
     seed: int = 0,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     groups: Sequence[NameGroup] = NAME_GROUPS,
 ) -> dict[str, Any]:
     """`questions`, the figures of each of the `groups`, and `between` them each paired difference.
@@ -82,7 +81,7 @@ class _Asker:
     def __init__(self, reader: Reader, version: str, named: Sequence[NamedQuestion], seed: int) -> None:
         self.reader, self.version, self.named, self.seed = reader, version, named, seed
 
-    def ask(self, group: NameGroup | None, results: ResultFolder, report: Report) -> None:
+    def ask(self, group: NameGroup | None, results: ResultFolder, report: ProgressCallback) -> None:
         """Keeps a record of each question that there is none of yet."""
         name = group.name if group else ORIGINAL
         done = results.done(name)

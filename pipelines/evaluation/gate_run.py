@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...corpora.collections import Collection
 from ...eval.question_set import FolderQuestion
 from ...eval.ranking.measures import parse_measure
 from ..default_retriever import DEFAULT_RETRIEVER
 from ..library import Library
-from ..progress import Report, silent
 from ..question_files import read_questions
 from .folder import evaluate_folder, unindexed_documents
 from .result_folder import ResultFolder
@@ -50,7 +51,7 @@ def answer_questions(
     questions: Sequence[FolderQuestion],
     out: Path,
     present: Present,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
 ) -> list[str]:
     """Keeps in the result folder `out` how the questions are answered; returns what is odd, a line each."""
     options = (present.retriever, present.reader, present.k, present.threshold)
@@ -67,7 +68,7 @@ def rank_documents_of(
     present: Present,
     measures: Sequence[str] = (),
     index: Path | None = None,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
 ) -> None:
     """Keeps in the result folder `out` how the judged queries are ranked, as `eval retrieval` does.
 

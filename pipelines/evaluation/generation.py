@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import fmean
 
 from spanwise.errors import DataMalformed
+from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.predictions import read_predictions
 from ...eval.question_record import QuestionRecord
@@ -22,7 +23,6 @@ from ...eval.text.generated_texts import GeneratedText, read_generated_texts
 from ...eval.text.rouge import Rouge, rouge
 from ...index.analysis import Analyzer
 from ...models.locate import file_sha256
-from ..progress import Report, silent
 from ..summarizing.marks import without_marks
 from ..support_check import checker
 from .grounding import Grounded, canary_rate, ground, grounding_figures, noticed_errors
@@ -132,7 +132,7 @@ def evaluate_generation(
     out: Path,
     predictions: Path | None = None,
     stem: bool = False,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     tell: Tell = print,
 ) -> dict[str, float]:
     """The figures of a file of texts, whose records and figures are kept in the folder `out`.

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...eval.question_record import QuestionRecord
-from ..progress import Report, silent
 from .result_folder import METRICS, RECORDS, ResultFolder
 
 REPORT = "report.html"
 TOLD_EVERY = 500
 
 
-def write_report(results: ResultFolder, report: Report = silent) -> Path:
+def write_report(results: ResultFolder, report: ProgressCallback = no_progress) -> Path:
     """The page made of the folder's settings, records and figures, in place of one that was there.
 
     An evaluation that has not come to its end is shown as it stands, and the page says so.
@@ -34,7 +35,7 @@ def is_finished(results: ResultFolder) -> bool:
     return (results.path / METRICS).exists()
 
 
-def _told(results: ResultFolder, report: Report) -> Iterator[QuestionRecord]:
+def _told(results: ResultFolder, report: ProgressCallback) -> Iterator[QuestionRecord]:
     """The records, one by one, while it is told how many are done."""
     path = results.path / RECORDS
     total = 0

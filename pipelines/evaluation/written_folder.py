@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...eval.answer_match import contains_tokens
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.question_set import FolderQuestion
@@ -15,7 +17,6 @@ from ...eval.squad_normalize import answer_tokens
 from ...eval.text.distinct import distinct_n, repetition_n, words
 from ...eval.text.generated_texts import GeneratedText
 from ...index.analysis import Analyzer
-from ..progress import Report, silent
 from ..summarizing.marks import without_marks
 from ..summarizing.summary import cited
 from ..support_check import checker
@@ -42,7 +43,7 @@ def evaluate_written(
     strict: bool = False,
     k: int = 20,
     retriever: str | None = None,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
 ) -> dict[str, Any]:
     """The figures of summaries for questions, see `written_figures`; records are kept in the folder `out`.
 

@@ -37,7 +37,7 @@ def encoded(monkeypatch):
 
 
 def ranked(library, retriever):
-    found = library.search(QUESTION, retriever=retriever, group=False)
+    found = library.search(QUESTION, retriever=retriever, dedupe=False)
     return [(hit.passage.document_id, hit.passage.start) for hit in found], [hit.score for hit in found]
 
 
@@ -78,7 +78,7 @@ def test_an_interruption_loses_nothing(folder, encoded, monkeypatch):
 
     with spanwise.open(folder, model="dpr", colbert="builtin") as library:
         with pytest.raises(KeyboardInterrupt):
-            library.sync(report=stop)
+            library.sync(on_progress=stop)
         assert (library.missing_vectors(), library.missing_tokens()) == (1, 1)
         assert library.sync().encoded_tokens == 1
         assert len(set(encoded["both"])) == len(library.passages())

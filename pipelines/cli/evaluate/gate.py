@@ -10,7 +10,7 @@ import typer
 
 from ..arguments import (
     RETRIEVER,
-    GroupOption,
+    DedupeOption,
     IndexOption,
     JsonOption,
     RetrieverOption,
@@ -54,7 +54,7 @@ def gate(
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
-    group: GroupOption = True,
+    dedupe: DedupeOption = True,
     out: OutOption = None,
     split: Annotated[
         str | None, typer.Option(help="Which queries of a test collection.", show_default=False)
@@ -90,7 +90,7 @@ def gate(
     with kept(out) as place:
         if run is None:
             read_sources([baseline], truth, measures)  # what is wrong with it shows before minutes are spent
-            present = Present(retriever, reader, k, threshold, group)
+            present = Present(retriever, reader, k, threshold, dedupe)
             tell(_ask(asked, place, folder, index, present, measures))
         before, after = read_sources([baseline, run or place], truth, measures)
     if run is not None and asked is not None:
@@ -129,7 +129,7 @@ def _ask(
             return []
         with library_of(folder, index) as library:
             if folder is not None:
-                library.sync(report=report)
+                library.sync(on_progress=report)
             return answer_questions(library, asked, out, present, report)
 
 

@@ -77,7 +77,7 @@ def generation(
             writing_named(generator, preset, decoding, seconds, samples),
         )
         with kept(out) as place, open(folder, index) as library, progress() as report:
-            library.sync(report=report)
+            library.sync(on_progress=report)
             given = (length, writing, strict, k, retriever, report)
             figures = evaluate_written(library, asked, place, *given)
     else:

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from spanwise import __version__
+from spanwise.types import ProgressCallback, no_progress
 
-from ...progress import Report, silent
 from .comparisons import Comparison, Given
 from .corpus import Corpus, corpus_of
 from .data import Paragraphs
@@ -68,7 +68,7 @@ def evaluate_speed(
     paragraphs: Paragraphs,
     settings: Settings,
     out: Path | None = None,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     notice: Callable[[str], None] = lambda line: None,
 ) -> SpeedReport:
     """Measure each comparison; `notice` hears, as it happens, of each engine that is left out.
@@ -99,7 +99,7 @@ def evaluate_speed(
 class _Corpora:
     """The corpus of each comparison; vectors are computed once, and only when one asks for them."""
 
-    def __init__(self, paragraphs: Paragraphs, settings: Settings, report: Report) -> None:
+    def __init__(self, paragraphs: Paragraphs, settings: Settings, report: ProgressCallback) -> None:
         self._paragraphs, self._settings, self._report = paragraphs, settings, report
         self._with: dict[Given, Corpus] = {}
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...progress import Report, silent
+from spanwise.types import ProgressCallback, no_progress
+
 from .comparisons import Comparison
 from .corpus import Corpus
 from .process import EngineFailed, EngineProcess
@@ -67,7 +68,7 @@ def compare(
     corpus: Corpus,
     folder: Path,
     settings: Settings,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
 ) -> tuple[list[Row], list[LeftOut]]:
     """Our engine beside each peer that came through, and those that did not.
 
@@ -88,7 +89,9 @@ def compare(
     return rows, rounds.left_out
 
 
-def _measure(rounds: Rounds, corpus: Corpus, settings: Settings, report: Report) -> dict[Entrant, Measured]:
+def _measure(
+    rounds: Rounds, corpus: Corpus, settings: Settings, report: ProgressCallback
+) -> dict[Entrant, Measured]:
     comparison = rounds.comparison
     report(comparison.name, 0, settings.rounds)
     rounds.each(lambda process: process.wait_until_ready())

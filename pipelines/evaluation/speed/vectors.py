@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...progress import Report
+from spanwise.types import ProgressCallback
+
 from .corpus import Corpus
 from .tokens import Tokens
 
 
-def with_vectors(corpus: Corpus, report: Report) -> Corpus:
+def with_vectors(corpus: Corpus, report: ProgressCallback) -> Corpus:
     """The corpus with the base model's vectors of its passages and questions, on all processors."""
     from ....models.encoder import TextEncoder
 
@@ -20,7 +21,7 @@ def with_vectors(corpus: Corpus, report: Report) -> Corpus:
     return replace(corpus, vectors=passages, question_vectors=encoder.encode(corpus.questions))
 
 
-def with_tokens(corpus: Corpus, report: Report) -> Corpus:
+def with_tokens(corpus: Corpus, report: ProgressCallback) -> Corpus:
     """The corpus with the built-in late-interaction model's rows of its passages and questions."""
     from ....models.token_encoder import load_token_encoder
 
