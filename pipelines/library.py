@@ -7,7 +7,7 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from types import TracebackType
@@ -27,12 +27,10 @@ from spanwise.types import (
 
 from ..index.analysis import Analyzer
 from ..index.store import Store
-from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
 from .asking import ask, ask_many
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
-from .explaining.alignment import alignment
 from .explaining.methods import explain
 from .generations import Generation
 from .reranking import DEPTH, Reranking, reranking_of
@@ -43,10 +41,9 @@ from .synced_index import SyncedIndex
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
     from ..retrieval.encoders import Encoders
-    from ..retrieval.near_duplicates import Nearness
+    from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
-    from ..retrieval.sketch import Sketch
     from .ask import Asker
 
 PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
@@ -59,13 +56,10 @@ class Library(SyncedIndex):
     nothing changed that they depend on; see `answer_cache`. Threads may share it: one computes at a time.
     """
 
-    adapt = adapted
-    undo_adapt = undone
     search = search
     search_many = search_many
     ask = ask
     ask_many = ask_many
-    alignment = alignment
     explain = explain
     summarize = summarize
     summary_sentences = summary_sentences
@@ -74,7 +68,7 @@ class Library(SyncedIndex):
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)
         self._answers = AnswerCache(store, self._generations, self._cache)
-        self._sketch_of = lru_cache(PASSAGES)(self._sketched)
+        self._terms_of = lru_cache(PASSAGES)(self._terms)
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
@@ -112,11 +106,11 @@ class Library(SyncedIndex):
         """
         self._models.plugged.use_reader(name, reader)
 
-    def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
+    def grouping(self, retriever: Retriever, nearness: DuplicateRule | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
-        from ..retrieval.near_duplicates import GroupingRetriever
+        from ..retrieval.near_duplicates import DeduplicatingRetriever
 
-        return GroupingRetriever(retriever, self.analyzer, nearness, self._sketch_of)
+        return DeduplicatingRetriever(retriever, self.analyzer, nearness, self._terms_of)
 
     def scope(self, where: Filter) -> Scope:
         """How many documents and passages a filter leaves; none is no error.
@@ -212,7 +206,7 @@ class Library(SyncedIndex):
     ) -> Asker:
         from ..reader.builtin import load_calibration
         from ..reader.plugged import PluggedReader
-        from ..retrieval.near_duplicates import TO_READ
+        from ..retrieval.near_duplicates import READING_RULE
         from .ask import Asker
 
         loaded = self._models.any_reader(how.reader)
@@ -221,7 +215,7 @@ class Library(SyncedIndex):
             snapshot=generation.snapshot,
             postings=generation.snapshot.postings(),
             analyzer=generation.analyzer,
-            retriever=self.grouping(ranking, TO_READ) if how.dedupe else ranking,
+            retriever=self.grouping(ranking, READING_RULE) if how.dedupe else ranking,
             reader=loaded,
             vectorizer=self.encoder,
             calibration=load_calibration(how.reader, loaded.digest, ranking.name) if is_fitted else None,
@@ -241,10 +235,8 @@ class Library(SyncedIndex):
         """The analyzer, which no commit changes, with the words that it has seen."""
         return self.analyzer
 
-    def _sketched(self, text: str) -> Sketch:
-        from ..retrieval.sketch import sketch
-
-        return sketch(self._kept_analyzer.terms(text))
+    def _terms(self, text: str) -> Sequence[str]:
+        return self._kept_analyzer.terms(text)
 
     def _plain_encoder(self) -> Encoder:
         return self.encoder

@@ -8,7 +8,6 @@ from typing import Any
 
 from spanwise.types import Answer, Hit, Span, SyncReport
 
-from .adapt.adaptation import Adaptation, adaptation_record
 from .explaining.explanation import Explanation
 from .explaining.record import explanation_record
 from .records import answer_record, hit_record, span_record, sync_record
@@ -19,7 +18,7 @@ from .verification import Verification
 
 @singledispatch
 def record_of(result: object) -> dict[str, Any]:
-    """The record of an Answer, Hit, Span, Summary, Explanation, SyncReport, Adaptation, ….
+    """The record of an Answer, Hit, Span, Summary, Explanation, SyncReport, ….
 
     Offsets are code points. `ValueError` for what no verb prints.
     """
@@ -43,7 +42,6 @@ _RECORDS: dict[type, Callable[[Any], dict[str, Any]]] = {
     SyncReport: sync_record,
     Summary: summary_record,
     Explanation: _explained,
-    Adaptation: adaptation_record,
     Verification: _verified,
 }
 for _kind, _record in _RECORDS.items():

@@ -22,7 +22,6 @@ from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
-from .own_models import check_own_model
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -56,9 +55,7 @@ class SyncedIndex(IndexSettings):
                 f"no passage of {self.store.path} has token vectors yet; "
                 f"make them with: {self.sync_command} --colbert builtin"
             )
-        encoder = self._models.token_encoder(self.colbert.name)
-        check_own_model(self.colbert.name, self.store.path, encoder.digest)
-        return encoder
+        return self._models.token_encoder(self.colbert.name)
 
     def sync(
         self,
@@ -82,25 +79,11 @@ class SyncedIndex(IndexSettings):
         outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, options)
         if not vectors:
             return outcome
-        n_both = self.sync_both(on_progress)
         if lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, on_progress)
         self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
-        n_tokens = n_both + self.sync_tokens(on_progress)
+        n_tokens = self.sync_tokens(on_progress)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
-
-    def sync_both(self, on_progress: ProgressCallback = no_progress) -> int:
-        """Encodes the passages that lack dense vectors and tokens, if one go gives both; how many did."""
-        from .sync import lacks_vectors
-        from .token_sync import lacks_tokens, sync_both
-
-        wanted = self.colbert is not None and lacks_vectors(self.store, self.model)
-        if self.colbert is None or not (wanted and lacks_tokens(self.store, self.colbert)):
-            return 0
-        from ..models.joint_encoder import joined
-
-        joint = joined(self.encoder, self.token_encoder)
-        return sync_both(self.store, joint, self.colbert, on_progress) if joint else 0
 
     def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
@@ -125,8 +108,6 @@ class SyncedIndex(IndexSettings):
 
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
-        if "colbert" in stages and "dense" in stages:
-            self.sync_both(on_progress)
         if "dense" in stages:
             sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:

@@ -19,8 +19,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise import errors
-    from spanwise.pipelines.adapt.adaptation import Adaptation
-    from spanwise.pipelines.adapt.recipe import AdaptRecipe
     from spanwise.pipelines.evaluation import api as evaluation
     from spanwise.pipelines.explaining.explanation import Explanation
     from spanwise.pipelines.explaining.page import explanation_page
@@ -69,8 +67,6 @@ _NAMES = {
         "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ProgressCallback "
         "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span SyncReport UnknownWord"
     ),
-    "spanwise.pipelines.adapt.adaptation": "Adaptation",
-    "spanwise.pipelines.adapt.recipe": "AdaptRecipe",
     "spanwise.pipelines.explaining.explanation": "Explanation",
     "spanwise.pipelines.explaining.page": "explanation_page",
     "spanwise.pipelines.library": "Library",
@@ -88,8 +84,6 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "AdaptRecipe",
-    "Adaptation",
     "Answer",
     "AnswerSpan",
     "AskOptions",

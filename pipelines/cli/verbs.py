@@ -25,7 +25,6 @@ VERBS = {
     "verify": ("verify:verify", "spanwise verify --index notes"),
     "eval": ("evaluate:app", ""),
     "train": ("training:app", ""),
-    "adapt": ("adapt:adapt", "spanwise adapt notes --questions 2000"),
     "calibrate": ("calibrate:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
 }
 

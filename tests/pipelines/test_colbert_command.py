@@ -104,7 +104,7 @@ def test_none_drops_them(run, index, indexed):
 def test_status_tells_of_tokens(run, index, indexed):
     record = json.loads(run("status", *indexed, "--json")[1])
     colbert = record["colbert"]
-    assert list(colbert) == ["model", "bits", "pool", "passages", "missing", "tokens", "bytes", "adapted"]
+    assert list(colbert) == ["model", "bits", "pool", "passages", "missing", "tokens", "bytes"]
     assert (colbert["passages"], colbert["missing"]) == (record["passages"], 0)
     assert colbert["tokens"] > colbert["passages"]
     assert colbert["bytes"] == record["disk"]["tokens"] + record["disk"]["codebook"]

@@ -8,7 +8,6 @@ from word_encoder import WordEncoder
 from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build_retriever
-from spanwise.retrieval.alignment import check_alignable, similarities
 from spanwise.retrieval.colbert import colbert_retriever
 
 MILL = {
@@ -110,29 +109,3 @@ def test_a_search_is_confined_to_what_is_allowed(mill) -> None:
         among = snapshot.passage_ids_of(["inn.txt"])
         (hits,) = colbert_retriever(snapshot, WordEncoder()).search(["owl"], 5, among)
     assert [hit.passage.document_id for hit in hits] == ["inn.txt"]
-
-
-@pytest.mark.parametrize(
-    ("retriever", "pool", "says"), [("hybrid", 1, "bm25.colbert"), ("colbert", 2, "pool 1")]
-)
-def test_what_cannot_be_explained_is_refused(retriever, pool, says) -> None:
-    check_alignable("dense+colbert")
-    with pytest.raises(ValueError, match=says):
-        check_alignable(retriever, pool)
-
-
-def test_the_best_similarities_of_each_row_add_up_to_the_score(mill) -> None:
-    question = "who founded the mill?"
-    with mill.snapshot() as snapshot:
-        [hit, *_] = found(mill, question)
-        table = similarities(question, hit.passage, snapshot, WordEncoder())
-    assert table.matrix.shape == (len(table.question), len(table.tokens))
-    assert table.score == pytest.approx(hit.score, abs=1e-3)
-
-
-def test_a_passage_without_token_vectors_has_no_similarities(corpus_of) -> None:
-    corpus = corpus_of(MILL)
-    encode(corpus, only={"an owl lives there"})
-    with corpus.snapshot() as snapshot:
-        given = {p.text: similarities("owl", p, snapshot, WordEncoder()) for p in snapshot.all_passages()}
-    assert [text for text, table in given.items() if table is not None] == ["an owl lives there"]

@@ -22,7 +22,7 @@ def unit_rows(shape):
 
 def mark(one):
     compiles = "numba" in one.needs
-    slow = [pytest.mark.slow] if compiles or LOAD_A_MODEL & {*one.comparisons} else []
+    slow = [pytest.mark.reliability] if compiles or LOAD_A_MODEL & {*one.comparisons} else []
     return pytest.param(one, id=f"{one.name}: {one.comparisons[0]}", marks=slow)
 
 

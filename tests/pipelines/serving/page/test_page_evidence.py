@@ -8,7 +8,7 @@ import re
 import pytest
 from visited_page import Visit
 
-pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
+pytestmark = pytest.mark.reliability  # minutes for all of them, on a busy machine
 
 FOUNDER = "Who founded the mill on the river?"
 VALUES = """names => {
@@ -69,70 +69,6 @@ def test_the_evidence_of_a_declined_question_is_called_that_of_no_answer(visit):
     assert "Nothing was good enough to be an answer" in shown
     assert "passage of the words that came nearest" in shown
     assert "passage of the answer" not in shown
-
-
-def test_the_heat_map_has_a_row_a_token_and_frames_the_best(visit, site):
-    answer = site.post("api/ask", question=FOUNDER, alternatives=4)["answer"]
-    found = site.post("api/alignment", question=FOUNDER, passage=answer["passage"]["id"])
-    visit.ask(FOUNDER).page.click("#tab-evidence")
-    visit.page.wait_for_selector("#heat")
-    assert visit.page.locator("#heat tbody tr").count() == len(found["question"])
-    assert visit.page.locator("#heat thead th").count() == len(found["tokens"])
-    best = [
-        re.search(r"-?[\d.]+$", title)[0]
-        for title in (cell.get_attribute("title") for cell in visit.page.locator("#heat .best").all())
-    ]
-    assert best == [f"{max(row):.2f}" for row in found["similarities"]]
-    rows = visit.page.locator("#heat-table tbody tr td:last-child").all_text_contents()
-    assert rows == [f"{max(row):.4f}" for row in found["similarities"]]
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_map_of_many_tokens_scrolls_below_its_headings(browser, site, width, scheme):
-    visit = Visit(browser, site, viewport={"width": width, "height": 740}, color_scheme=scheme)
-    visit.page.route("**/api/alignment", lambda route: route.fulfill(json=made_alignment(48, 400)))
-    visit.open().ask(FOUNDER).page.click("#tab-evidence")
-    visit.page.wait_for_selector("#heat")
-    before = visit.page.evaluate(HEAT)
-    assert scrolled_by_a_key(visit)
-    visit.page.evaluate("document.querySelector('.heat-scroll').scrollTo(9e9, 9e9)")
-    after = visit.page.evaluate(HEAT)
-    assert before["page"] == after["page"] <= width
-    assert after["height"] <= 740
-    assert after["left"] > 400 * 19 - width  # the last token of the passage is in sight
-    assert after["top"] > 48 * 20 - 740
-    assert (after["question"], after["passage"], after["corner"]) == ([1, 1], [1, 1], before["corner"])
-    assert after["ground"] == before["ground"] != "rgba(0, 0, 0, 0)"  # what passes below is covered
-    visit.context.close()
-    assert visit.complaints == []
-
-
-def scrolled_by_a_key(visit) -> bool:
-    """A key that comes before the browser has drawn the box is lost, and is pressed again."""
-    visit.page.locator(".heat-scroll").focus()
-    for _ in range(50):
-        visit.page.keyboard.press("ArrowRight")
-        visit.page.wait_for_timeout(100)
-        if visit.page.evaluate(HEAT)["left"] > 0:
-            return True
-    return False
-
-
-def made_alignment(n_question: int, n_passage: int) -> dict[str, object]:
-    """An alignment as the server gives it; the words are as long as the map shows."""
-    tokens = [{"text": "antidisestablishment", "start": at, "end": at + 1} for at in range(n_passage)]
-    rows = [[(i * j % 97) / 97 for j in range(n_passage)] for i in range(n_question)]
-    return {"question": tokens[:n_question], "tokens": tokens, "similarities": rows, "score": 1.0}
-
-
-def test_without_token_vectors_the_map_says_how_to_get_them(visit):
-    refused = {"error": {"type": "NoTokenVectors", "message": "this index keeps no token vectors"}}
-    visit.page.route("**/api/alignment", lambda route: route.fulfill(status=409, json=refused))
-    visit.ask(FOUNDER).page.click("#tab-evidence")
-    visit.page.wait_for_selector("#no-heat")
-    assert "keeps no token vectors" in visit.text("#no-heat")
-    visit.complaints[:] = [said for said in visit.complaints if "status of 409" not in said]
 
 
 def test_a_citation_of_a_summary_opens_its_place(visit, site):
