@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
-from ...eval.report.markup import element
+from .markup import element
 from .explanation import Explanation, TokenProbability, said_of
 from .weighed import Weighed
 

@@ -23,7 +23,6 @@ from ..adapt.dry_run import Planned, planned
 from ..calibration import Calibrated, calibrate, keep_calibration
 from .examples import open_examples, open_ranking_data, write_examples
 from .leaks import Leaks
-from .loss_curve import write_loss_curve
 from .mine import mine_examples, mine_squad
 from .score import Scored, score_lists
 from .train_cross_encoder import train_cross_encoder
@@ -55,5 +54,4 @@ __all__ = [
     "train_reader",
     "train_student",
     "write_examples",
-    "write_loss_curve",
 ]

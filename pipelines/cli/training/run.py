@@ -31,8 +31,8 @@ def read_lists(path: Path, split: str | None = None) -> list[RankingExample]:
 
 @contextmanager
 def told_run(out: Path) -> Iterator[Callable[[Progress], None]]:
-    """A reporter of steps; at the end, and at Ctrl-C, says how the loss went, which `out/loss.svg` shows."""
-    from ...training.loss_curve import RUN, loss_line, write_loss_curve
+    """A reporter of steps; at the end, and at Ctrl-C, says how the loss went."""
+    from ...training.loss_curve import RUN, loss_line
 
     try:
         with progress() as report:
@@ -40,7 +40,6 @@ def told_run(out: Path) -> Iterator[Callable[[Progress], None]]:
     except KeyboardInterrupt:
         if any((out / RUN).glob("checkpoint.*")):
             say(f"{loss_line(out)}; kept in {out / RUN}")
-            write_loss_curve(out)
         raise
     say(loss_line(out))
 
