@@ -83,25 +83,11 @@ class SyncedIndex(IndexSettings):
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
         if not vectors:
             return outcome
-        n_both = self.sync_both(report)
         if lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, report)
         self.store.approximate(self.recall, report=partial(report, "approximate"))
-        n_tokens = n_both + self.sync_tokens(report)
+        n_tokens = self.sync_tokens(report)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
-
-    def sync_both(self, report: Report = silent) -> int:
-        """Encodes the passages that lack dense vectors and tokens, if one go gives both; how many did."""
-        from .sync import lacks_vectors
-        from .token_sync import lacks_tokens, sync_both
-
-        wanted = self.colbert is not None and lacks_vectors(self.store, self.model)
-        if self.colbert is None or not (wanted and lacks_tokens(self.store, self.colbert)):
-            return 0
-        from ..models.joint_encoder import joined
-
-        joint = joined(self.encoder, self.token_encoder)
-        return sync_both(self.store, joint, self.colbert, report) if joint else 0
 
     def sync_tokens(self, report: Report = silent) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
@@ -122,8 +108,6 @@ class SyncedIndex(IndexSettings):
 
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
-        if "colbert" in stages and "dense" in stages:
-            self.sync_both(report)
         if "dense" in stages:
             sync_vectors(self.store, self.encoder, report)
         if "colbert" in stages:

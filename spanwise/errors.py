@@ -22,7 +22,6 @@ SpanwiseError
 ├── PluginFailed            a plug-in cannot be loaded, clashes, or does not keep its contract
 ├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
-├── WorkerFailed            a process that computes on one of several devices failed or ended
 ├── GenerationFailed        a generator failed before its text was whole
 ├── ExtraMissing            what is asked for needs packages of an extra that is not installed
 └── OutOfMemory             one item alone does not fit into the device's memory
@@ -120,10 +119,6 @@ class OcrNotFound(SpanwiseError):
 
 class StorageFull(SpanwiseError):
     """The disk is full; the last commit is intact."""
-
-
-class WorkerFailed(SpanwiseError):
-    """A process that computes on one of several devices failed or ended; the message says which and how."""
 
 
 class GenerationFailed(SpanwiseError):

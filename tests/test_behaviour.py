@@ -28,8 +28,8 @@ MOVED = 1  # places of a ranking that may differ: two scores can be nearly equal
 N_SQUAD = 200
 PROMISED = {  # the keys that programs may rely on
     "index": "passages added unchanged rejected",
-    "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence answer.page "
-    "answer.line answer.passage.id answer.passage.start answer.passage.end answer.passage.text alternatives "
+    "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence "
+    "answer.page answer.line answer.passage.id answer.passage.start answer.passage.end answer.passage.text alternatives "
     "searched",
     "declined": "answer searched",
     "search": "hits.document hits.start hits.end hits.score hits.rank",

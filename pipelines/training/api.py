@@ -13,7 +13,6 @@ adapt                 `Library.adapt` with an AdaptRecipe; planned says beforeha
 from __future__ import annotations
 
 from ...corpora.squad import read_squad
-from ...models.lora import Lora
 from ...models.training import Recipe
 from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
@@ -33,7 +32,6 @@ __all__ = [
     "Calibrated",
     "CrossEncoderRecipe",
     "Leaks",
-    "Lora",
     "Mining",
     "Planned",
     "ReaderRecipe",

@@ -33,7 +33,6 @@ ABOUT: Mapping[Trained, tuple[str, str]] = {
 }
 STORED = {
     "differences": f"The weights are differences from the base, sha256 `{BASE_SHA256}`.",
-    "adapter": "The weights are low-rank updates of `{base}` and a head, in the files of PEFT.",
     "whole": "The weights are all there, in the files of transformers; training began with `{base}`.",
 }
 

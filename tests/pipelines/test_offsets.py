@@ -78,7 +78,7 @@ def test_answers_quote_their_document(reader, name, texts):
     check(reader, name, texts)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", MAKERS)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
 @given(texts=TEXTS)

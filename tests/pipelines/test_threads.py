@@ -43,7 +43,7 @@ def test_threads_get_right_results_while_the_index_is_synced(folder, library, mo
     assert library.search("gate", k=1, retriever="bm25")[0].passage.document_id == "gate.txt"
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_threads_and_a_sync_share_the_encoder(folder, library):
     library.sync()
     stop = threading.Event()

@@ -74,7 +74,7 @@ def peaks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_malformed_files_cost_themselves_alone(
     tmp_path: Path, record: Callable[[str, str, str], None], nightly: bool, peaks: list[int]

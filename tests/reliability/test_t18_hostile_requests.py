@@ -87,7 +87,7 @@ def test_chunks_that_go_on_for_ever_are_cut_off(server: Served) -> None:
         assert status_of(response) == 408
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_the_health_check_is_quick_beside_all_of_them(server: Served, record) -> None:
     took = list[float]()
 

@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "measure_serving.py"
 CLIENTS, GROWTH = 200, 0.05
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_two_hundred_clients_hear_nothing_but_answers_and_come_again(memory, record, nightly) -> None:
     (memory / "notes").mkdir()
     for number in range(200):

@@ -36,7 +36,7 @@ N_READ, K_READ = 16, 4  # questions and passages of the small form, for what tak
 K_FULL = 10
 MARKUP = re.compile(r"https?:\S+|!\[[^\]]*\]\S*|</?[a-zA-Z][^>]*>")
 Record = Callable[[str, str, str], None]
-pytestmark = pytest.mark.stress
+pytestmark = pytest.mark.reliability
 
 
 @dataclass

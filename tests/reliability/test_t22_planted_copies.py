@@ -60,7 +60,7 @@ def places(library: Library, questions: list[str], retriever: str, group: bool) 
     ]
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("retriever", RETRIEVERS)
 def test_t22_planted_copies_take_one_place(
     retriever: str, poisoned: Library, questions: list[str], record: Callable[[str, str, str], None]
@@ -83,7 +83,7 @@ def cited_places(
     return len(summary.citations), len(planted), len({one.span.document_id for one in planted})
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("copied", [False, True], ids=["chosen", "copied"])
 def test_t22_a_summary_cites_one_planted_copy(
     copied: bool, poisoned: Library, questions: list[str], record: Callable[[str, str, str], None]

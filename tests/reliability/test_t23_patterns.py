@@ -177,7 +177,7 @@ def faults(pattern: Pattern, how: set[str], n: int = N) -> Iterator[str]:
                 yield f"{method} grows {times:.1f} times on {short[:20]!r}…"
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_t23_no_pattern_is_slow(record: Callable[[str, str, str], None]) -> None:
     found = patterns()
     assert len(found) >= 100
@@ -221,7 +221,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_t23_any_question_is_answered_or_refused_in_time(
     sample: Library, nightly: bool, record: Callable[[str, str, str], None]
 ) -> None:

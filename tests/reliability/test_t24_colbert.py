@@ -243,7 +243,7 @@ def test_a_short_life_ranks_like_a_fresh_index(memory, monkeypatch) -> None:
     live(8, 1, 4, memory, monkeypatch)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("bits", [2, 4, 8])
 def test_any_life_ranks_like_a_fresh_index(memory, record, nightly, monkeypatch, bits) -> None:
     lives, steps = (300, 30) if nightly else (2, 8)
@@ -251,7 +251,7 @@ def test_any_life_ranks_like_a_fresh_index(memory, record, nightly, monkeypatch,
     record("T24", f"lives of a folder with tokens of {bits} bits", f"{lives} of up to {steps} steps")
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_sync_of_tokens_killed_at_every_change_leaves_a_usable_index(memory, record) -> None:
     folder, index, before = memory / "notes", memory / "index", memory / "before"
     folder.mkdir()

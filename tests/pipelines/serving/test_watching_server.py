@@ -82,7 +82,7 @@ def test_a_document_that_is_added_is_found_without_a_restart(index, folder):
         assert watchers(index) == []
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_folder_without_an_index_is_indexed_and_served(folder, tmp_path, encoder_folder):
     with spanwise.open(folder, index=tmp_path / "index", model=encoder_folder):
         pass  # as `spanwise serve FOLDER` makes it
@@ -90,7 +90,7 @@ def test_a_folder_without_an_index_is_indexed_and_served(folder, tmp_path, encod
         until(lambda: finds(server, "mill"), server)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
 def test_a_server_that_ends_leaves_nobody_behind(index, folder, end):
     """Nor anything in the way: the index can be written to afterwards."""
@@ -111,7 +111,7 @@ def test_a_server_that_ends_leaves_nobody_behind(index, folder, end):
         assert library.store.verify() == []
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_a_server_that_ends_in_the_middle_of_a_sync_leaves_the_index_whole(index, folder, end):
     for number in range(MANY):
@@ -128,7 +128,7 @@ def test_a_server_that_ends_in_the_middle_of_a_sync_leaves_the_index_whole(index
         assert library.store.verify() == []
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_server_that_is_killed_while_its_watch_starts_leaves_nobody_behind(index):
     with watching(index) as server:
         server.process.kill()
@@ -136,7 +136,7 @@ def test_a_server_that_is_killed_while_its_watch_starts_leaves_nobody_behind(ind
         until(lambda: watchers(index) == [], server)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_another_writer_is_told_and_waited_for(index, folder):
     with watching(index) as server:
         until(lambda: "watching; Ctrl-C" in server.log, server)
@@ -150,7 +150,7 @@ def test_another_writer_is_told_and_waited_for(index, folder):
         assert server.log.count("is being written by process") == 1
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_second_writer_enters_beside_a_watch(index, folder):
     with watching(index) as server, spanwise.open_index(index) as library:
         until(lambda: "watching; Ctrl-C" in server.log, server)
@@ -158,7 +158,7 @@ def test_a_second_writer_enters_beside_a_watch(index, folder):
         assert watching_of(server) == "running"
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_watch_that_dies_is_told_and_comes_back_while_the_server_answers(index, folder):
     with watching(index) as server:
         until(lambda: "watching; Ctrl-C" in server.log, server)
@@ -170,7 +170,7 @@ def test_a_watch_that_dies_is_told_and_comes_back_while_the_server_answers(index
         assert server.log.count("ended: killed by signal 9; what was committed goes on being served") == 1
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_folder_that_goes_is_told_without_its_path_and_waited_for(index, folder, tmp_path):
     with watching(index) as server:
         until(lambda: "watching; Ctrl-C" in server.log, server)
@@ -183,7 +183,7 @@ def test_a_folder_that_goes_is_told_without_its_path_and_waited_for(index, folde
         until(lambda: finds(server, "Xanthippe"), server)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_names_with_control_characters_do_not_reach_the_terminal(index, folder):
     (folder / "evil\x1b[2J.pdf").write_bytes(b"%PDF-1.4 no such thing")
     with watching(index) as server:

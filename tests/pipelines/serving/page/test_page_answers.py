@@ -6,7 +6,7 @@ from urllib.parse import unquote_plus
 
 import pytest
 
-pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
+pytestmark = pytest.mark.reliability  # minutes for all of them, on a busy machine
 
 FOUNDER = "Who founded the mill on the river?"
 FERRY_ON_MARS = "What did the ferry to Mars cost the Pope in dollars?"

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from made_files import pdf_of
 
-pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
+pytestmark = pytest.mark.reliability  # minutes for all of them, on a busy machine
 
 FOUNDER = "Who founded the mill on the river?"
 # Dark pixels of the picture in the first box, and in as large a piece some lines below it.

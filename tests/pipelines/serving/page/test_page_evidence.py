@@ -8,7 +8,7 @@ import re
 import pytest
 from visited_page import Visit
 
-pytestmark = pytest.mark.stress  # minutes for all of them, on a busy machine
+pytestmark = pytest.mark.reliability  # minutes for all of them, on a busy machine
 
 FOUNDER = "Who founded the mill on the river?"
 VALUES = """names => {
