@@ -41,7 +41,6 @@ VERBS = {
     "train scores": "training.open_examples, training.score_lists",
     "train colbert": "training.open_examples, training.train_student",
     "train convert": "training.open_examples, training.write_examples",
-    "adapt": "Library.adapt, Library.undo_adapt, AdaptRecipe, training.planned",
     "calibrate": "training.calibrate, training.keep_calibration",
 }
 INTRODUCTION = """# The Python API
@@ -83,10 +82,10 @@ GROUPS = {
         *("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch", "ReadOptions"),
     ),
     "Results": (
-        *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit", "TokenMatch"),
+        *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit"),
         *("Passage", "Span", "ScoredSpan", "Document", "Heading", "Label", "Scope", "Filter"),
         *("Summary", "SummarySentence", "Citation", "Explanation", "WhyNot"),
-        *("SyncReport", "Rejection", "Remark", "Adaptation", "AdaptRecipe", "Verification", "Finding"),
+        *("SyncReport", "Rejection", "Remark", "Verification", "Finding"),
     ),
     "Functions": (
         *("record_of", "explanation_page", "summary_markdown", "writing_of", "Writing", "verify", "checkup"),

@@ -1,4 +1,4 @@
-"""What `spanwise train`, `calibrate` and `adapt --dry-run` do, as functions: `spanwise.training`.
+"""What `spanwise train` and `calibrate` do, as functions: `spanwise.training`.
 
 train reader          read_squad and train_reader with a ReaderRecipe and Teachers
 train negatives       mine_squad or mine_examples with Mining; Leaks keeps evaluation texts out
@@ -7,7 +7,6 @@ train scores          score_lists
 train colbert         train_student with a StudentRecipe
 train convert         write_examples
 calibrate             read_squad, calibrate and keep_calibration
-adapt                 `Library.adapt` with an AdaptRecipe; planned says beforehand what it would do
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
-from ..adapt.dry_run import Planned, planned
 from ..calibration import Calibrated, calibrate, keep_calibration
 from .examples import open_examples, open_ranking_data, write_examples
 from .leaks import Leaks
@@ -33,7 +31,6 @@ __all__ = [
     "CrossEncoderRecipe",
     "Leaks",
     "Mining",
-    "Planned",
     "ReaderRecipe",
     "Recipe",
     "Scored",
@@ -45,7 +42,6 @@ __all__ = [
     "mine_squad",
     "open_examples",
     "open_ranking_data",
-    "planned",
     "read_squad",
     "score_lists",
     "train_cross_encoder",

@@ -1,4 +1,4 @@
-"""What a training leaves beside the weights: how they were made, and how the loss fell."""
+"""What a training leaves beside the weights: how they were made."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ...models.delta import Precision
 from ...models.locate import file_sha256
 from ...models.training_history import read_history
-from .loss_curve import RUN
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 RECORD = "training.json"
+RUN = "run"
 
 
 def write_record(
