@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import SyncReport
+from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 from ..corpora.options import AS_GIVEN
 from ..corpora.options import ReadOptions as ReadOptions
@@ -22,8 +22,6 @@ from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
-from .own_models import check_own_model
-from .progress import Report, silent
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -57,14 +55,12 @@ class SyncedIndex(IndexSettings):
                 f"no passage of {self.store.path} has token vectors yet; "
                 f"make them with: {self.sync_command} --colbert builtin"
             )
-        encoder = self._models.token_encoder(self.colbert.name)
-        check_own_model(self.colbert.name, self.store.path, encoder.digest)
-        return encoder
+        return self._models.token_encoder(self.colbert.name)
 
     def sync(
         self,
         vectors: bool = True,
-        report: Report = silent,
+        on_progress: ProgressCallback = no_progress,
         workers: int | None = None,
         retry: bool = False,
         options: ReadOptions = AS_GIVEN,
@@ -80,25 +76,29 @@ class SyncedIndex(IndexSettings):
 
         began = time.monotonic()
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
+        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, options)
         if not vectors:
             return outcome
         if lacks_vectors(self.store, self.model):
-            sync_vectors(self.store, self.encoder, report)
-        self.store.approximate(self.recall, report=partial(report, "approximate"))
-        n_tokens = self.sync_tokens(report)
+            sync_vectors(self.store, self.encoder, on_progress)
+        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        n_tokens = self.sync_tokens(on_progress)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-    def sync_tokens(self, report: Report = silent) -> int:
+    def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
         from .token_sync import lacks_tokens, sync_tokens
 
         if self.colbert is None or not lacks_tokens(self.store, self.colbert):
             return 0
-        return sync_tokens(self.store, self.token_encoder, self.colbert, report)
+        return sync_tokens(self.store, self.token_encoder, self.colbert, on_progress)
 
     def encode_for(
-        self, stages: Container[str], colbert: str, bits: int | None = None, report: Report = silent
+        self,
+        stages: Container[str],
+        colbert: str,
+        bits: int | None = None,
+        on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encodes what passages lack of what these stages search by; words must be there.
 
@@ -109,9 +109,9 @@ class SyncedIndex(IndexSettings):
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
         if "dense" in stages:
-            sync_vectors(self.store, self.encoder, report)
+            sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:
-            self.sync_tokens(report)
+            self.sync_tokens(on_progress)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
-from spanwise.types import Passage, ScoredSpan
+from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
 from ...corpora.gold_paragraphs import read_gold_paragraphs
 from ...corpora.squad import SquadDataset
@@ -24,7 +24,6 @@ from ...models.locate import file_sha256
 from ...reader.protocol import Reader
 from ..candidates import margin
 from ..paragraph_index import document_id_of
-from ..progress import Report, silent
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
@@ -118,7 +117,10 @@ def best_spans(reader: Reader, questions: Sequence[GoldQuestion]) -> list[Scored
 
 
 def predict(
-    reader: Reader, questions: Sequence[GoldQuestion], may_decline: bool, report: Report = silent
+    reader: Reader,
+    questions: Sequence[GoldQuestion],
+    may_decline: bool,
+    report: ProgressCallback = no_progress,
 ) -> dict[str, str]:
     """The reader's answer to each question on its gold paragraph; "" where the null score wins, if it may."""
     predictions: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What `spanwise train`, `calibrate` and `adapt --dry-run` do, as functions: `spanwise.training`.
+"""What `spanwise train` and `calibrate` do, as functions: `spanwise.training`.
 
 train reader          read_squad and train_reader with a ReaderRecipe
 train negatives       mine_squad or mine_examples with Mining; Leaks keeps evaluation texts out
@@ -7,7 +7,6 @@ train scores          score_lists
 train colbert         train_student with a StudentRecipe
 train convert         write_examples
 calibrate             read_squad, calibrate and keep_calibration
-adapt                 `Library.adapt` with an AdaptRecipe; planned says beforehand what it would do
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
-from ..adapt.dry_run import Planned, planned
 from ..calibration import Calibrated, calibrate, keep_calibration
 from .examples import open_examples, open_ranking_data, write_examples
 from .leaks import Leaks
-from .loss_curve import write_loss_curve
 from .mine import mine_examples, mine_squad
 from .score import Scored, score_lists
 from .train_cross_encoder import train_cross_encoder
@@ -34,7 +31,6 @@ __all__ = [
     "CrossEncoderRecipe",
     "Leaks",
     "Mining",
-    "Planned",
     "ReaderRecipe",
     "Recipe",
     "Scored",
@@ -45,12 +41,10 @@ __all__ = [
     "mine_squad",
     "open_examples",
     "open_ranking_data",
-    "planned",
     "read_squad",
     "score_lists",
     "train_cross_encoder",
     "train_reader",
     "train_student",
     "write_examples",
-    "write_loss_curve",
 ]

@@ -22,10 +22,9 @@ from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderExample, ReaderRecipe, fine_tune
 from ...reader.unanswerable import unanswerable
 from ..validation_split import split_articles
-from .loss_curve import RUN
 from .reader_quality import held_back_absent, reader_figures
 from .reader_start import BASE, FRESH, reader_start
-from .record import write_record
+from .record import RUN, write_record
 
 ABSENT: Mapping[str, float] = {"article": 0.33}  # unanswerable examples of each kind, for an answerable one
 VALIDATION_QUESTIONS = 1000
