@@ -17,7 +17,7 @@ from spanwise.models.training import Recipe
 from spanwise.pipelines.training.reader_start import reader_start
 from spanwise.pipelines.training.train_reader import train_reader
 from spanwise.pipelines.validation_split import is_validation
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.reader.training import ReaderRecipe
 from spanwise.types import Passage
 
