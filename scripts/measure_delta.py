@@ -27,7 +27,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from spanwise.corpora.collections.ranking_folder import read_ranking_folder
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.corpora.squad import read_squad
 from spanwise.models.checkpoint import read_checkpoint
 from spanwise.models.cross_encoder import CrossEncoder, PairScorer
@@ -119,7 +119,7 @@ def reading(data: Path, n: int) -> Callable[[Path], Figures]:
 
 def ranking(lists: Path, n: int) -> Callable[[Path], Figures]:
     """What ranks the lists by the cross-encoder in a folder."""
-    held_out = list(read_ranking_folder(lists))[:n]
+    held_out = list(read_ranking_examples(lists))[:n]
 
     def figures(folder: Path) -> Figures:
         trunk, added = tuned_trunk(folder / DELTA)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spanwise.corpora.collections.ranking_folder import write_ranking_folder
+from spanwise.corpora.ranking_examples import write_ranking_examples
 from spanwise.pipelines.adapt.recipe import AdaptRecipe
 from spanwise.pipelines.adapt.teaching import Teaching
 
@@ -62,7 +62,7 @@ def teaching(kind: str = "better", teacher: Agreeing | None = None, trained: lis
         scored = [
             replace(one, scores=tuple(map(float, found))) for one, found in zip(examples, scores, strict=True)
         ]
-        return write_ranking_folder(out, scored)
+        return write_ranking_examples(out, scored)
 
     def train(examples, held_out, out, recipe, start, report):
         if trained is not None:

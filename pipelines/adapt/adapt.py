@@ -23,11 +23,7 @@ from typing import TYPE_CHECKING, Any
 from spanwise.errors import ModelMismatch
 from spanwise.types import RankingExample
 
-from ...corpora.collections.ranking_folder import (
-    is_ranking_folder,
-    read_ranking_folder,
-    write_ranking_folder,
-)
+from ...corpora.ranking_examples import read_ranking_examples, write_ranking_examples
 from ...index.snapshot import Snapshot
 from ...models.locate import BUILTIN, is_student
 from ..progress import Report, silent
@@ -117,9 +113,9 @@ def _mine(
         (VALIDATION, questions.validation, documents.training + documents.validation),
     )
     for name, asked, among in parts:
-        if not is_ranking_folder(folder / name):
+        if not (folder / name / "lists.jsonl").is_file():
             maker = ListMaker(snapshot, retrievers, snapshot.passage_ids_of(among))
-            write_ranking_folder(folder / name, maker.lists(asked, partial(_tell, report, len(asked))))
+            write_ranking_examples(folder / name, maker.lists(asked, partial(_tell, report, len(asked))))
 
 
 def _tell(report: Report, total: int, done: int) -> None:
@@ -132,8 +128,8 @@ def _scored(
     """The lists with scores: those to learn from, which the teacher agrees with, and all to choose by."""
     scored = []
     for name in (TRAINING, VALIDATION):
-        teaching.score(list(read_ranking_folder(work / "mined" / name)), teacher, work / name, report)
-        scored.append(list(read_ranking_folder(work / name)))
+        teaching.score(list(read_ranking_examples(work / "mined" / name)), teacher, work / name, report)
+        scored.append(list(read_ranking_examples(work / name)))
     return list(consistent(scored[0], recipe.consistent)), scored[1]
 
 

@@ -3,7 +3,7 @@
 squad        evaluate_squad of a task of open_task and a reader of load_reader; evaluate_predictions;
              fitted_threshold
 open         run_open
-retrieval    RetrievalTest on a collection of open_collection; evaluate_runs of read_runs; write_collection
+retrieval    RetrievalTest on a collection of open_collection; evaluate_runs of read_runs
 folder       evaluate_retrievers with the questions of read_questions; unindexed_documents
 generation   evaluate_generation; evaluate_written for what a generator writes from a folder
 fairness     evaluate_fairness
@@ -26,7 +26,7 @@ from .junit import junit_xml
 from .open_run import run_open
 from .report import write_report
 from .result_folder import ResultFolder
-from .retrieval import RetrievalTest, open_collection, write_collection
+from .retrieval import RetrievalTest, open_collection
 from .run_file import evaluate_runs, read_runs, run_settings
 from .scored_files import read_sources, read_truth
 from .speed.comparisons import chosen
@@ -70,6 +70,5 @@ __all__ = [
     "run_settings",
     "told",
     "unindexed_documents",
-    "write_collection",
     "write_report",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...corpora.collections import Collection
+from ...corpora.beir import Collection
 from ...eval.question_set import FolderQuestion
 from ...eval.ranking.measures import parse_measure
 from ..default_retriever import DEFAULT_RETRIEVER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_collections import WRITERS
+from made_collections import write_beir_folder
 from made_cross_encoders import classifier
 from small_squad import small_squad, written
 
@@ -118,7 +118,7 @@ def test_a_missing_model_is_one_line(run, folder, no_builtin):
 
 
 def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     names = ("--retriever", "bm25", "--retriever", "bm25+rerank", "--rerank-model", scorer_folder)
     options = (*names, "--rerank-depth", 5, "--measures", "RR", "--out", "out", "--json")
     code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options)

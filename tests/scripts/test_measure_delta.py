@@ -10,14 +10,14 @@ import torch
 from made_students import changed_trunk, student
 from tiny_students import HELD_OUT, lists_of
 
-from spanwise.corpora.collections.ranking_folder import write_ranking_folder
+from spanwise.corpora.ranking_examples import write_ranking_examples
 from spanwise.models.stored_model import save_tuned
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "measure_delta.py"))
 
 
 def test_it_prints_a_row_for_each_precision(tmp_path, capsys):
-    write_ranking_folder(tmp_path / "lists", lists_of(HELD_OUT[:2]))
+    write_ranking_examples(tmp_path / "lists", lists_of(HELD_OUT[:2]))
     head = {"head.weight": torch.randn(1, 384), "head.bias": torch.zeros(1)}
     save_tuned(tmp_path / "weights", changed_trunk(), head, "bf16")
     arguments = [
@@ -36,7 +36,7 @@ def test_it_prints_a_row_for_each_precision(tmp_path, capsys):
 
 
 def test_a_student_is_measured_by_its_tokens_and_its_dense_heads(tmp_path, capsys):
-    write_ranking_folder(tmp_path / "lists", lists_of(HELD_OUT[:2]))
+    write_ranking_examples(tmp_path / "lists", lists_of(HELD_OUT[:2]))
     weights = student(tmp_path / "student", tuned=True) / "student.safetensors"
     SCRIPT["main"]([str(weights), "--lists", str(tmp_path / "lists"), "--precisions", "int4"])
     head, _, row = capsys.readouterr().out.splitlines()

@@ -120,7 +120,7 @@ def _ask(
     asked: Any, out: Path, folder: Path | None, index: Path | None, present: Any, measures: Sequence[str]
 ) -> list[str]:
     """The present system's answers, in `out`; the folder is synced first when it is named."""
-    from ....corpora.collections import Collection
+    from ....corpora.beir import Collection
     from ...evaluation.gate_run import answer_questions, rank_documents_of
 
     with progress() as report:

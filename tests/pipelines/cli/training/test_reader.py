@@ -7,7 +7,7 @@ from made_ranking import PLAIN
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from small_squad import small_squad, written
 
-from spanwise.corpora.collections.ranking_folder import write_ranking_folder
+from spanwise.corpora.ranking_examples import write_ranking_examples
 from spanwise.models.lora import Lora
 from spanwise.models.training import Recipe, train
 from spanwise.pipelines.training import train_reader
@@ -27,7 +27,7 @@ def trainer(monkeypatch, tmp_path):
         return evaluations
 
     monkeypatch.setattr(train_reader, "train_reader", small)
-    write_ranking_folder(tmp_path / "lists", PLAIN)
+    write_ranking_examples(tmp_path / "lists", PLAIN)
     written(tmp_path / "train.json", small_squad("1.1"))
     return called
 
