@@ -7,7 +7,7 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -17,12 +17,10 @@ from spanwise.types import Document, Filter, Passage, Scope, Span
 
 from ..index.analysis import Analyzer
 from ..index.store import Store
-from .adapt.methods import adapted, undone
 from .answer_cache import AnswerCache
 from .asking import ask, ask_each, ask_many
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
-from .explaining.alignment import alignment
 from .explaining.methods import explain
 from .generations import Generation
 from .progress import Report, silent
@@ -35,10 +33,9 @@ from .why_not.methods import lost
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
     from ..retrieval.encoders import Encoders
-    from ..retrieval.near_duplicates import Nearness
+    from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
-    from ..retrieval.sketch import Sketch
     from .ask import Asker
 
 PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
@@ -53,15 +50,12 @@ class Library(SyncedIndex):
 
     exact: bool = False
     """Set it to search every vector, also of a collection that is large enough for an approximate index."""
-    adapt = adapted
-    undo_adapt = undone
     search = search
     search_many = search_many
     search_each = search_each
     ask = ask
     ask_many = ask_many
     ask_each = ask_each
-    alignment = alignment
     explain = explain
     why_not = lost
     summarize = summarize
@@ -71,7 +65,7 @@ class Library(SyncedIndex):
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)
         self._answers = AnswerCache(store, self._generations, self._cache)
-        self._sketch_of = lru_cache(PASSAGES)(self._sketched)
+        self._terms_of = lru_cache(PASSAGES)(self._terms)
 
     def gaps(self) -> list[Span]:
         """The parts of documents that the window of an encoder did not reach, by document and place."""
@@ -109,11 +103,11 @@ class Library(SyncedIndex):
         """
         self._models.plugged.use_reader(name, reader)
 
-    def grouping(self, retriever: Retriever, nearness: Nearness | None = None) -> Retriever:
+    def grouping(self, retriever: Retriever, nearness: DuplicateRule | None = None) -> Retriever:
         """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
-        from ..retrieval.near_duplicates import GroupingRetriever
+        from ..retrieval.near_duplicates import DeduplicatingRetriever
 
-        return GroupingRetriever(retriever, self.analyzer, nearness, self._sketch_of)
+        return DeduplicatingRetriever(retriever, self.analyzer, nearness, self._terms_of)
 
     def scope(self, where: Filter) -> Scope:
         """How many documents and passages a filter leaves; none is no error.
@@ -218,7 +212,7 @@ class Library(SyncedIndex):
     ) -> Asker:
         from ..reader.builtin import load_calibration
         from ..reader.plugged import PluggedReader
-        from ..retrieval.near_duplicates import TO_READ
+        from ..retrieval.near_duplicates import READING_RULE
         from .ask import Asker
 
         loaded = self._models.any_reader(reader)
@@ -227,7 +221,7 @@ class Library(SyncedIndex):
             snapshot=generation.snapshot,
             postings=generation.snapshot.postings(),
             analyzer=generation.analyzer,
-            retriever=self.grouping(ranking, TO_READ) if group else ranking,
+            retriever=self.grouping(ranking, READING_RULE) if group else ranking,
             reader=loaded,
             vectorizer=self.encoder,
             calibration=load_calibration(reader, loaded.digest, ranking.name) if is_fitted else None,
@@ -246,10 +240,8 @@ class Library(SyncedIndex):
         """The analyzer, which no commit changes, with the words that it has seen."""
         return self.analyzer
 
-    def _sketched(self, text: str) -> Sketch:
-        from ..retrieval.sketch import sketch
-
-        return sketch(self._kept_analyzer.terms(text))
+    def _terms(self, text: str) -> Sequence[str]:
+        return self._kept_analyzer.terms(text)
 
     def _plain_encoder(self) -> Encoder:
         return self.encoder

@@ -9,7 +9,6 @@ from typing import Any
 
 from spanwise.types import Answer, Hit, Span, SyncReport
 
-from .adapt.adaptation import Adaptation, adaptation_record
 from .doctor.finding import Finding
 from .explaining.explanation import Explanation
 from .explaining.record import explanation_record
@@ -23,7 +22,7 @@ from .why_not.record import why_not_record
 
 @singledispatch
 def record_of(result: object) -> dict[str, Any]:
-    """The record of an Answer, Hit, Span, Summary, Explanation, WhyNot, SyncReport, Adaptation, Finding, ….
+    """The record of an Answer, Hit, Span, Summary, Explanation, WhyNot, SyncReport, Finding, ….
 
     Offsets are code points. `ValueError` for what no verb prints.
     """
@@ -52,7 +51,6 @@ _RECORDS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Summary: summary_record,
     Explanation: _explained,
     WhyNot: why_not_record,
-    Adaptation: adaptation_record,
     Verification: _verified,
     Finding: _found,
 }

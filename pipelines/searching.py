@@ -24,7 +24,6 @@ def search(
     retriever: str | None = None,
     group: bool = True,
     where: Filter | None = None,
-    explain: bool = False,
     rerank: str | None = None,
     rerank_depth: int = DEPTH,
     report: Report = silent,
@@ -32,13 +31,12 @@ def search(
     """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
 
     Without a `retriever` it is the default one of the index. `where` says which documents are searched;
-    then too there are `k` hits when so many passages match. With `explain` each hit says which of its
-    tokens each token of the question matched: `Hit.alignment`; that takes a retriever with a colbert
-    stage. `rerank` names a cross-encoder, which reads the best `rerank_depth` passages together with the
-    question and ranks them anew: "builtin", a folder, or name@revision. It takes milliseconds a passage;
-    `report` hears of its progress. "bm25+rerank" as the retriever says the same as "bm25" and "builtin".
+    then too there are `k` hits when so many passages match. `rerank` names a cross-encoder, which reads the
+    best `rerank_depth` passages together with the question and ranks them anew: "builtin", a folder, or
+    name@revision. It takes milliseconds a passage; `report` hears of its progress. "bm25+rerank" as the
+    retriever says the same as "bm25" and "builtin".
     """
-    given = (k, retriever, group, where, explain, rerank, rerank_depth, report)
+    given = (k, retriever, group, where, rerank, rerank_depth, report)
     return search_many(library, [question], *given)[0]
 
 
@@ -49,7 +47,6 @@ def search_many(
     retriever: str | None = None,
     group: bool = True,
     where: Filter | None = None,
-    explain: bool = False,
     rerank: str | None = None,
     rerank_depth: int = DEPTH,
     report: Report = silent,
@@ -63,11 +60,6 @@ def search_many(
         among = generation.selection(where).passage_ids if where else None
         return (library.grouping(ranking) if group else ranking).search(asked, k, among)
 
-    if explain:
-        from .explained import explained
-
-        pool = library.colbert.pool if library.colbert else 1
-        return explained(asked, below, pool, library._generations, compute, library._token_encoder)
     call = {"verb": "search", "k": k, "retriever": below, "group": group, "rerank": reranking}
     call |= {"where": where, "exact": library.exact}
     depends = partial(library._models.known_to_search, library.model, library.colbert, below, reranking)
@@ -81,13 +73,12 @@ def search_each(
     retriever: str | None = None,
     group: bool = True,
     where: Filter | None = None,
-    explain: bool = False,
     rerank: str | None = None,
     rerank_depth: int = DEPTH,
     report: Report = silent,
     at_once: int = 1,
 ) -> Generator[list[Hit], None, None]:
     """Yields the hits of each question, in order, as soon as they are there; see `search` and `ask_each`."""
-    given = (k, retriever, group, where, explain, rerank, rerank_depth, report)
+    given = (k, retriever, group, where, rerank, rerank_depth, report)
     for some in batches(questions, at_once):
         yield from search_many(library, some, *given)

@@ -20,7 +20,6 @@ from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
-from .own_models import check_own_model
 from .progress import Report, silent
 from .roots import list_roots
 
@@ -55,9 +54,7 @@ class SyncedIndex(IndexSettings):
                 f"no passage of {self.store.path} has token vectors yet; "
                 f"make them with: {self.sync_command} --colbert builtin"
             )
-        encoder = self._models.token_encoder(self.colbert.name)
-        check_own_model(self.colbert.name, self.store.path, encoder.digest)
-        return encoder
+        return self._models.token_encoder(self.colbert.name)
 
     def sync(
         self,
@@ -80,25 +77,11 @@ class SyncedIndex(IndexSettings):
         outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry)
         if not vectors:
             return outcome
-        n_both = self.sync_both(report)
         if lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, report)
         self.store.approximate(self.recall, report=partial(report, "approximate"))
-        n_tokens = n_both + self.sync_tokens(report)
+        n_tokens = self.sync_tokens(report)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
-
-    def sync_both(self, report: Report = silent) -> int:
-        """Encodes the passages that lack dense vectors and tokens, if one go gives both; how many did."""
-        from .sync import lacks_vectors
-        from .token_sync import lacks_tokens, sync_both
-
-        wanted = self.colbert is not None and lacks_vectors(self.store, self.model)
-        if self.colbert is None or not (wanted and lacks_tokens(self.store, self.colbert)):
-            return 0
-        from ..models.joint_encoder import joined
-
-        joint = joined(self.encoder, self.token_encoder)
-        return sync_both(self.store, joint, self.colbert, report) if joint else 0
 
     def sync_tokens(self, report: Report = silent) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
@@ -119,8 +102,6 @@ class SyncedIndex(IndexSettings):
 
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
-        if "colbert" in stages and "dense" in stages:
-            self.sync_both(report)
         if "dense" in stages:
             sync_vectors(self.store, self.encoder, report)
         if "colbert" in stages:

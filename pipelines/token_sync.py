@@ -24,7 +24,6 @@ from .colbert_setting import ColbertSetting
 from .progress import Report, silent
 
 if TYPE_CHECKING:
-    from ..models.joint_encoder import JointEncoder
     from ..retrieval.protocol import TokenEncoder
 
 PASSAGES_PER_COMMIT = 1_024
@@ -55,26 +54,6 @@ def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, re
             writer.commit()
         writer.commit()  # where passages of other models were all there was
     return len(work.missing)
-
-
-def sync_both(store: Store, encoder: JointEncoder, setting: ColbertSetting, report: Report = silent) -> int:
-    """Encodes the passages that have neither kind of vectors of these models; returns how many there were.
-
-    None are where a codebook has to be trained and other passages lack tokens, too: its sample is of all.
-    """
-    dense = encoder.dense_digest
-    with store.writer() as writer:
-        work = TokenWork.begin(store, writer, encoder.tokens.digest, setting, report)
-        with store.snapshot() as snapshot:
-            both = np.intersect1d(work.missing, snapshot.without_vectors(dense))
-        if work.begins and len(both) < len(work.missing):
-            return 0
-        for batch, texts in work.batches(both):
-            found, covered = encoder.encode_passages(texts, work.tell), encoder.covered(texts)
-            writer.put_vectors(dense, batch, found.dense, covered)
-            work.put(batch, found.tokens, found.lengths, covered)
-            writer.commit()
-    return len(both)
 
 
 def switch_tokens(

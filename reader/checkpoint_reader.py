@@ -13,15 +13,11 @@ from torch import nn
 
 from spanwise.errors import ModelRejected
 
-from ..models.checkpoint import weight_names
 from ..models.loaded_tower import n_positions
-from ..models.locate import file_sha256, is_adapter
-from ..models.peft_adapter import adapter_base, merge_adapter
+from ..models.locate import file_sha256
 from ..models.precision import pick_device
 from ..models.pretrained import (
-    SPAN_HEAD,
     check_vocabulary,
-    load_span_model,
     load_span_reader,
     load_tokenizer,
 )
@@ -34,32 +30,16 @@ LEAST_LENGTH = 2 * (MAX_QUESTION_TOKENS + MAX_CONTEXT_TOKENS)  # the rest is for
 
 
 def checkpoint_reader(folder: Path, device: str | None = None) -> SpanReader:
-    """The reader of a model folder that `find_model` has found; ModelRejected when it cannot be one.
-
-    An adapter is merged into its base.
-    """
-    base = adapter_base(folder) if is_adapter(folder) else folder
-    model = load_span_reader(folder) if base == folder else _adapted(folder, base)
-    tokenizer = load_tokenizer(base)
+    """The reader of a model folder that `find_model` has found; ModelRejected when it cannot be one."""
+    model, tokenizer = load_span_reader(folder), load_tokenizer(folder)
     check_vocabulary(tokenizer, model, folder)
     max_length, stride = input_length(model, folder)
-    files = [path for of in dict.fromkeys((base, folder)) for path in sorted(of.glob("*.safetensors"))]
-    weights = "".join(map(file_sha256, files))
+    weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
     reader = SpanReader(
         model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride
     )
     return declining(reader, folder)
-
-
-def _adapted(folder: Path, base: Path) -> nn.Module:
-    from ..models.training import own_memory
-
-    model = own_memory(load_span_model(base))
-    changed = merge_adapter(model, folder)
-    if not any(name.startswith(SPAN_HEAD) for name in (*changed, *weight_names(base))):
-        raise ModelRejected(f"{folder}: neither it nor its base {base} holds {SPAN_HEAD}weight")
-    return model.requires_grad_(False)
 
 
 def input_length(model: nn.Module, source: object) -> tuple[int, int]:

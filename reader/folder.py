@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from ..models.fingerprint import fingerprint
-from ..models.locate import base_folders, is_adapter, is_pinned
+from ..models.locate import base_folders, is_pinned
 
 BUILTIN = "builtin"
 DELTA = "reader.safetensors"
@@ -26,13 +26,10 @@ def reader_folder(name: str) -> Path:
 
 
 def reader_fingerprint(name: str) -> str | None:
-    """The fingerprint of a reader and of the base that it may be a difference from; see `fingerprint`.
-
-    None for an adapter, whose base may be anywhere.
-    """
+    """The fingerprint of a reader and of the base that it may be a difference from; see `fingerprint`."""
     folder = reader_folder(name)
     if folder.is_dir():
-        return None if is_adapter(folder) else fingerprint([folder, *base_folders()])
+        return fingerprint([folder, *base_folders()])
     return name if is_pinned(name) else None
 
 

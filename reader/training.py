@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..models.batching import token_budget_batches
-from ..models.lora import freeze_but_updates, has_updates
 from ..models.pair_template import SpecialTokens, special_tokens
 from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
 from ..models.trunk import taken_inputs
@@ -86,14 +85,13 @@ def fine_tune(
 ) -> list[dict[str, float]]:
     """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept.
 
-    `split` says where the sentences of a text are; without it there is no sentence head. With low-rank
-    updates these and the head alone are trained. `distil` adds what teachers say; `beside` as for
-    `models.training.train`.
+    `split` says where the sentences of a text are; without it there is no sentence head. `distil` adds what
+    teachers say; `beside` as for `models.training.train`.
     """
     sentence_weight = recipe.sentence_weight if split else 0.0
     if sentence_weight:
         add_sentence_head(model)
-    freeze_but_updates(model) if has_updates(model) else freeze_word_embeddings(model)
+    freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
     rows = training_rows(examples, tokenizer, special.count, recipe, split)

@@ -169,7 +169,7 @@ def main() -> int:
     for figure in found:
         sign = ">=" if figure.at_least else "<="
         print(
-            f"{figure.name:42} {figure.value:10,.0f}  {sign} {figure.limit:,}{'' if figure.is_kept else '  !'}"
+            f"{figure.name:41} {figure.value:9,.0f}  {sign} {figure.limit:,}{'' if figure.is_kept else '  !'}"
         )
     graph = imports()
     for group in cycles(graph):

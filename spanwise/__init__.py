@@ -19,8 +19,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise import errors
-    from spanwise.pipelines.adapt.adaptation import Adaptation
-    from spanwise.pipelines.adapt.recipe import AdaptRecipe
     from spanwise.pipelines.async_library import AsyncLibrary, open_async
     from spanwise.pipelines.doctor.checkup import checkup
     from spanwise.pipelines.doctor.finding import Finding
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
         ScoredSpan,
         Span,
         SyncReport,
-        TokenMatch,
         UnknownWord,
     )
 
@@ -69,10 +66,8 @@ _MODULES = {
 _NAMES = {
     "spanwise.types": (
         "Answer AnswerSpan Document Filter Heading Hit Label Passage QuestionWord RejectedSpan "
-        "Rejection Remark ScoredSpan Scope Span SyncReport TokenMatch UnknownWord"
+        "Rejection Remark ScoredSpan Scope Span SyncReport UnknownWord"
     ),
-    "spanwise.pipelines.adapt.adaptation": "Adaptation",
-    "spanwise.pipelines.adapt.recipe": "AdaptRecipe",
     "spanwise.pipelines.async_library": "AsyncLibrary open_async",
     "spanwise.pipelines.doctor.checkup": "checkup",
     "spanwise.pipelines.doctor.finding": "Finding",
@@ -94,8 +89,6 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "AdaptRecipe",
-    "Adaptation",
     "Answer",
     "AnswerSpan",
     "AsyncLibrary",
@@ -121,7 +114,6 @@ __all__ = [
     "Summary",
     "SummarySentence",
     "SyncReport",
-    "TokenMatch",
     "UnknownWord",
     "Verification",
     "Watch",

@@ -21,7 +21,6 @@ SpanwiseError
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
 ├── PluginFailed            a plug-in cannot be loaded, clashes, or does not keep its contract
 ├── StorageFull             the disk is full
-├── WorkerFailed            a process that computes on one of several devices failed or ended
 ├── GenerationFailed        a generator failed before its text was whole
 ├── ExtraMissing            what is asked for needs packages of an extra that is not installed
 └── OutOfMemory             one item alone does not fit into the device's memory
@@ -115,10 +114,6 @@ class PluginFailed(SpanwiseError):
 
 class StorageFull(SpanwiseError):
     """The disk is full; the last commit is intact."""
-
-
-class WorkerFailed(SpanwiseError):
-    """A process that computes on one of several devices failed or ended; the message says which and how."""
 
 
 class GenerationFailed(SpanwiseError):

@@ -71,31 +71,11 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenMatch:
-    """A token of a question, the token of a passage that is most similar to it, and their inner product.
-
-    `question_start` and `question_end` count code points of the question, `start` and `end` those of the
-    document. Both are -1 where there is no such place: for a marker of the model, whose words are empty, and
-    for words of the headings above the passage, which are searched with it.
-    """
-
-    question: str
-    question_start: int
-    question_end: int
-    text: str
-    start: int
-    end: int
-    similarity: float
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage found for a question. `rank` counts from 1; higher scores are better.
 
     Equal scores are ordered by (document id, start). `scores` holds the score of each stage by name.
-    `duplicates` are passages that say nearly the same and would have ranked below; best first. `alignment`,
-    when it was asked for, says what each token of the question matched: its similarities add up to the score
-    of the stage `colbert`.
+    `duplicates` are passages that say nearly the same and would have ranked below; best first.
     """
 
     passage: Passage
@@ -103,7 +83,6 @@ class Hit:
     rank: int
     scores: Mapping[str, float] = field(default_factory=dict)
     duplicates: tuple[Passage, ...] = ()
-    alignment: tuple[TokenMatch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

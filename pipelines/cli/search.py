@@ -11,7 +11,6 @@ from spanwise.types import Hit, Passage
 
 from ..questions import checked_question
 from ..records import search_record
-from .alignment import alignment_lines
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -61,12 +60,6 @@ def search(
     before: BeforeOption = None,
     meta: MetaOption = None,
     exact: ExactOption = False,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain", help="Show which token of a passage each of the question matched; needs colbert."
-        ),
-    ] = False,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -79,7 +72,7 @@ def search(
             say_default_advice(library)
         name = retriever or library.default_retriever
         with progress(after_s=2) as report:
-            hits = library.search(asked, k, name, group, where, explain, model, rerank_depth, report=report)
+            hits = library.search(asked, k, name, group, where, model, rerank_depth, report=report)
         scope = library.scope(where) if where else None
     if nothing := left_nothing(scope):
         say(nothing)
@@ -125,7 +118,7 @@ def repeated(duplicates: Sequence[Passage]) -> str:
 
 
 def _show(hits: list[Hit]) -> None:
-    lines = [(f"{hit.rank}", f"{hit.score:.4f}", *_cell(hit), *alignment_lines(hit)) for hit in hits]
+    lines = [(f"{hit.rank}", f"{hit.score:.4f}", *_cell(hit)) for hit in hits]
     if is_styled():
         _show_table(lines)
         return

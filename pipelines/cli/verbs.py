@@ -30,7 +30,6 @@ VERBS = {
     "doctor": ("doctor:doctor", "spanwise doctor --index notes"),
     "eval": ("evaluate:app", ""),
     "train": ("training:app", ""),
-    "adapt": ("adapt:adapt", "spanwise adapt notes --questions 2000"),
     "calibrate": ("calibrate:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
 }
 

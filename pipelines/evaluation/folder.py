@@ -18,7 +18,6 @@ from ..ask import Asker
 from ..library import Library
 from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
-from .folder_comparison import compared_with_first
 from .folder_figures import folder_figures
 from .folder_records import TOP, folder_record
 from .index_bytes import index_bytes
@@ -57,7 +56,7 @@ def evaluate_retrievers(
     group: bool = True,
     reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
-    """The figures of each retriever, see `folder_figures`; of several, how each differs from the first.
+    """The figures of each retriever, see `folder_figures`.
 
     `reranking` says how those are re-ranked whose name ends in "+rerank".
 
@@ -78,9 +77,8 @@ def evaluate_retrievers(
         records = {name: list(results.records(name)) for name in askers}
         figures = {name: folder_figures(found) for name, found in records.items()}
         if len(askers) > 1:
-            apart = compared_with_first(records)
             for name in askers:
-                figures[name] |= {"index_bytes": index_bytes(library, name), **apart.get(name, {})}
+                figures[name] |= {"index_bytes": index_bytes(library, name)}
         results.finish(figures)
     return figures
 

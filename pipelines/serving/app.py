@@ -26,7 +26,7 @@ from .guards.origin import OriginGuard
 from .guards.token import TokenGuard
 from .index_watch import IndexWatch
 from .responses import fault_response
-from .routes import alignment, chat, documents, health, page, pdf_pages, questions, summaries
+from .routes import chat, documents, health, page, pdf_pages, questions, summaries
 from .service import Service
 from .settings import Settings
 
@@ -40,7 +40,6 @@ ROUTERS = (
     documents.router,
     chat.router,
     page.router,
-    alignment.router,
     pdf_pages.router,
 )
 

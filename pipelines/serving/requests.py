@@ -82,7 +82,6 @@ class SearchRequest(Ranked):
 
     question: Question
     k: Annotated[int, Field(ge=1)] = 10
-    explain: bool = False
 
 
 class Asking(Ranked):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...eval.report.visible import visible
+from ..visible import visible
 from .summary import Summary, numbers_of, told_of_orders
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")

@@ -17,7 +17,6 @@ from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...models.delta import Precision
 from ...models.loaded_tower import n_positions
-from ...models.lora import Lora
 from ...models.precision import pick_device
 from ...models.training import Progress
 from ...reader.absent.make import unanswerable
@@ -28,10 +27,9 @@ from ...reader.examples import ReaderExample
 from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderRecipe, fine_tune
 from ..validation_split import split_articles
-from .loss_curve import RUN
 from .reader_quality import held_back_absent, reader_figures
 from .reader_start import BASE, FRESH, reader_start
-from .record import write_record
+from .record import RUN, write_record
 
 ABSENT: Mapping[str, float] = {"article": 0.33}  # unanswerable examples of each kind, for an answerable one
 VALIDATION_QUESTIONS = 1000
@@ -65,7 +63,6 @@ def train_reader(
     report: Callable[[Progress], None] = lambda progress: None,
     *,
     base: str = BASE,
-    lora: Lora | None = None,
     teachers: Teachers | None = None,
 ) -> list[dict[str, float]]:
     """Trains, writes the reader and `training.json` to `out`, returns the evaluations.
@@ -79,7 +76,7 @@ def train_reader(
     examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
     retrieved = {one.question: one.passages[one.n_positive :] for one in lists}
     made = unanswerable(examples, absent, recipe.loop.seed, retrieved)
-    begun = reader_start(base, start, recipe.loop.seed, lora)
+    begun = reader_start(base, start, recipe.loop.seed)
     model, tokenizer = begun.model.to(pick_device()), begun.tokenizer
     max_length, stride = input_length(model, begun.base)
     if recipe.max_length > (n_positions(model) or recipe.max_length):
@@ -97,10 +94,8 @@ def train_reader(
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
         return reader_figures(as_reader(tuned), held_out, held_out_absent)
 
-    made_of = {**begun.record, **({"lora": asdict(lora)} if lora else {}), **taught}
-    beside: dict[str, Any] = {
-        name: made_of[name] for name in ("base_sha256", "lora", "teachers") if name in made_of
-    }
+    made_of = {**begun.record, **taught}
+    beside: dict[str, Any] = {name: made_of[name] for name in ("base_sha256", "teachers") if name in made_of}
     if begun.form != "differences":  # the other forms have no place for a sentence head
         recipe = replace(recipe, sentence_weight=0.0)
     evaluations = fine_tune(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spanwise.types import Document, Hit, Passage, ScoredSpan, Span
 
-from ...eval.report.marked_passage import occurrences
+from .marked_passage import occurrences
 
 
 @dataclass(frozen=True, slots=True)

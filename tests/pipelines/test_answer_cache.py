@@ -239,15 +239,6 @@ def test_the_model_of_tokens_counts_also_behind_the_same_name(world, monkeypatch
     assert world.ask()  # which needs no tokens
 
 
-def test_an_explained_search_is_not_remembered(world):
-    for _ in range(2):
-        world.search(retriever="colbert", explain=True)
-    assert world.hits() == 0
-    world.close()
-    assert b"Rook" not in (world.index / "cache.sqlite").read_bytes()
-    world.open()
-
-
 def test_several_questions_are_computed(world):
     options = {"retriever": "bm25", "reader": str(world.reader)}
     for _ in range(2):

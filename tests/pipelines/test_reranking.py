@@ -88,17 +88,6 @@ def test_progress_is_reported(library, scorer_folder):
     assert (stage, done) == ("rerank", total)
 
 
-def test_an_explanation_stays_one_of_the_colbert_stage(folder, words, scorer_folder):
-    with spanwise.open(folder, colbert="builtin") as library:
-        library.sync(vectors=False)
-        library.sync_tokens()
-        hits = library.search(QUESTION, retriever="bm25+colbert", explain=True, rerank=scorer_folder)
-    for hit in hits:
-        assert hit.score == hit.scores["rerank"]
-        similarities = sum(match.similarity for match in hit.alignment)
-        assert similarities == pytest.approx(hit.scores["colbert"], abs=1e-3)
-
-
 def test_search_and_ask_rerank(run, folder, encoder_folder, reader_folder, scorer_folder):
     run("index", folder, "--model", encoder_folder)
     by = ("--index", folder, "--retriever", "bm25", "--rerank-model", scorer_folder)

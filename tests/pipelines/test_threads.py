@@ -100,7 +100,6 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
         lambda library: library.why_not("mill.md", "mill"),
         lambda library: library.summarize("mill"),
         lambda library: library.sync(),
-        lambda library: library.adapt(),
         lambda library: library.status(),
         lambda library: library.document("mill.md"),
         lambda library: library.passages(),

@@ -22,9 +22,9 @@ import pytest
 
 import spanwise
 from spanwise.corpora.readers import csv, outline
-from spanwise.eval.report import marked_passage
 from spanwise.index.analysis import analyzer, fold
 from spanwise.pipelines.library import Library
+from spanwise.pipelines.why_not import marked_passage
 from spanwise.reader.absent import changed_questions
 
 ROOT = Path(__file__).parents[2]

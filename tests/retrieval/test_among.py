@@ -14,7 +14,7 @@ from rankings import WORDS
 
 from spanwise.index import Store
 from spanwise.retrieval import Encoders, build_retriever
-from spanwise.retrieval.near_duplicates import GroupingRetriever
+from spanwise.retrieval.near_duplicates import DeduplicatingRetriever
 
 SINGLE = ["bm25", "tfidf", "rank_bm25", "dense"]
 QUESTIONS = ["w0", "w1 w2", "w3 w3 w0 w11"]
@@ -100,7 +100,7 @@ def test_a_fusion_ranks_among_what_is_allowed(snapshot) -> None:
 
 
 def test_near_duplicates_are_folded_among_what_is_allowed(snapshot) -> None:
-    retriever = GroupingRetriever(build_retriever("bm25", snapshot, PLAIN, ENCODERS), PLAIN)
+    retriever = DeduplicatingRetriever(build_retriever("bm25", snapshot, PLAIN, ENCODERS), PLAIN)
     (hits,) = retriever.search(["w10"], 3, ids_of(snapshot, "a")[5:])
     assert [hit.passage.document_id for hit in hits] == ["a05"]
     assert len(hits[0].duplicates) == 14

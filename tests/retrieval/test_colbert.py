@@ -8,7 +8,6 @@ from word_encoder import WordEncoder
 from spanwise.errors import IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build_retriever
-from spanwise.retrieval.alignment import aligned, check_alignable, similarities
 from spanwise.retrieval.colbert import colbert_retriever
 
 MILL = {
@@ -110,70 +109,3 @@ def test_a_search_is_confined_to_what_is_allowed(mill) -> None:
         among = snapshot.passage_ids_of(["inn.txt"])
         (hits,) = colbert_retriever(snapshot, WordEncoder()).search(["owl"], 5, among)
     assert [hit.passage.document_id for hit in hits] == ["inn.txt"]
-
-
-@pytest.mark.parametrize("bits", [2, 4, 8])
-def test_similarities_add_up_to_the_score(corpus_of, bits) -> None:
-    corpus = corpus_of(MILL)
-    encode(corpus, bits=bits)
-    question = "who founded the mill?"
-    with corpus.snapshot() as snapshot:
-        hits = aligned(question, found(corpus, question), snapshot, WordEncoder())
-    assert len(hits) == 3
-    for hit in hits:
-        assert sum(match.similarity for match in hit.alignment) == pytest.approx(hit.score, abs=1e-3)
-
-
-def test_an_alignment_names_the_words_and_their_places(mill) -> None:
-    question = "Founded: mill"
-    with mill.snapshot() as snapshot:
-        [hit, *_] = aligned(question, found(mill, question, 1), snapshot, WordEncoder())
-        text = snapshot.document("mill.txt").text
-    marker, founded, word = hit.alignment
-    assert (marker.question, marker.question_start, marker.question_end) == ("", -1, -1)
-    assert (founded.question, question[founded.question_start : founded.question_end]) == (
-        "Founded",
-        "Founded",
-    )
-    assert [(m.text, text[m.start : m.end]) for m in (founded, word)] == [("founded",) * 2, ("mill",) * 2]
-
-
-def test_a_passage_without_token_vectors_has_no_alignment(corpus_of) -> None:
-    corpus = corpus_of(MILL)
-    encode(corpus, only={"an owl lives there"})
-    with corpus.snapshot() as snapshot:
-        retriever = build_retriever("bm25+colbert", snapshot, PLAIN, Encoders(never, WordEncoder))
-        hits = aligned("mill owl", retriever.search(["mill owl"], 5)[0], snapshot, WordEncoder())
-    assert {hit.passage.text: bool(hit.alignment) for hit in hits} == {
-        "an owl lives there": True,
-        "the mill was founded in 1790": False,
-        "the inn by the mill": False,
-    }
-
-
-@pytest.mark.parametrize(
-    ("retriever", "pool", "says"), [("hybrid", 1, "bm25.colbert"), ("colbert", 2, "pool 1")]
-)
-def test_what_cannot_be_explained_is_refused(retriever, pool, says) -> None:
-    check_alignable("dense+colbert")
-    with pytest.raises(ValueError, match=says):
-        check_alignable(retriever, pool)
-
-
-def test_the_best_similarities_of_each_row_add_up_to_the_score(mill) -> None:
-    question = "who founded the mill?"
-    with mill.snapshot() as snapshot:
-        [hit, *_] = aligned(question, found(mill, question), snapshot, WordEncoder())
-        table = similarities(question, hit.passage, snapshot, WordEncoder())
-    assert table.matrix.shape == (len(table.question), len(table.tokens))
-    assert table.score == pytest.approx(hit.score, abs=1e-3)
-    best = [table.tokens[place].text for place in table.matrix.argmax(axis=1)]
-    assert best == [match.text for match in hit.alignment]
-
-
-def test_a_passage_without_token_vectors_has_no_similarities(corpus_of) -> None:
-    corpus = corpus_of(MILL)
-    encode(corpus, only={"an owl lives there"})
-    with corpus.snapshot() as snapshot:
-        given = {p.text: similarities("owl", p, snapshot, WordEncoder()) for p in snapshot.all_passages()}
-    assert [text for text, table in given.items() if table is not None] == ["an owl lives there"]

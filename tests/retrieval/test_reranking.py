@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.index.analysis import Analyzer
-from spanwise.retrieval.near_duplicates import GroupingRetriever
+from spanwise.retrieval.near_duplicates import DeduplicatingRetriever
 from spanwise.retrieval.reranking import RerankingRetriever
 from spanwise.types import Hit, Passage
 
@@ -117,7 +117,7 @@ def test_passages_are_scored_with_their_headings():
 
 def test_near_duplicates_are_folded_into_the_hit_that_the_scorer_likes_best():
     retriever = reranker(MILL, "a tram", MILL + " today")
-    [hits] = GroupingRetriever(retriever, Analyzer()).search(["where?"], 2)
+    [hits] = DeduplicatingRetriever(retriever, Analyzer()).search(["where?"], 2)
     found = {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
     assert found == {3: [1], 2: []}
 

@@ -25,8 +25,6 @@ from .options import BitsOption, ColbertOption
 
 if TYPE_CHECKING:
     from ....corpora.beir import Collection
-    from ....eval.ranking.evaluate import Qrels
-    from ....eval.ranking.measures import Measure
     from ...evaluation.result_folder import ResultFolder
     from ...evaluation.retrieval import Figures, RetrievalTest
 
@@ -61,26 +59,20 @@ def retrieval(
         Path | None, typer.Option(help="Where the index is kept; by default in --out.", show_default=False)
     ] = None,
     out: OutOption = None,
-    run: Annotated[
-        list[Path] | None, typer.Option(help="Score this TREC or MS MARCO run instead of a retriever.")
-    ] = None,
     qrels: Annotated[
         Path | None, typer.Option(help="Judgements instead of the collection's own, TREC or BEIR.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure retrievers, or given runs, on a test collection with judgements, as trec_eval does."""
+    """Measure retrievers on a test collection with judgements, as trec_eval does."""
     from ....eval.ranking.measures import parse_measures
     from ...evaluation.retrieval import RetrievalTest
 
     wanted, how = parse_measures(measures), reranking(rerank_by, rerank_depth)
-    if run:
-        figures = _score(run, data, split, qrels, wanted, out)
-    else:
-        collection = _collection(data, split, qrels)
-        test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
-        names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
-        figures = _measure(test, list(dict.fromkeys(names)), index, out)
+    collection = _collection(data, split, qrels)
+    test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
+    names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
+    figures = _measure(test, list(dict.fromkeys(names)), index, out)
     if json:
         print_json(figures)
     else:
@@ -113,29 +105,6 @@ def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out:
                 f"dense vectors stand for the beginning of {len(beyond):,} documents, which exceed the window"
             )
         return test.run(library, names, results, report)
-
-
-def _score(
-    runs: list[Path],
-    data: Path | None,
-    split: str | None,
-    qrels: Path | None,
-    measures: Sequence[Measure],
-    out: Path | None,
-) -> Figures:
-    """The figures of runs; the collection is only needed for its judgements and the words of its queries."""
-    from ....eval.ranking.qrels import read_qrels
-    from ...evaluation.run_file import evaluate_runs, read_runs, run_settings
-
-    judged: Qrels
-    if data is None and qrels is not None:
-        judged, questions = read_qrels(qrels), {}
-    else:
-        collection = _collection(data, split, qrels)
-        judged, questions = collection.qrels, {query.id: query.text for query in collection.queries}
-    given = read_runs(runs)
-    with _results(out, run_settings(given, judged, measures)) as results:
-        return evaluate_runs(given, judged, measures, results, questions)
 
 
 @contextmanager

@@ -25,8 +25,6 @@ from .reader_options import (
     AbsentOption,
     AlphaOption,
     EvaluationsOption,
-    LoraAlphaOption,
-    LoraOption,
     PatienceOption,
     ReaderBaseOption,
     ReaderStartOption,
@@ -59,8 +57,6 @@ def reader(
             min=0, help="Weight of a head that finds the sentence that carries the answer; 0: no such head."
         ),
     ] = 0.2,
-    lora: LoraOption = None,
-    lora_alpha: LoraAlphaOption = None,
     teacher: TeacherOption = None,
     temperature: TemperatureOption = 2.0,
     alpha: AlphaOption = 0.5,
@@ -72,7 +68,6 @@ def reader(
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data; an interrupted run goes on where it stopped."""
     from ....corpora.squad import read_squad
-    from ....models.lora import Lora
     from ....models.training import Recipe, evenly
     from ....reader.training import ReaderRecipe
     from ...training.train_reader import ABSENT, Teachers, train_reader
@@ -94,7 +89,6 @@ def reader(
         max_length=max_length,
         sentence_weight=sentence_weight,
     )
-    updates = Lora(lora, 2.0 * lora if lora_alpha is None else lora_alpha) if lora else None
     teachers = Teachers(tuple(teacher), temperature, alpha) if teacher else None
     datasets = [read_squad(path) for path in data]
     found = read_lists(lists) if lists else []
@@ -110,7 +104,6 @@ def reader(
             found,
             report,
             base=base,
-            lora=updates,
             teachers=teachers,
         )
     data_used = [*data, *([lists] if lists else [])]

@@ -35,13 +35,6 @@ AbsentListsOption = Annotated[
         help="Made by `train negatives`: passages for unanswerable questions of the kind retrieved."
     ),
 ]
-LoraOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Train low-rank updates of this rank alone; written as an adapter (PEFT)."),
-]
-LoraAlphaOption = Annotated[
-    float | None, typer.Option(min=0.0, help="Updates count alpha / rank times. Default: twice the rank.")
-]
 TeacherOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -31,18 +31,16 @@ def read_lists(path: Path) -> list[RankingExample]:
 
 @contextmanager
 def told_run(out: Path) -> Iterator[Callable[[Progress], None]]:
-    """A reporter of steps; at the end, and at Ctrl-C, says how the loss went, which `out/loss.svg` shows."""
-    from ...training.loss_curve import RUN, loss_line, write_loss_curve
+    """A reporter of steps; at Ctrl-C says where the run is kept."""
+    from ...training.record import RUN
 
     try:
         with progress() as report:
             yield lambda p: report("steps", p.step, p.steps)
     except KeyboardInterrupt:
         if any((out / RUN).glob("checkpoint.*")):
-            say(f"{loss_line(out)}; kept in {out / RUN}")
-            write_loss_curve(out)
+            say(f"stopped; the same command resumes from {out / RUN}")
         raise
-    say(loss_line(out))
 
 
 def show_trained(

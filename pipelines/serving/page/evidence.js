@@ -1,7 +1,6 @@
 // What an answer rests on: its ranks in each stage of the retriever, the reader's probabilities, the evidence.
 import { post } from "./api.js";
 import { counted, element, fill, percent, set } from "./dom.js";
-import { drawHeatMap } from "./heat_map.js";
 import { unitsAt } from "./offsets.js";
 import { placeButton, placeOf } from "./places.js";
 import { inLine, shown } from "./visible.js";
@@ -20,19 +19,14 @@ export async function drawEvidence(panel, asked, { open }, options) {
   const span = record.answer ?? record.searched.best_rejected;
   const ours = { id: span.passage.id, mark: record.answer ? "passage of the answer" : "passage of the words that came nearest" };
   const rankings = element("div", { class: "rankings" });
-  const heat = element("section", { class: "heat-section", "aria-label": "Similarity of tokens" });
   fill(
     panel,
     record.answer ? null : element("p", { class: "quiet" }, "Nothing was good enough to be an answer; this is about the words that came nearest."),
     element("section", {}, element("h2", {}, "How the passage was found"), ranksOf(explanation), rankings),
     element("section", {}, element("h2", {}, "Where the reader saw it"), ...seen(span, explanation)),
-    element("section", {}, element("h2", {}, "What was weighed"), weighed(explanation)),
-    heat
+    element("section", {}, element("h2", {}, "What was weighed"), weighed(explanation))
   );
-  await Promise.all([
-    drawRankings(rankings, asked, record.retriever, explanation, ours, open, options),
-    drawHeatMap(heat, asked.question, span.passage.id, options),
-  ]);
+  await drawRankings(rankings, asked, record.retriever, explanation, ours, open, options);
 }
 
 /** A card for each stage: the rank and the score of the passage there. */

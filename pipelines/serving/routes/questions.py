@@ -29,7 +29,7 @@ async def search(asked: SearchRequest, service: Served) -> Record:
     library, depth = service.library, service.settings.rerank_depth
 
     def many(questions: Sequence[str]) -> list[dict[str, Any]]:
-        found = library.search_many(questions, k, name, asked.group, where, asked.explain, model, depth)
+        found = library.search_many(questions, k, name, asked.group, where, model, depth)
         scope, used = library.scope(where) if where else None, name or library.default_retriever
         used += "+rerank" if model else ""
         return [search_record(*row, scope) for row in zip(questions, [used] * len(found), found, strict=True)]

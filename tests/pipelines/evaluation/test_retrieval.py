@@ -10,11 +10,9 @@ import pytest
 from made_collections import write, write_beir_folder
 
 from spanwise.eval.ranking.measures import parse_measures
-from spanwise.eval.ranking.qrels import read_qrels, write_qrels
 from spanwise.eval.ranking.run_file import read_run
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.evaluation.retrieval import RetrievalTest, open_collection
-from spanwise.pipelines.evaluation.run_file import as_written
 
 MEASURES = "nDCG@10 R@100 RR AP P@1"
 
@@ -85,38 +83,6 @@ def test_a_long_document_stands_where_its_best_passage_does(tmp_path: Path) -> N
     assert "mill" in record.evidence[0].text
 
 
-def test_the_run_that_was_written_scores_the_same(toy: Path, tmp_path: Path, run) -> None:
-    code, out, _ = run(
-        "eval", "retrieval", "--data", toy, "--retriever", "bm25", "--out", tmp_path / "out", "--json"
-    )
-    assert code == 0
-    write_qrels(tmp_path / "qrels.txt", read_qrels(toy / "qrels/test.tsv"))
-    for judgements in (["--qrels", tmp_path / "qrels.txt"], ["--data", toy]):
-        again = run("eval", "retrieval", "--run", tmp_path / "out/runs/bm25.trec", *judgements, "--json")
-        assert (again[0], json.loads(again[1])) == (0, json.loads(out))
-
-
-def test_a_scored_run_leaves_records(toy: Path, tmp_path: Path, run) -> None:
-    write(tmp_path / "other.run", "1\t3\t1", "1\t1\t2")
-    out = tmp_path / "out"
-    code, printed, _ = run(
-        "eval", "retrieval", "--run", tmp_path / "other.run", "--data", toy, "--out", out, "--json"
-    )
-    assert (code, json.loads(printed)["other"]["RR"]) == (0, 0.25)
-    records = list(ResultFolder.open(out).records())
-    assert [(each.question, each.scores["RR"]) for each in records] == [
-        ("who built the mill", 0.5),
-        ("when does the tram run", 0.0),
-    ]
-
-
-def test_ids_are_looked_up_as_a_run_has_them() -> None:
-    qrels = {"q 1": {"a b": 1, "c%20d": 2}, "q2": {"x": 1}}
-    ours, foreign = {"q%201": {"a%20b": 1.0, "c%2520d": 0.5}}, {"q%201": {"c%20d": 1.0}}
-    assert as_written(qrels, ours) == {"q%201": {"a%20b": 1, "c%2520d": 2}, "q2": {"x": 1}}
-    assert as_written(qrels, foreign)["q%201"] == {"a%20b": 1, "c%20d": 2}
-
-
 def test_other_judgements_can_be_given(toy: Path, tmp_path: Path, run) -> None:
     write(tmp_path / "qrels.txt", "1 0 3 1")
     arguments = ["--data", toy, "--qrels", tmp_path / "qrels.txt", "--retriever", "bm25", "--json"]
@@ -134,8 +100,6 @@ def test_other_judgements_can_be_given(toy: Path, tmp_path: Path, run) -> None:
         (["--data", "toy", "--measures", "nDCG@ten"], 2, "there is no measure 'nDCG@ten'"),
         (["--data", "toy", "--passages", "half"], 2, "passages must be one of"),
         (["--data", "toy", "--split", "dev"], 2, "Choose one of: test"),
-        (["--data", "toy", "--run", "none.trec"], 1, "none.trec"),
-        (["--data", "toy", "--run", "a/r.trec", "--run", "b/r.trec"], 2, "two runs have the same name"),
     ],
 )
 def test_wrong_usage_is_one_line(toy: Path, run, arguments: list[str], code: int, message: str) -> None:

@@ -67,23 +67,3 @@ def test_a_file_that_changed_is_a_conflict(pages, folder):
     response = pages.get("/api/document/page", params={"id": "town.pdf", "page": 1})
     assert (response.status_code, response.json()["error"]["type"]) == (409, "DocumentChanged")
     assert "spanwise index" in response.json()["error"]["message"]
-
-
-def test_similarities_come_with_the_tokens(library, words, serve):
-    library.use_colbert("builtin", 8)
-    library.sync_tokens()
-    body = {"question": "who built the mill?", "passage": library.passages()[0].id}
-    found = serve().post("/api/alignment", json=body).json()
-    assert [token["text"] for token in found["question"]] == ["", "who", "built", "the", "mill"]
-    assert {len(row) for row in found["similarities"]} == {len(found["tokens"])}
-
-
-def test_an_index_without_token_vectors_is_a_conflict(client, library):
-    body = {"question": "who built the mill?", "passage": library.passages()[0].id}
-    response = client.post("/api/alignment", json=body)
-    assert (response.status_code, response.json()["error"]["type"]) == (409, "NoTokenVectors")
-
-
-@pytest.mark.parametrize("body", [{"question": "mill"}, {"question": "mill", "passage": 0}, {"passage": 1}])
-def test_a_passage_and_a_question_are_needed(client, body):
-    assert client.post("/api/alignment", json=body).status_code == 400

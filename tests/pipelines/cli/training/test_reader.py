@@ -8,7 +8,6 @@ from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from small_squad import small_squad, written
 
 from spanwise.corpora.ranking_examples import write_ranking_examples
-from spanwise.models.lora import Lora
 from spanwise.models.training import Recipe, train
 from spanwise.pipelines.training import train_reader
 from spanwise.pipelines.training.record import write_record
@@ -35,7 +34,7 @@ def trainer(monkeypatch, tmp_path):
 def test_without_options_the_recipe_is_the_default_one(run, trainer):
     code, _, err = run("train", "reader", "--data", "train.json", "--out", "out")
     assert code == 0, err
-    chosen = {"base": "base", "lora": None, "teachers": None}
+    chosen = {"base": "base", "teachers": None}
     assert trainer == [(1, ReaderRecipe(), None, "int8", "base", train_reader.ABSENT, [], chosen)]
 
 
@@ -64,9 +63,9 @@ def test_its_settings_are_handed_on(run, trainer):
     assert trainer[0][:7] == (1, recipe, 9, "int4", "builtin", shares, PLAIN)
 
 
-def test_base_adapter_teachers_and_patience_are_handed_on(run, trainer):
+def test_base_teachers_and_patience_are_handed_on(run, trainer):
     code, _, err = run(
-        *("train", "reader", "--data", "train.json", "--out", "out", "--base", "mine", "--lora", 8),
+        *("train", "reader", "--data", "train.json", "--out", "out", "--base", "mine"),
         *("--teacher", "a", "--teacher", "b", "--temperature", 4, "--alpha", 0.2),
         *("--evaluations", 4, "--patience", 2),
     )
@@ -74,7 +73,7 @@ def test_base_adapter_teachers_and_patience_are_handed_on(run, trainer):
     loop = Recipe(evaluate_at=(0.25, 0.5, 0.75, 1.0), patience=2)
     teachers = train_reader.Teachers(("a", "b"), 4.0, 0.2)
     assert trainer[0][1] == ReaderRecipe(loop)
-    assert trainer[0][7] == {"base": "mine", "lora": Lora(8, 16.0), "teachers": teachers}
+    assert trainer[0][7] == {"base": "mine", "teachers": teachers}
 
 
 def test_a_share_that_is_no_number_is_wrong_usage(run, trainer):

