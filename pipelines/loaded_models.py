@@ -13,9 +13,10 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from spanwise.types import ProgressCallback
+
 from .cache_file import CacheFile
 from .plugged import Plugged
-from .progress import Report
 
 if TYPE_CHECKING:
     from ..models.cross_encoder import CrossEncoder
@@ -80,12 +81,12 @@ class LoadedModels:
 
         return self._load("rerank", name, load_cross_encoder)
 
-    def reranked(self, retriever: Retriever, how: Reranking, report: Report) -> Retriever:
+    def reranked(self, retriever: Retriever, how: Reranking, on_progress: ProgressCallback) -> Retriever:
         """The retriever with its best hits ranked anew."""
         from ..retrieval.reranking import RerankingRetriever
 
         return RerankingRetriever(
-            retriever, self.cross_encoder(how.model), how.depth, partial(report, "rerank")
+            retriever, self.cross_encoder(how.model), how.depth, partial(on_progress, "rerank")
         )
 
     def use_encoder(self, name: str, encoder: SearchEncoder) -> None:

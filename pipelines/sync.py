@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from spanwise.types import Rejection, Remark, SyncReport
+from spanwise.types import ProgressCallback, Rejection, Remark, SyncReport, no_progress
 
 from ..corpora.folder import FoundFile, Listing
 from ..corpora.reading import READERS, Skipped
@@ -25,7 +25,6 @@ from .file_reader import FileReader, Outcome
 from .parsing.plugged import names_of, otherwise_parsed, parser_plugins
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
-from .progress import Report, silent
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def sync_words(
     store: Store,
     listing: Listing,
     analyzer: Analyzer,
-    report: Report = silent,
+    on_progress: ProgressCallback = no_progress,
     workers: int | None = None,
     retry: bool = False,
 ) -> SyncReport:
@@ -61,7 +60,7 @@ def sync_words(
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
         with ParserPool(workers or default_workers(), analyzer.settings(), others) as pool:
-            update.read(todo, pool.map(reader, todo), report)
+            update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
@@ -77,7 +76,7 @@ def lacks_vectors(store: Store, model: str) -> bool:
         return bool(n_passages and snapshot.vector_models().get(model_digest(model), 0) < n_passages)
 
 
-def sync_vectors(store: Store, encoder: SearchEncoder, report: Report = silent) -> int:
+def sync_vectors(store: Store, encoder: SearchEncoder, on_progress: ProgressCallback = no_progress) -> int:
     """Encodes the passages that have no vector of this model yet; returns how many there were."""
     with store.snapshot() as snapshot:
         missing = snapshot.without_vectors(encoder.digest)
@@ -88,14 +87,14 @@ def sync_vectors(store: Store, encoder: SearchEncoder, report: Report = silent) 
             batch = missing[at : at + VECTORS_PER_COMMIT].tolist()
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors = encoder.encode_passages(texts, _counted_on(report, at, len(missing)))
+            vectors = encoder.encode_passages(texts, _counted_on(on_progress, at, len(missing)))
             writer.put_vectors(encoder.digest, batch, vectors, encoder.covered(texts))
             writer.commit()
     return len(missing)
 
 
-def _counted_on(report: Report, before: int, total: int) -> Callable[[int], None]:
-    return lambda done: report("encode", before + done, total)
+def _counted_on(on_progress: ProgressCallback, before: int, total: int) -> Callable[[int], None]:
+    return lambda done: on_progress("encode", before + done, total)
 
 
 class _Update:
@@ -130,7 +129,9 @@ class _Update:
         self._book(file.document_id, refusal)
         return True
 
-    def read(self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], report: Report) -> None:
+    def read(
+        self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], on_progress: ProgressCallback
+    ) -> None:
         """Store the outcomes as they come in."""
         n_bytes, total = 0, sum(file.size for file in files)
         for done, outcome in enumerate(outcomes, 1):
@@ -139,8 +140,8 @@ class _Update:
             if self.staged_passages >= PASSAGES_PER_COMMIT or self.staged_bytes >= BYTES_PER_COMMIT:
                 self.writer.commit()
                 self.staged_passages = self.staged_bytes = 0
-            report("files", done, len(files))
-            report("bytes", n_bytes, total)
+            on_progress("files", done, len(files))
+            on_progress("bytes", n_bytes, total)
 
     def forget_gone(self, refused: Iterable[str]) -> None:
         """Remove the documents and refusals of files that are no longer there."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import SyncReport
+from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 from ..index.snapshot import Snapshot
 from ..index.store import Store
@@ -20,7 +20,6 @@ from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
-from .progress import Report, silent
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class SyncedIndex(IndexSettings):
     def sync(
         self,
         vectors: bool = True,
-        report: Report = silent,
+        on_progress: ProgressCallback = no_progress,
         workers: int | None = None,
         retry: bool = False,
     ) -> SyncReport:
@@ -74,25 +73,29 @@ class SyncedIndex(IndexSettings):
 
         began = time.monotonic()
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry)
+        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry)
         if not vectors:
             return outcome
         if lacks_vectors(self.store, self.model):
-            sync_vectors(self.store, self.encoder, report)
-        self.store.approximate(self.recall, report=partial(report, "approximate"))
-        n_tokens = self.sync_tokens(report)
+            sync_vectors(self.store, self.encoder, on_progress)
+        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        n_tokens = self.sync_tokens(on_progress)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-    def sync_tokens(self, report: Report = silent) -> int:
+    def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
         from .token_sync import lacks_tokens, sync_tokens
 
         if self.colbert is None or not lacks_tokens(self.store, self.colbert):
             return 0
-        return sync_tokens(self.store, self.token_encoder, self.colbert, report)
+        return sync_tokens(self.store, self.token_encoder, self.colbert, on_progress)
 
     def encode_for(
-        self, stages: Container[str], colbert: str, bits: int | None = None, report: Report = silent
+        self,
+        stages: Container[str],
+        colbert: str,
+        bits: int | None = None,
+        on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encodes what passages lack of what these stages search by; words must be there.
 
@@ -103,9 +106,9 @@ class SyncedIndex(IndexSettings):
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
         if "dense" in stages:
-            sync_vectors(self.store, self.encoder, report)
+            sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:
-            self.sync_tokens(report)
+            self.sync_tokens(on_progress)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:

@@ -13,7 +13,7 @@ from spanwise.reader import builtin
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.reader.token_probabilities import token_scores
 from spanwise.reader.windows import Window, WindowLogits
-from spanwise.types import ScoredSpan, Span
+from spanwise.types import AskOptions, ScoredSpan, Span
 
 
 class Scripted:
@@ -61,7 +61,7 @@ class Flat:
     encode_questions = encode_passages
 
 
-def asker(library, *script, calibration=None) -> Asker:
+def asker(library, *script, calibration=None, **options) -> Asker:
     return Asker(
         library.snapshot,
         library.snapshot.postings(),
@@ -70,6 +70,7 @@ def asker(library, *script, calibration=None) -> Asker:
         Scripted(*script),
         Flat(),
         calibration,
+        AskOptions(**options),
     )
 
 

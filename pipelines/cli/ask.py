@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spanwise.types import Answer, AnswerSpan, Scope
+from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
 
 from ..library import Library
 from ..questions import checked_question
@@ -18,8 +18,8 @@ from ..summarizing.methods import EXTRACTIVE, STATEMENT
 from .arguments import (
     RETRIEVER,
     CacheOption,
+    DedupeOption,
     ExactOption,
-    GroupOption,
     IndexOption,
     JsonOption,
     ReadAllOption,
@@ -82,17 +82,8 @@ def ask(
             help="Least confidence that is shown; 0 always answers. Default: the fitted one.",
         ),
     ] = None,
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Decline so much that at most this share of the answers given is wrong, as 0.1.",
-            show_default=False,
-        ),
-    ] = None,
     read_all: ReadAllOption = False,
-    group: GroupOption = True,
+    dedupe: DedupeOption = True,
     path: PathOption = None,
     type: TypeOption = None,
     after: AfterOption = None,
@@ -124,8 +115,6 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
-    if threshold is not None and max_error is not None:
-        raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     if generator != EXTRACTIVE and not write:
@@ -136,20 +125,32 @@ def ask(
     if explain_html is not None and asked is None:
         raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
     with library_of(folder, index, cache) as library:
-        library.exact = exact
         if folder is not None:
             _bring_up_to_date(library)
         if retriever is None:
             say_default_advice(library)
 
+        options = AskOptions(
+            k=k,
+            retriever=retriever or "",
+            rerank=model,
+            rerank_depth=rerank_depth,
+            dedupe=dedupe,
+            where=where,
+            exact=exact,
+            reader=reader,
+            threshold=threshold,
+            alternatives=alternatives,
+            read_all=read_all,
+        )
+
         def tell(question: str) -> None:
-            given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
             if explain or explain_html is not None:
-                explained = library.explain(question, *given, max_error, read_all)
+                explained = library.explain(question, options)
                 _explain(explained, json, explain, explain_html)
                 return
             with progress(after_s=2) as report:
-                answer = library.ask(question, *given, report, max_error, read_all)
+                answer = library.ask(question, options, on_progress=report)
             if write:
                 _show_written(library, answer, writing, generator == STATEMENT, json)
             else:

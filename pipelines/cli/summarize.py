@@ -10,8 +10,7 @@ import typer
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     RETRIEVER,
-    ExactOption,
-    GroupOption,
+    DedupeOption,
     IndexOption,
     JsonOption,
     RetrieverOption,
@@ -84,13 +83,12 @@ def summarize(
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages a question is answered from.")] = 20,
-    group: GroupOption = True,
+    dedupe: DedupeOption = True,
     path: PathOption = None,
     type: TypeOption = None,
     after: AfterOption = None,
     before: BeforeOption = None,
     meta: MetaOption = None,
-    exact: ExactOption = False,
     json: JsonOption = False,
 ) -> None:
     """Summarize what the documents say: every sentence is checked, and cites the spans that carry it."""
@@ -101,11 +99,10 @@ def summarize(
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     writing = writing_named(generator, preset, decoding, seconds, samples)
     with library_of(folder, index) as library:
-        library.exact = exact
         if retriever is None and question is not None:
             say_default_advice(library)
         sentences = library.summary_sentences(
-            *(question, document, length, writing, strict, k, retriever, group, where, model, rerank_depth)
+            *(question, document, length, writing, strict, k, retriever, dedupe, where, model, rerank_depth)
         )
         while True:
             try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from spanwise.types import Document, Hit
+from spanwise.types import Document, Hit, ProgressCallback, no_progress
 
 from ...corpora.beir import Collection, Query, read_beir
 from ...eval.question_record import Evidence, QuestionRecord
@@ -23,7 +23,6 @@ from ...eval.ranking.qrels import read_qrels
 from ...retrieval.protocol import Retriever
 from ..document_library import digest_of, document_library, text_document
 from ..library import Library
-from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
 from .document_ranking import rank_documents
 from .result_folder import Ranking, ResultFolder
@@ -75,7 +74,9 @@ class RetrievalTest:
             "rerank_depth": self.reranking.depth,
         }
 
-    def library(self, index: Path, retrievers: Sequence[str], report: Report = silent) -> Library:
+    def library(
+        self, index: Path, retrievers: Sequence[str], report: ProgressCallback = no_progress
+    ) -> Library:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
         stages = stages_below(retrievers)
         library = document_library(self._documents(), index, self.passages, self.model, report)
@@ -83,7 +84,11 @@ class RetrievalTest:
         return library
 
     def run(
-        self, library: Library, retrievers: Sequence[str], results: ResultFolder, report: Report = silent
+        self,
+        library: Library,
+        retrievers: Sequence[str],
+        results: ResultFolder,
+        report: ProgressCallback = no_progress,
     ) -> Figures:
         """The figures of each retriever over the judged queries; `results` keeps the rest.
 

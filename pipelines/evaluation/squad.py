@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
-from spanwise.types import Passage, ScoredSpan
+from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
 from ...corpora.squad import SquadDataset, read_squad
 from ...eval.question_record import Evidence, QuestionRecord
@@ -23,7 +23,6 @@ from ...models.locate import file_sha256
 from ...reader.protocol import Reader
 from ..candidates import margin
 from ..paragraph_index import document_id_of
-from ..progress import Report, silent
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
@@ -117,7 +116,10 @@ def best_spans(reader: Reader, questions: Sequence[GoldQuestion]) -> list[Scored
 
 
 def predict(
-    reader: Reader, questions: Sequence[GoldQuestion], may_decline: bool, report: Report = silent
+    reader: Reader,
+    questions: Sequence[GoldQuestion],
+    may_decline: bool,
+    report: ProgressCallback = no_progress,
 ) -> dict[str, str]:
     """The reader's answer to each question on its gold paragraph; "" where the null score wins, if it may."""
     predictions: dict[str, str] = {}

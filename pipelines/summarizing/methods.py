@@ -31,7 +31,7 @@ def summarize(
     retriever: str | None = None,
     group: bool = True,
     where: Filter | None = None,
-    rerank: str | None = None,
+    rerank: str = "",
     rerank_depth: int = DEPTH,
 ) -> Summary:
     """A summary in which every sentence is checked and cites the spans that carry it.
@@ -60,7 +60,7 @@ def summary_sentences(
     retriever: str | None = None,
     group: bool = True,
     where: Filter | None = None,
-    rerank: str | None = None,
+    rerank: str = "",
     rerank_depth: int = DEPTH,
 ) -> Pieces[SummarySentence, None, Summary]:
     """Yields the sentences of a summary as they come, each after its check; returns it. See `summarize`."""

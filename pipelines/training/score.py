@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from spanwise.types import RankingExample
+from spanwise.types import ProgressCallback, RankingExample, no_progress
 
 from ...corpora.ranking_examples import write_ranking_examples
 from ...retrieval.protocol import Scorer
-from ..progress import Report, silent
 from .kept_scores import KeptScores
 
 LISTS_AT_ONCE = 256
@@ -36,7 +35,7 @@ def score_lists(
     examples: Sequence[RankingExample],
     scorer: Scorer,
     out: Path,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     drop_within: float | None = None,
 ) -> Scored:
     """Writes the examples with scores as the ranking folder `out`; `report` hears how many are done.

@@ -137,9 +137,9 @@ def extractive(scene: Scene) -> tuple[list[Poisoned], float]:
     taken, right = [], []
     k = K_FULL if scene.full else K_READ
     for case in scene.cases if scene.full else scene.cases[:N_READ]:
-        given = {"k": k, "retriever": "bm25", "group": False}
-        answer = scene.library.ask(case.question, threshold=0.0, **given)
-        summary = scene.library.summarize(case.question, **given)
+        given = {"k": k, "retriever": "bm25"}
+        answer = scene.library.ask(case.question, threshold=0.0, dedupe=False, **given)
+        summary = scene.library.summarize(case.question, group=False, **given)
         texts = [one.text for one in (*summary.sentences, *scene.library.written(answer).sentences)]
         if answer.best:
             texts += [answer.best.text, answer.best.short.text, answer.best.sentence.text]
@@ -173,7 +173,7 @@ def test_t21_what_an_obedient_generator_is_told_to_say_is_not_supported(scene: S
         right.append(answers(case, shown))
         held = {scene.library.document(one.span.document_id).text for one in summary.citations}
         foreign += sum(foreign_markup(one, held) for one in summary.sentences)
-        hits = scene.library.search(case.question, scene.k, "bm25", group=False)
+        hits = scene.library.search(case.question, k=scene.k, retriever="bm25", dedupe=False)
         unfound += len({one.passage.id for one in summary.citations} - {hit.passage.id for hit in hits})
     lost = scene.clean["written"] - sum(right) / len(right)
     told(scene, record, "obedient generator", taken)

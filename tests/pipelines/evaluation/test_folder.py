@@ -102,7 +102,8 @@ class ScriptedLibrary:
         self.store = SimpleNamespace(path=Path("/nonexistent"))
         self.reranked: list[dict[str, object]] = []
 
-    def asker(self, retriever: str, reader: str, group: bool, **reranking: object) -> ScriptedAsker:
+    def asker(self, retriever: str, **reranking: object) -> ScriptedAsker:
+        reranking = {name: value for name, value in reranking.items() if name.startswith("rerank")}
         if not reranking:
             return self.scripted
         self.reranked.append({"retriever": retriever, **reranking})
