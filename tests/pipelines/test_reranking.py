@@ -13,7 +13,6 @@ import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import cross_encoder, cross_encoder_models, fingerprint
 from spanwise.pipelines.cli import terminal
-from spanwise.pipelines.doctor import State, checkup
 
 QUESTION = "who built the mill?"
 
@@ -136,12 +135,6 @@ def test_a_folder_is_judged_with_reranking(
     assert code == 0, err
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
     assert (settings["retriever"], settings["rerank"]) == ("bm25+rerank", scorer_folder)
-
-
-def test_doctor_tells_whether_the_builtin_model_is_there(tmp_path, no_builtin):
-    found = {finding.subject: finding for finding in checkup(None, tmp_path)}
-    assert found["rerank"].state is State.WARN
-    assert "name another one" in found["rerank"].advice
 
 
 def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):
