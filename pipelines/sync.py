@@ -16,15 +16,12 @@ from typing import TYPE_CHECKING, Literal
 from spanwise.types import ProgressCallback, Rejection, Remark, SyncReport, no_progress
 
 from ..corpora.folder import FoundFile, Listing
-from ..corpora.ocr import check_ocr
-from ..corpora.options import AS_GIVEN, ReadOptions
-from ..corpora.reading import Skipped
+from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .file_reader import FileReader, Outcome
-from .ocr_record import reader_name, without_ocr
 from .parsing.plugged import names_of, otherwise_parsed, parser_plugins
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
@@ -46,27 +43,23 @@ def sync_words(
     on_progress: ProgressCallback = no_progress,
     workers: int | None = None,
     retry: bool = False,
-    options: ReadOptions = AS_GIVEN,
 ) -> SyncReport:
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
-    `workers` processes read the files; with `retry` those that were refused before are tried again. Pages
-    without text are read again when `options` ask for OCR for the first time, files whose suffix got or lost
-    a parser of another package too. Raises OcrNotFound.
+    `workers` processes read the files; with `retry` those that were refused before are tried again,
+    and files whose suffix got or lost a parser of another package.
     """
     started = time.monotonic()
-    if options.ocr:
-        check_ocr(options.ocr_languages)
     others = parser_plugins()
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known, refused = snapshot.files(), snapshot.refusals()
-            stale = without_ocr(snapshot, options) | otherwise_parsed(snapshot, others)
-        readers = reader_name(options, names_of(others))
+            stale = otherwise_parsed(snapshot, others)
+        readers = ", ".join([READERS, *(f"{suffix} by {name}" for suffix, name in names_of(others).items())])
         update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
-        with ParserPool(workers or default_workers(), analyzer.settings(), options, others) as pool:
+        with ParserPool(workers or default_workers(), analyzer.settings(), others) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
         writer.commit()

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 from spanwise.errors import IndexEmpty
 from spanwise.types import ProgressCallback, SyncReport, no_progress
 
-from ..corpora.options import AS_GIVEN
-from ..corpora.options import ReadOptions as ReadOptions
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .cache_file import CacheFile
@@ -63,20 +61,19 @@ class SyncedIndex(IndexSettings):
         on_progress: ProgressCallback = no_progress,
         workers: int | None = None,
         retry: bool = False,
-        options: ReadOptions = AS_GIVEN,
     ) -> SyncReport:
         """Makes the index what the folder is now: words first, then missing vectors, then those of tokens.
 
         Both kinds of vectors are made together where their models share a transformer; `vectors=False` leaves
         both as they are. Interrupted, it goes on where it stopped. `workers` processes read files, by default
         one a core and four at most. Files that were refused before are read again when they change, or all of
-        them with `retry`. `options` say how, such as with OCR.
+        them with `retry`.
         """
         from .sync import lacks_vectors, sync_vectors, sync_words
 
         began = time.monotonic()
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, options)
+        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry)
         if not vectors:
             return outcome
         if lacks_vectors(self.store, self.model):

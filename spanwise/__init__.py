@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from spanwise.pipelines.summarizing.markdown import summary_markdown
     from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
     from spanwise.pipelines.summarizing.writing import Writing
-    from spanwise.pipelines.synced_index import ReadOptions
     from spanwise.pipelines.training import api as training
     from spanwise.pipelines.verification import Verification, verify
     from spanwise.pipelines.watch import Watch
@@ -77,7 +76,6 @@ _NAMES = {
     "spanwise.pipelines.summarizing.markdown": "summary_markdown",
     "spanwise.pipelines.summarizing.summary": "Citation Summary SummarySentence",
     "spanwise.pipelines.summarizing.writing": "Writing",
-    "spanwise.pipelines.synced_index": "ReadOptions",
     "spanwise.pipelines.verification": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
 }
@@ -99,7 +97,6 @@ __all__ = [
     "Plugin",
     "ProgressCallback",
     "QuestionWord",
-    "ReadOptions",
     "RejectedSpan",
     "Rejection",
     "Remark",

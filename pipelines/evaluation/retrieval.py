@@ -15,12 +15,11 @@ from typing import Any
 
 from spanwise.types import Document, Hit, ProgressCallback, no_progress
 
-from ...corpora.collections import Collection, Query, read_collection
-from ...corpora.collections.beir import write_beir
+from ...corpora.beir import Collection, Query, read_beir
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.ranking.evaluate import evaluate
 from ...eval.ranking.measures import Measure
-from ...eval.ranking.qrels import read_qrels, write_qrels
+from ...eval.ranking.qrels import read_qrels
 from ...retrieval.protocol import Retriever
 from ..document_library import digest_of, document_library, text_document
 from ..library import Library
@@ -37,12 +36,7 @@ Figures = dict[str, dict[str, float]]
 
 def open_collection(folder: Path, split: str | None = None) -> Collection:
     """The test collection in a folder; `DataMalformed` names what was looked for when there is none."""
-    return read_collection(folder, split, read_qrels)
-
-
-def write_collection(collection: Collection, folder: Path, split: str | None = None) -> None:
-    """Write a collection as a BEIR folder; `ValueError` when one is there already."""
-    write_beir(collection, folder, split or "test", partial(write_qrels, form="beir"))
+    return read_beir(folder, split, read_qrels)
 
 
 @dataclass(frozen=True, slots=True)

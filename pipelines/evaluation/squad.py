@@ -15,8 +15,7 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.gold_paragraphs import read_gold_paragraphs
-from ...corpora.squad import SquadDataset
+from ...corpora.squad import SquadDataset, read_squad
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.squad import question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...eval.squad_na_probability import score_v2_with_na
@@ -79,7 +78,7 @@ def open_task(
     `DataMalformed`: the file is not of the form, or holds no questions. ValueError: a threshold that is not
     finite, or one for version 1.1, in which every question has an answer.
     """
-    dataset = read_gold_paragraphs(data)
+    dataset = read_squad(data)
     every = gold_questions(dataset)
     if not every:
         raise DataMalformed(f"{data}: holds no questions")

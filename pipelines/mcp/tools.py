@@ -129,7 +129,7 @@ def status(library: Library, settings: Settings, given: arguments.Status) -> Res
 
 STATUS_KEYS = (
     *("generation", "last_commit", "documents", "passages", "vectors", "missing_vectors", "model"),
-    *("colbert", "beyond_window", "formats", "languages", "remarks", "rejected", "skipped"),
+    *("colbert", "beyond_window", "formats", "remarks", "rejected", "skipped"),
 )
 
 TOOLS: tuple[Tool, ...] = (

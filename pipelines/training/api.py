@@ -5,7 +5,6 @@ train negatives       mine_squad or mine_examples with Mining; Leaks keeps evalu
 train cross-encoder   open_examples and train_cross_encoder with a CrossEncoderRecipe
 train scores          score_lists
 train colbert         train_student with a StudentRecipe
-train convert         write_examples
 calibrate             read_squad, calibrate and keep_calibration
 """
 
@@ -18,7 +17,7 @@ from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
 from ..calibration import Calibrated, calibrate, keep_calibration
-from .examples import open_examples, open_ranking_data, write_examples
+from .examples import open_examples
 from .leaks import Leaks
 from .mine import mine_examples, mine_squad
 from .score import Scored, score_lists
@@ -40,11 +39,9 @@ __all__ = [
     "mine_examples",
     "mine_squad",
     "open_examples",
-    "open_ranking_data",
     "read_squad",
     "score_lists",
     "train_cross_encoder",
     "train_reader",
     "train_student",
-    "write_examples",
 ]

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from spanwise.types import ProgressCallback, RankingExample, no_progress
 
-from ...corpora.collections.ranking_folder import write_ranking_folder
+from ...corpora.ranking_examples import write_ranking_examples
 from ...corpora.squad import Article, SquadDataset
 from ...retrieval.training.mining import Mining
 from ..evaluation.open_corpus import OpenCorpus
@@ -109,7 +109,7 @@ def mine(
         for name, part in parts.items():
             miner = Miner(found_by, texts, frozenset(part.passages), part.passages, mining)
             examples = miner.examples(part.asked, partial(_tell, report, name, len(part.asked)))
-            counts[name] = write_ranking_folder(out / name, examples)
+            counts[name] = write_ranking_examples(out / name, examples)
     return counts
 
 

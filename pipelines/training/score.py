@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spanwise.types import ProgressCallback, RankingExample, no_progress
 
-from ...corpora.collections.ranking_folder import write_ranking_folder
+from ...corpora.ranking_examples import write_ranking_examples
 from ...retrieval.protocol import Scorer
 from .kept_scores import KeptScores
 
@@ -56,7 +56,7 @@ def score_lists(
     report("scores", len(examples), len(examples))
     scored = [replace(one, scores=tuple(row)) for one, row in zip(examples, found, strict=True)]
     left = [one if drop_within is None else without_false_negatives(one, drop_within) for one in scored]
-    write_ranking_folder(out, left)
+    write_ranking_examples(out, left)
     pairs, remaining = (sum(len(one.passages) for one in many) for many in (scored, left))
     return Scored(len(scored), pairs, pairs - remaining, sum(map(positive_is_first, scored)))
 
