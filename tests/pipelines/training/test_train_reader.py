@@ -104,9 +104,6 @@ def test_over_another_base_a_whole_folder_is_written(tmp_path, family):
     assert train_reader([read_squad(squad_file(tmp_path))], tmp_path / "out", SMALL, base=str(base))
 
 
-
-
-
 def test_whether_it_can_decline_is_found_out_and_said(tmp_path):
     base, datasets = question_answerer(tmp_path / "base"), [read_squad(squad_file(tmp_path))]
     train_reader(datasets, tmp_path / "out", SMALL, base=str(base))
