@@ -32,7 +32,7 @@ from .why_not.methods import lost
 
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
-    from ..retrieval.encoders import Encoders
+    from ..retrieval.protocol import Encoders
     from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
@@ -230,7 +230,7 @@ class Library(SyncedIndex):
 
     def _encoders(self, remembering: bool = False) -> Encoders:
         """Both encoders; vectors of single questions are looked up when `remembering`."""
-        from ..retrieval.encoders import Encoders
+        from ..retrieval.protocol import Encoders
 
         passages = self._question_encoder if remembering else self._plain_encoder
         return Encoders(passages, self._token_encoder)
