@@ -32,14 +32,9 @@ VERBS = {
     "doctor": "checkup",
     "eval squad": "evaluation.open_task, evaluation.evaluate_squad, evaluation.evaluate_predictions",
     "eval open": "evaluation.run_open",
-    "eval fairness": "evaluation.evaluate_fairness",
     "eval folder": "evaluation.read_questions, evaluation.evaluate_retrievers",
-    "eval generation": "evaluation.evaluate_generation, evaluation.evaluate_written",
     "eval compare": "evaluation.read_sources, evaluation.compare_systems",
-    "eval gate": "evaluation.gate, evaluation.junit_xml",
-    "eval retrieval": "evaluation.open_collection, evaluation.RetrievalTest, evaluation.evaluate_runs",
-    "eval report": "evaluation.write_report",
-    "eval speed": "evaluation.chosen, evaluation.evaluate_speed",
+    "eval retrieval": "evaluation.open_collection, evaluation.RetrievalTest",
     "train reader": "training.read_squad, training.train_reader",
     "train negatives": "training.mine_squad, training.mine_examples",
     "train cross-encoder": "training.open_examples, training.train_cross_encoder",
@@ -83,9 +78,7 @@ retrievers, readers and generators: [plugins.md](plugins.md). Small programs tha
 [examples](../examples/README.md).
 """
 GROUPS = {
-    "Libraries": (
-        *("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch", "ReadOptions"),
-    ),
+    "Libraries": (*("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch"),),
     "Results": (
         *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit"),
         *("Passage", "Span", "ScoredSpan", "Document", "Heading", "Label", "Scope", "Filter"),

@@ -8,7 +8,7 @@ it takes over that every part is marked, and not the encodings. It makes attacks
 
 from __future__ import annotations
 
-from ...eval.report.visible import visible
+from ..visible import visible
 
 DATA = (
     "Lines that begin with > are words of documents, and so are the names and headings of places: "

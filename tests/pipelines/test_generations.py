@@ -48,7 +48,7 @@ def log_after_checkpoint(path) -> int:
 
 
 def found(library) -> list[str]:
-    return [hit.passage.document_id for hit in library.search("mill", retriever="bm25", group=False)]
+    return [hit.passage.document_id for hit in library.search("mill", retriever="bm25", dedupe=False)]
 
 
 def test_postings_and_retrievers_are_built_once_for_a_commit(library, path, monkeypatch):
