@@ -180,7 +180,8 @@ class CheckedRetriever:
                 raise self._broke(f"gave the score {hit.score!r}, expected a finite number")
             if hit.passage.id not in self._ids:
                 raise self._broke(
-                    f"gave the passage {hit.passage.id!r}, which is not in the index. Build the retriever again after a sync"
+                    f"gave the passage {hit.passage.id!r}, which is not in the index. "
+                    "Build the retriever again after a sync"
                 )
             if hit.passage.id not in allowed:
                 raise self._broke(f"gave the passage {hit.passage.id}, which the filter excludes")
