@@ -20,9 +20,8 @@ from ..index.store import Commit, Store
 if TYPE_CHECKING:
     from spanwise.types import Filter
 
-    from ..retrieval.protocol import Encoders
     from ..retrieval.plugged import RetrieverSource
-    from ..retrieval.protocol import Retriever
+    from ..retrieval.protocol import Encoders, Retriever
     from .selection import Selection
 
 
@@ -48,9 +47,7 @@ class Generation:
 
         key = (name, encoders, exact, *others.values())
         if key not in self._retrievers:
-            self._retrievers[key] = build(
-                name, self.snapshot, self.analyzer, encoders, exact, others
-            )
+            self._retrievers[key] = build(name, self.snapshot, self.analyzer, encoders, exact, others)
         return self._retrievers[key]
 
     def selection(self, where: Filter) -> Selection:

@@ -40,10 +40,9 @@ from .synced_index import SyncedIndex
 
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
-    from ..retrieval.protocol import Encoders
     from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Encoders, Retriever, TokenEncoder
     from .ask import Asker
 
 PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB

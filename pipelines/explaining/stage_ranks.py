@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage
 
 from ...index.snapshot import Snapshot
-from ...retrieval.retrievers import CheckedRetriever
 from ...retrieval.protocol import Ranker
-from ...retrieval.retrievers import stages_of
+from ...retrieval.retrievers import CheckedRetriever, stages_of
 from ...retrieval.stage import Stage
 from ..reranking import below_reranking
 
