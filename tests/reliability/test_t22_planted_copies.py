@@ -1,7 +1,7 @@
 """T22: how much of the top ten five planted copies of a passage take, stuffed with the question's words.
 
 Each copy is a passage of the corpus that answers nothing of the question, edited by a word of its own, with
-the question in front and behind: five rivals for the best places. With near-duplicates merged, they may have one of them.
+the question in front and behind: five rivals for the best places. With near-duplicates merged, they take one at most.
 """
 
 from __future__ import annotations
