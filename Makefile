@@ -22,7 +22,7 @@ install: .venv/installed ## make .venv with spanwise in it
 dev: .venv/installed-dev ## the same with the tools for tests and checks
 
 test: dev ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: dev ## check style, format and types
 	$(BIN)/ruff check .
@@ -30,11 +30,11 @@ lint: dev ## check style, format and types
 	$(BIN)/python scripts/links.py
 	MYPYPATH=.links $(BIN)/mypy -p spanwise
 
-reliability: dev ## test every promise of docs/reliability.md and write down the figures
-	$(BIN)/python -m pytest --quiet -m "not slow and not gpu" --scoreboard=docs/reliability-figures.md tests
+reliability: dev ## test every promise of docs/reliability.md: kills, power cuts, training, a browser
+	$(BIN)/python -m pytest --quiet -m "reliability and not gpu" --scoreboard=reliability.md
 
 reliability-nightly: dev ## the long form of the same, hours
-	$(BIN)/python -m pytest --quiet -m "not gpu" --nightly --scoreboard=reliability-nightly.md tests
+	$(BIN)/python -m pytest --quiet -m "reliability and not gpu" --nightly --scoreboard=reliability.md
 
 fuzz: dev ## fuzz a parser: make fuzz TARGET=md SECONDS=600 (TARGET=list for their names)
 	$(INSTALL) --editable '.[fuzz]'

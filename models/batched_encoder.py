@@ -1,7 +1,6 @@
 """What encoders share: texts are tokenized window by window and computed in batches of like length.
 
-While one window is computed the next one is tokenized; where there are several GPUs and work enough, batches
-go to a process for each.
+While one window is computed the next one is tokenized.
 """
 
 from __future__ import annotations
@@ -17,11 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from .ahead import one_ahead
-from .batching import BUDGETS, Batcher, token_budget_batches
-from .device_worker import RowEncoder
-from .dispatch import spread
-from .fleet import Fleet
-from .precision import spread_devices
+from .batching import BUDGETS, Batcher
 from .trunk import Trunk
 
 WINDOW = 1024  # texts that are sorted by length together, while the next ones are being tokenized
@@ -31,19 +26,13 @@ Computed = tuple[NDArray[np.int64], Vectors]
 
 
 class BatchedEncoder(ABC, Generic[Row]):
-    """A transformer and what runs it; `_forward` says what a batch of rows becomes.
+    """A transformer and what runs it; `_forward` says what a batch of rows becomes."""
 
-    `load` makes the same encoder on another device, in another process.
-    """
-
-    def __init__(
-        self, model: nn.Module, batch_tokens: int | None, load: Callable[[str], RowEncoder] | None
-    ) -> None:
+    def __init__(self, model: nn.Module, batch_tokens: int | None) -> None:
         self.model = model
         self.device: torch.device = next(model.parameters()).device
         self.trunk = Trunk(model)
         self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
-        self.fleet = Fleet(load, spread_devices(self.device))
 
     @abstractmethod
     def _forward(self, rows: Sequence[Row]) -> Vectors:
@@ -59,18 +48,6 @@ class BatchedEncoder(ABC, Generic[Row]):
 
     def _batches(self, rows: Sequence[Row], describe: Callable[[int], str]) -> Iterator[Computed]:
         """Batches as index arrays with their vectors, in no certain order; each row once."""
-        workers = self.fleet.workers(sum(map(len, rows)))
-        if not workers:
-            yield from self._batches_here(rows, describe)
-            return
-        plan = token_budget_batches([len(row) for row in rows], self.batcher.budget)
-
-        def on(worker: RowEncoder) -> Callable[[NDArray[np.int64]], Vectors]:
-            return lambda batch: worker.encode_rows([rows[i] for i in batch])
-
-        yield from spread(plan, [on(worker) for worker in workers])
-
-    def _batches_here(self, rows: Sequence[Row], describe: Callable[[int], str]) -> Iterator[Computed]:
         lengths: Any = [len(row) for row in rows]
         return self.batcher.run(lengths, lambda batch: self._forward([rows[i] for i in batch]), describe)
 

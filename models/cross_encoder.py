@@ -22,7 +22,6 @@ from spanwise.errors import ModelRejected
 
 from .batched_encoder import BatchedEncoder
 from .cross_encoder_models import MAX_LENGTH, pair_model_of
-from .device_worker import RowEncoder
 from .loaded_tower import lower_case, n_positions
 from .locate import BUILTIN, find_base
 from .pair_rows import PairRow, PairRows
@@ -49,9 +48,8 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         digest: str,
         max_length: int = MAX_LENGTH,
         batch_tokens: int | None = None,
-        load: Callable[[str], RowEncoder] | None = None,
     ) -> None:
-        super().__init__(scorer.trunk, batch_tokens, load)
+        super().__init__(scorer.trunk, batch_tokens)
         self.head, self.digest = scorer.head, digest
         config: Any = scorer.trunk.config
         self.rows = PairRows(tokenizer, max_length, getattr(config, "type_vocab_size", 2) > 1)
@@ -75,13 +73,6 @@ class CrossEncoder(BatchedEncoder[PairRow]):
             part = slice(at, at + PAIRS_AT_ONCE)
             self._score_into(scores[part], pairs[part], partial(_report_from, report, at))
         return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
-
-    def encode_rows(self, rows: Sequence[PairRow]) -> NDArray[np.float32]:
-        """(n, 1): the scores of rows, on this device alone."""
-        out = np.zeros((len(rows), 1), np.float32)
-        for batch, scores in self._batches_here(rows, lambda i: f"pair {i}"):
-            out[batch] = scores
-        return out
 
     def _score_into(
         self, scores: NDArray[np.float32], pairs: Sequence[tuple[str, str]], report: Callable[[int], None]
@@ -133,9 +124,8 @@ def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossE
     limits = [limit for limit in (model.max_length, n_positions(scorer.trunk)) if limit is not None]
     if not limits:
         raise ModelRejected(f"{source} does not say how many tokens it can see (max_seq_length)")
-    load = partial(load_cross_encoder, name)
     try:
-        return CrossEncoder(scorer.to(pick_device(device)), tokenizer, model.digest, min(limits), load=load)
+        return CrossEncoder(scorer.to(pick_device(device)), tokenizer, model.digest, min(limits))
     except ValueError as error:
         raise ModelRejected(f"{source}: {error}") from error
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from torch import Tensor, nn
 from spanwise.errors import ModelRejected
 
 from .batched_encoder import BatchedEncoder
-from .device_worker import RowEncoder
 from .loaded_tower import load_tower
 from .packed_sums import sequence_sums
 from .packed_tokens import PackedTokens
@@ -52,10 +50,9 @@ class TextEncoder(BatchedEncoder[Ids]):
         prompt: str = "",
         n_skipped: int = 0,
         max_length: int | None = None,
-        load: Callable[[str], RowEncoder] | None = None,
         tower: Tower | None = None,
     ) -> None:
-        super().__init__(model, batch_tokens, load)
+        super().__init__(model, batch_tokens)
         self.tokenizer, self.pooling, self.digest, self.tower = tokenizer, pooling, digest, tower
         config: Any = model.config
         self.head = head or VectorHead(config.hidden_size)
@@ -99,7 +96,6 @@ class TextEncoder(BatchedEncoder[Ids]):
             prompt=tower.prompt,
             n_skipped=skipped,
             max_length=network.max_length,
-            load=partial(cls.of_tower, tower, side),  # on another device
             tower=tower,
         )
         if shared:
@@ -130,13 +126,6 @@ class TextEncoder(BatchedEncoder[Ids]):
     ) -> NDArray[np.float32]:
         """What `encode` gives."""
         return self.encode(texts, report)
-
-    def encode_rows(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
-        """(n, width) from n sequences of token ids, on this device alone."""
-        out = np.zeros((len(rows), self.width), dtype=np.float32)
-        for batch, vectors in self._batches_here(rows, lambda i: f"sequence {i}"):
-            out[batch] = vectors
-        return out
 
     def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """(n,) int32: how many code points of each text, from its start, `encode` sees; all, if it fits.

@@ -32,7 +32,6 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 MODULES = "modules.json"  # the list of a sentence-transformers folder
 STUDENT = "student.safetensors"  # the weights of a student: differences from the base, layers behind it
 SIDES = ("question", "passage")
-ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"  # as PEFT calls them
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 _SETTLED_NS = 2_000_000_000  # file systems tell times apart by up to two seconds
 
@@ -171,7 +170,7 @@ def _from_hub(name: str, revision: str) -> Path:
 
 def _known_folder(folder: Path) -> Path:
     """A folder that describes a model; that of one network is checked, parts of others when they are read."""
-    if is_pair(folder) or is_student(folder) or is_adapter(folder) or (folder / MODULES).is_file():
+    if is_pair(folder) or is_student(folder) or (folder / MODULES).is_file():
         return folder
     return checked_folder(folder)
 
@@ -184,11 +183,6 @@ def is_pair(folder: Path) -> bool:
 def is_student(folder: Path) -> bool:
     """True for a folder with what a student adds to the base; see `student_config`."""
     return (folder / STUDENT).is_file()
-
-
-def is_adapter(folder: Path) -> bool:
-    """True for a folder with updates of another model's weights; see `peft_adapter`."""
-    return (folder / ADAPTER).is_file() and (folder / ADAPTER_CONFIG).is_file()
 
 
 def _is_commit(revision: str | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -10,19 +9,8 @@ import torch
 
 
 def pick_device(device: str | None = None) -> torch.device:
-    """The device named, or the first GPU, or the CPU; processes of `torchrun` have a GPU each."""
-    if device is not None:
-        return torch.device(device)
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    own = os.environ.get("LOCAL_RANK")
-    return torch.device("cuda" if own is None else f"cuda:{own}")
-
-
-def spread_devices(device: torch.device) -> list[str]:
-    """All visible GPUs when there are several and the device is one of them; else nothing to spread over."""
-    n_devices = torch.cuda.device_count() if device.type == "cuda" else 0
-    return [f"cuda:{i}" for i in range(n_devices)] if n_devices > 1 else []
+    """The device of that name, or by default the first GPU, or the CPU."""
+    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def has_bf16(device: torch.device) -> bool:

@@ -8,7 +8,6 @@ the normalisation in float32. Padding gives no vector, and no vector depends on 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 
 import numpy as np
 import torch
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .batched_encoder import BatchedEncoder, Computed, Vectors
-from .device_worker import RowEncoder
 from .loaded_tower import LoadedTower, load_tower, take_whole
 from .locate import BUILTIN
 from .packed_tokens import PackedTokens
@@ -40,9 +38,8 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
         network: LoadedTower,
         head: VectorHead,
         batch_tokens: int | None = None,
-        load: Callable[[str], RowEncoder] | None = None,
     ) -> None:
-        super().__init__(network.trunk, batch_tokens, load)
+        super().__init__(network.trunk, batch_tokens)
         self.tower, self.tokenizer, self.head = tower, network.tokenizer, head
         self.digest, self.width = tower.digest, head.width
         source = tower.network.folder
@@ -59,7 +56,7 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
         n_in: int = network.trunk.config.hidden_size  # type: ignore[union-attr, assignment]
         check_sizes(n_in, layers, tower.network.folder)
         network.trunk.to(on)
-        return cls(tower, network, VectorHead(n_in, layers).to(on), load=partial(cls.of_tower, tower))
+        return cls(tower, network, VectorHead(n_in, layers).to(on))
 
     @property
     def projection(self) -> nn.Linear | None:
@@ -99,10 +96,6 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
     def passage_offsets(self, text: str) -> list[Span | None]:
         """For each row of `encode_passages([text])` the code points of the text that it stands for."""
         return self.passages.offsets(text)
-
-    def encode_rows(self, rows: Sequence[TokenRow]) -> Vectors:
-        """(T, width): the vectors of all rows, one row's after another's, on this device alone."""
-        return self.in_order(rows, self._batches_here(rows, lambda i: f"sequence {i}"))
 
     def _encode(
         self, texts: Sequence[str], side: TokenRows, report: Callable[[int], None]

@@ -110,9 +110,6 @@ def train(
     evaluations) and `best.safetensors`; started again with the same folder
     the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie. `beside` is what
     else makes it another run when it changes: what the loss depends on, as JSON values.
-
-    Several GPUs, or the processes of `torchrun`, share the batches of a step (`data_parallel`); all processes
-    but the first end here.
     """
     groups = [batches[at : at + recipe.accumulate] for at in range(0, len(batches), recipe.accumulate)]
     state = Run(model, len(groups), recipe, folder, beside)
@@ -126,8 +123,7 @@ def train(
                 rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
                 with held_interrupt():
                     value = state.one_step(loss, groups[state.step], rate)
-                if state.workers.is_first:
-                    report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
+                report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
                 if state.step in due:
                     state.evaluate(evaluate, select_by)
                 if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
@@ -135,8 +131,6 @@ def train(
     except KeyboardInterrupt:
         state.save()
         raise
-    if not state.workers.is_first:
-        raise SystemExit(0)
     state.restore_best()
     model.eval()
     return state.evaluations

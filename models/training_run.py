@@ -14,9 +14,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from .data_parallel import workers_for
 from .held_interrupt import held_interrupt
 from .layer_rates import parameter_groups
+from .precision import autocast
 from .training_history import CHECKPOINT, read_run
 from .weight_average import KEY, WeightAverage
 
@@ -51,7 +51,6 @@ class Run:
             "start": self._digest(),
             "beside": json.loads(json.dumps(dict(beside or {}))),
         }
-        self.workers = workers_for(model, recipe.accumulate)
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(recipe.seed)
         if (folder / CHECKPOINT).is_file():
@@ -78,7 +77,7 @@ class Run:
         """Changes the weights once, by the mean gradient of these batches; the loss, which must be finite."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["scale"]
-        total = self.workers.backward(self.model, loss, batches)
+        total = self._backward(loss, batches)
         nn.utils.clip_grad_norm_(self.trainable.values(), self.recipe.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -91,24 +90,32 @@ class Run:
             )
         return self.losses[-1]
 
+    def _backward(self, loss: Callable[[nn.Module, Any], Tensor], batches: Sequence[Any]) -> float:
+        """Adds the gradients of the mean loss of the batches to those of the model; returns that mean."""
+        device, total = next(self.model.parameters()).device, 0.0
+        for batch in batches:
+            with autocast(device):
+                value = loss(self.model, batch) / len(batches)
+            value.backward()
+            total += float(value.detach())
+        return total
+
     def evaluate(self, measured: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
         """Measures the averaged weights, and keeps them where nothing before was better."""
         self.model.eval()
         with self.average.in_place():
-            figures = self.workers.told(lambda: dict(measured(self.model)))
+            figures = dict(measured(self.model))
             averaged = self._weights()
         self.model.train()
         with held_interrupt():
             best = max((e[select_by] for e in self.evaluations), default=-math.inf)
-            if figures[select_by] >= best and self.workers.is_first:
+            if figures[select_by] >= best:
                 save_file(averaged, self.folder / BEST)
             self.evaluations.append({"step": self.step, **figures})
             self.save()
 
     def save(self) -> None:
-        """Writes the checkpoint over the last one; of several processes the first one does."""
-        if not self.workers.is_first:
-            return
+        """Writes the checkpoint over the last one."""
         tensors = {**self._weights(), **self.average.tensors()}
         for name, parameter in self.trainable.items():
             for key, value in self.optimizer.state[parameter].items():

@@ -13,7 +13,6 @@ from ..index.analysis import Analyzer
 from ..index.approximation import RECALL
 from ..index.store import Store
 from .colbert_setting import NO_COLBERT, NONE, ColbertSetting, is_undecided, wanted_setting
-from .own_models import placed, portable
 from .roots import Root, read_roots, roots_setting, with_folders, without_folders
 
 MODEL = "model"
@@ -62,8 +61,7 @@ class IndexSettings:
     @property
     def colbert(self) -> ColbertSetting | None:
         """The model that token vectors are made with, and how they are stored; None when there are none."""
-        held = ColbertSetting.of(self.store.settings)
-        return held and placed(held, self.store.path)
+        return ColbertSetting.of(self.store.settings)
 
     def use_colbert(self, name: str | None, bits: int | None = None, pool: int | None = None) -> None:
         """Keeps token vectors of this model up from the next `sync` on; None or "none" drops them for good.
@@ -78,7 +76,7 @@ class IndexSettings:
             return
         wanted = wanted_setting(self.colbert, str(name), bits, pool)
         if wanted != self.colbert:
-            self._put(portable(wanted, self.store.path).settings(), drop_tokens=True)
+            self._put(wanted.settings(), drop_tokens=True)
 
     def require_colbert(self, name: str, bits: int | None = None) -> None:
         """Sets the model of token vectors when none is set; raises ModelMismatch when they are others."""

@@ -15,7 +15,6 @@ from spanwise.types import (
     Scope,
     Span,
     SyncReport,
-    TokenMatch,
     UnknownWord,
 )
 
@@ -39,7 +38,6 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         },
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
-        "max_error": answer.max_error,
         "retriever": answer.retriever,
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
@@ -133,37 +131,19 @@ def filter_record(scope: Scope | None) -> dict[str, Any]:
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:
-    """One hit; `passage` is the passage's id, `scores` those of its stages.
-
-    `alignment` is there when it was asked for.
-    """
-    explained = {"alignment": [token_match_record(match) for match in hit.alignment]}
+    """One hit; `passage` is the passage's id, `scores` those of its stages."""
     return {
         "rank": hit.rank,
         "score": hit.score,
         "scores": dict(hit.scores),
         **_place_record(hit.passage),
         "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
-        **(explained if hit.alignment else {}),
     }
 
 
 def _place_record(passage: Passage) -> dict[str, Any]:
     record = passage_record(passage)
     return {"document": record.pop("document"), "passage": record.pop("id"), **record}
-
-
-def token_match_record(match: TokenMatch) -> dict[str, Any]:
-    """What a token of the question matched; offsets are code points of the question and of the document."""
-    return {
-        "question": match.question,
-        "question_start": match.question_start,
-        "question_end": match.question_end,
-        "text": match.text,
-        "start": match.start,
-        "end": match.end,
-        "similarity": match.similarity,
-    }
 
 
 def duplicate_record(passage: Passage) -> dict[str, Any]:

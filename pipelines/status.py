@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from spanwise.types import Span
 
 from ..index.code_cache import CACHE as CODES
-from .adapt.history import in_use
 from .answer_cache import KIND as ANSWER
 from .cache_file import CACHE_NAME, CacheFile, Looks
 from .disk_usage import bytes_below
 from .loaded_models import QUESTION as VECTOR
 from .locations import CATALOG_NAME, is_writable
-from .own_models import MODELS
 
 if TYPE_CHECKING:
     from ..index.snapshot import Snapshot
@@ -80,7 +78,7 @@ def cache_record(index: Path, on: bool) -> dict[str, Any]:
 
 def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
     """How many bytes each part of an index takes: the catalog with the text of all documents, segments by
-    their kind, the codes of a large collection, the answers that were kept, models made for the index.
+    their kind, the codes of a large collection, the answers that were kept.
     """
     names = ("catalog", "answers")
     found = {
@@ -88,13 +86,11 @@ def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
         for name, file in zip(names, (CATALOG_NAME, CACHE_NAME), strict=True)
     }
     codes = bytes_below(index / CODES)
-    own = {"models": models} if (models := bytes_below(index / MODELS)) else {}
     return {
         "catalog": found["catalog"],
         **snapshot.sizes(),
         "codes": codes,
         "answers": found["answers"],
-        **own,
     }
 
 
@@ -116,16 +112,7 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
         "missing": library.missing_tokens(),
         "tokens": sum(snapshot.stored_tokens(model).n_tokens for model in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
-        "adapted": adapted_record(library),
     }
-
-
-def adapted_record(library: Library) -> dict[str, Any] | None:
-    """The model that was adapted to these documents, and what it gained on held-back questions; None when
-    the index is searched by another.
-    """
-    last = in_use(library.store.settings, library.store.path)
-    return None if last is None else {"digest": last.digest, "measures": dict(last.figures)}
 
 
 def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -215,7 +202,6 @@ def _documents(snapshot: Snapshot) -> dict[str, Any]:
     known = snapshot.descriptions()
     return {
         "formats": _counts(document.media_type for document in known),
-        "languages": _counts(filter(None, (document.metadata.get("language") for document in known))),
         "remarks": sum("remark" in document.metadata for document in known),
     }
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..index.store import Store
-from .adapt.history import used_models
 from .disk_usage import bytes_below
 from .locations import resolve_index
-from .own_models import own_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ def verify(index: str | Path) -> Verification:
     """What is wrong in an index, named by its directory or by the folder that holds it; reads all of it."""
     path = resolve_index(Path(index))
     with Store.open(path) as store:
-        problems = store.verify() or own_problems(path, used_models(store.settings, path))
+        problems = store.verify()
         if problems:
             return Verification(path, tuple(problems))
         with store.snapshot() as snapshot:

@@ -1,22 +1,22 @@
-"""Near-duplicates: a hit that says nearly the same as a better one is folded into it, and the list filled up.
+"""Near-duplicates: a hit that repeats a better one is folded into it, and the list is filled up.
 
-What is compared are runs of three terms of the analyzer. A hit says nothing new beside a better one when
+Two passages are compared by their term 3-grams. A hit repeats a better one when
 
-    |S(hit) & S(better)| / |S(hit)| >= share          S(x): the set of runs of three terms of x
+    |S(hit) & S(better)| / |S(hit)| >= share          S(x): the set of term 3-grams of x
 
-which is containment and not resemblance: a copy cut short is folded into the whole, a longer version that
-comes later stays. Three things keep a hit apart whatever it shares: a term of the question that the better
-hit lacks; overlap with it in the same document, where the same characters are not said twice; and, where
-`numbers` asks for it, a number that the better hit lacks, because versions of a fact differ in figures.
+This is containment, not resemblance: a shortened copy is folded into the whole text, a longer version below
+it stays. Three things keep a hit apart: a term of the question that the better hit lacks; overlap with it in
+the same document; and, with `numbers`, a number that the better hit lacks, because versions of a fact differ
+in their figures.
 
-Source: Broder, "On the resemblance and containment of documents", 1997. Left out: his sketches, which
-estimate the share. Those of `sketch` only bound it: where enough may be shared, the sets themselves decide.
+Source: Broder, "On the resemblance and containment of documents", 1997, without his sketches.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,135 +24,118 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage
 
 from ..index.analysis import Analyzer
-from .hits import check_questions
 from .protocol import Retriever
-from .sketch import Shingle, Sketch, shingles, sketch
+from .stage import check_questions
 
-DEPTH = 2  # so many times k hits are looked at first,
-SHALLOWEST = 20  # at least so many,
-DEEPEST = 1000  # and so many at most, however alike they are
+DEPTH = 2  # first, DEPTH * k hits are compared
+MIN_DEPTH = 20
+MAX_DEPTH = 1000
+
+Shingle = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Nearness:
-    """How alike is too alike: `share` of the shorter hit's runs; `numbers` keeps other figures apart."""
+class DuplicateRule:
+    """A hit repeats another that holds `share` of its 3-grams; `numbers` keeps other figures apart."""
 
     share: float = 0.7
     numbers: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a share that would fold everything, or nothing."""
+        """ValueError for a share that folds everything, or nothing."""
         if not 0 < self.share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, not {self.share}")
 
 
-# A reader finds nothing in a hit that was folded, so only repetitions are: no figure may be lost.
-TO_READ = Nearness(share=0.9, numbers=True)
+# The reader does not see folded hits, so that only true repetitions may be folded before it reads.
+READING_RULE = DuplicateRule(share=0.9, numbers=True)
 
 
-class GroupingRetriever:
-    """Ranks as the retriever inside it does, near-duplicates folded; scores stay, ranks count anew.
+class DeduplicatingRetriever:
+    """Ranks as `retriever` does, with near-duplicates folded; scores stay, ranks count anew.
 
-    `sketch_of` makes the sketch of a text, where somebody remembers those of passages that are found often.
+    `terms_of` gives the terms of a passage's text, for callers that cache them.
     """
 
     def __init__(
         self,
         retriever: Retriever,
         analyzer: Analyzer,
-        nearness: Nearness | None = None,
-        sketch_of: Callable[[str], Sketch] | None = None,
+        rule: DuplicateRule | None = None,
+        terms_of: Callable[[str], Sequence[str]] | None = None,
     ) -> None:
         self.name = retriever.name
-        self._sketch_of = sketch_of or (lambda text: sketch(analyzer.terms(text)))
-        self._retriever = retriever
-        self._analyzer = analyzer
-        self._nearness = nearness or Nearness()
+        self._retriever, self._analyzer = retriever, analyzer
+        self._rule = rule or DuplicateRule()
+        self._terms_of = terms_of or analyzer.terms
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
     ) -> list[list[Hit]]:
         """For each question its best k hits of which none repeats a better one; see `Hit.duplicates`.
 
-        Fewer than k only when the first DEEPEST passages hold no more. A smaller k gives the first hits
-        of a larger one. What `among` leaves out is not folded into a hit either.
+        Fewer than k only when the first MAX_DEPTH passages hold no more. A smaller k gives the first hits of
+        a larger one. Passages outside `among` are not folded into a hit either.
         """
         check_questions(questions, k)
-        rankings = self._retriever.search(questions, max(DEPTH * k, SHALLOWEST), among)
+        rankings = self._retriever.search(questions, max(DEPTH * k, MIN_DEPTH), among)
         return [self._search(*one, k, among) for one in zip(questions, rankings, strict=True)]
 
     def _search(
         self, question: str, ranking: Sequence[Hit], k: int, among: NDArray[np.int64] | None
     ) -> list[Hit]:
-        depth = max(DEPTH * k, SHALLOWEST)
+        depth = max(DEPTH * k, MIN_DEPTH)
         while True:
-            kept = self._grouped(question, ranking, k)
-            if len(kept) == k or len(ranking) < depth or depth >= DEEPEST:
+            kept = self._deduplicated(question, ranking, k)
+            if len(kept) == k or len(ranking) < depth or depth >= MAX_DEPTH:
                 return kept
             depth *= DEPTH
             [ranking] = self._retriever.search([question], depth, among)
 
-    def _grouped(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
-        groups = _Groups(frozenset(self._analyzer.question_terms(question)), self._nearness, k)
+    def _deduplicated(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
+        question_terms = frozenset(self._analyzer.question_terms(question))
+        kept: list[_Kept] = []
+        groups_with: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> places in `kept`, ascending
         for hit in ranking:
-            groups.add(_Group(hit, self._sketch_of(hit.passage.text)))
-        return [group.at(rank) for rank, group in enumerate(groups.kept, start=1)]
+            terms = self._terms_of(hit.passage.text)
+            grams, telling = shingles(terms), self._telling(terms, question_terms)
+            shared = Counter(at for gram in grams for at in groups_with.get(gram, ()))
+            near = sorted(at for at, n in shared.items() if n >= self._rule.share * len(grams))
+            same = (kept[at] for at in near if telling <= kept[at].telling)
+            group = next((one for one in same if not _overlap(hit.passage, one.hit.passage)), None)
+            if group is not None:
+                group.duplicates.append(hit.passage)
+            elif len(kept) < k:
+                for gram in grams:
+                    groups_with[gram].append(len(kept))
+                kept.append(_Kept(hit, telling))
+        return [one.at(rank) for rank, one in enumerate(kept, start=1)]
+
+    def _telling(self, terms: Sequence[str], question_terms: frozenset[str]) -> frozenset[str]:
+        """The terms that keep a hit apart from one without them."""
+        of_question = question_terms.intersection(terms)
+        return of_question.union(t for t in terms if t[0].isdigit()) if self._rule.numbers else of_question
 
 
-class _Group:
-    """A hit, and the passages that are folded into it."""
-
-    __slots__ = ("_shingles", "bits", "duplicates", "hit", "sketch")
-
-    def __init__(self, hit: Hit, sketch: Sketch) -> None:
-        self.hit, self.sketch, self.bits = hit, sketch, sketch.bits
-        self.duplicates: list[Passage] = []
-        self._shingles: frozenset[Shingle] | None = None
-
-    @property
-    def shingles(self) -> frozenset[Shingle]:
-        """The runs of the hit, made when they are first wanted: those of most hits never are."""
-        if self._shingles is None:
-            self._shingles = shingles(self.sketch.terms)
-        return self._shingles
+@dataclass(slots=True)
+class _Kept:
+    hit: Hit
+    telling: frozenset[str]
+    duplicates: list[Passage] = field(default_factory=list)
 
     def at(self, rank: int) -> Hit:
-        """The hit at this rank with what is folded into it."""
         if self.hit.rank == rank and not self.duplicates and not self.hit.duplicates:
             return self.hit
         return replace(self.hit, rank=rank, duplicates=tuple(self.duplicates))
 
 
-class _Groups:
-    """The hits kept so far, at most k."""
+def shingles(terms: Sequence[str]) -> frozenset[Shingle]:
+    """The set of term 3-grams; fewer than three terms are one.
 
-    def __init__(self, asked: frozenset[str], nearness: Nearness, k: int) -> None:
-        self.kept: list[_Group] = []
-        self._asked, self._nearness, self._k = asked, nearness, k
-
-    def add(self, said: _Group) -> None:
-        """Fold the next hit into the best group that says it already, or keep it while there is room."""
-        for group in self._near(said):
-            if not _overlap(said.hit.passage, group.hit.passage) and self._tells_no_more(said, group):
-                group.duplicates.append(said.hit.passage)
-                return
-        if len(self.kept) < self._k:
-            self.kept.append(said)
-
-    def _near(self, said: _Group) -> list[_Group]:
-        """The groups that hold enough of its shingles, best rank first."""
-        least = self._nearness.share * said.sketch.n_shingles
-        most_shared = said.sketch.most_shared
-        near = [group for group in self.kept if most_shared(group.bits) >= least]
-        return [group for group in near if len(said.shingles & group.shingles) >= least]
-
-    def _tells_no_more(self, said: _Group, group: _Group) -> bool:
-        return self._telling(said.sketch.terms) <= self._telling(group.sketch.terms)
-
-    def _telling(self, terms: Sequence[str]) -> frozenset[str]:
-        """Those of the terms whose absence keeps another hit apart."""
-        asked = self._asked.intersection(terms)
-        return asked.union(t for t in terms if t[0].isdigit()) if self._nearness.numbers else asked
+    >>> sorted(shingles(["the", "mill", "by", "the"]))
+    [('mill', 'by', 'the'), ('the', 'mill', 'by')]
+    """
+    return frozenset(zip(terms, terms[1:], terms[2:], strict=False)) or frozenset([tuple(terms)])
 
 
 def _overlap(a: Passage, b: Passage) -> bool:

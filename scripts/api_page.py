@@ -32,21 +32,15 @@ VERBS = {
     "doctor": "checkup",
     "eval squad": "evaluation.open_task, evaluation.evaluate_squad, evaluation.evaluate_predictions",
     "eval open": "evaluation.run_open",
-    "eval fairness": "evaluation.evaluate_fairness",
     "eval folder": "evaluation.read_questions, evaluation.evaluate_retrievers",
-    "eval generation": "evaluation.evaluate_generation, evaluation.evaluate_written",
     "eval compare": "evaluation.read_sources, evaluation.compare_systems",
-    "eval gate": "evaluation.gate, evaluation.junit_xml",
-    "eval retrieval": "evaluation.open_collection, evaluation.RetrievalTest, evaluation.evaluate_runs",
-    "eval report": "evaluation.write_report",
-    "eval speed": "evaluation.chosen, evaluation.evaluate_speed",
+    "eval retrieval": "evaluation.open_collection, evaluation.RetrievalTest",
     "train reader": "training.read_squad, training.train_reader",
     "train negatives": "training.mine_squad, training.mine_examples",
     "train cross-encoder": "training.open_examples, training.train_cross_encoder",
     "train scores": "training.open_examples, training.score_lists",
     "train colbert": "training.open_examples, training.train_student",
     "train convert": "training.open_examples, training.write_examples",
-    "adapt": "Library.adapt, Library.undo_adapt, AdaptRecipe, training.planned",
     "calibrate": "training.calibrate, training.keep_calibration",
 }
 INTRODUCTION = """# The Python API
@@ -84,14 +78,12 @@ retrievers, readers and generators: [plugins.md](plugins.md). Small programs tha
 [examples](../examples/README.md).
 """
 GROUPS = {
-    "Libraries": (
-        *("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch", "ReadOptions"),
-    ),
+    "Libraries": (*("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch"),),
     "Results": (
-        *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit", "TokenMatch"),
+        *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit"),
         *("Passage", "Span", "ScoredSpan", "Document", "Heading", "Label", "Scope", "Filter"),
         *("Summary", "SummarySentence", "Citation", "Explanation", "WhyNot"),
-        *("SyncReport", "Rejection", "Remark", "Adaptation", "AdaptRecipe", "Verification", "Finding"),
+        *("SyncReport", "Rejection", "Remark", "Verification", "Finding"),
     ),
     "Functions": (
         *("record_of", "explanation_page", "summary_markdown", "writing_of", "Writing", "verify", "checkup"),

@@ -20,9 +20,7 @@ SpanwiseError
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
 ├── PluginFailed            a plug-in cannot be loaded, clashes, or does not keep its contract
-├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
-├── WorkerFailed            a process that computes on one of several devices failed or ended
 ├── GenerationFailed        a generator failed before its text was whole
 ├── ExtraMissing            what is asked for needs packages of an extra that is not installed
 └── OutOfMemory             one item alone does not fit into the device's memory
@@ -114,16 +112,8 @@ class PluginFailed(SpanwiseError):
     """A plug-in cannot be loaded, clashes with another, or does not keep its contract; names its package."""
 
 
-class OcrNotFound(SpanwiseError):
-    """OCR was asked for, and tesseract or one of its languages is not installed; says which."""
-
-
 class StorageFull(SpanwiseError):
     """The disk is full; the last commit is intact."""
-
-
-class WorkerFailed(SpanwiseError):
-    """A process that computes on one of several devices failed or ended; the message says which and how."""
 
 
 class GenerationFailed(SpanwiseError):

@@ -17,9 +17,10 @@ from hypothesis import settings
 from spanwise.pipelines.parsing import process
 
 OFFLINE = Path(__file__).parent / "offline"
+RELIABILITY = Path(__file__).parent / "reliability"
 
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("stress", max_examples=5000, deadline=None, print_blob=True)
+settings.register_profile("reliability", max_examples=5000, deadline=None, print_blob=True)
 settings.load_profile("default")
 
 
@@ -46,6 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
     profile = config.option.hypothesis_profile or "default"
     if config.option.hypothesis_seed is None and not settings.get_profile(profile).derandomize:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of tests/reliability, but for those marked `smoke`, as tests of `make reliability`."""
+    for item in items:
+        if RELIABILITY in item.path.parents and not item.get_closest_marker("smoke"):
+            item.add_marker("reliability")
 
 
 def pytest_unconfigure() -> None:

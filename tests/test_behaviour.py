@@ -28,9 +28,9 @@ MOVED = 1  # places of a ranking that may differ: two scores can be nearly equal
 N_SQUAD = 200
 PROMISED = {  # the keys that programs may rely on
     "index": "passages added unchanged rejected",
-    "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence answer.page "
-    "answer.line answer.passage.id answer.passage.start answer.passage.end answer.passage.text alternatives "
-    "searched",
+    "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence "
+    "answer.page answer.line answer.passage.id answer.passage.start answer.passage.end "
+    "answer.passage.text alternatives searched",
     "declined": "answer searched",
     "search": "hits.document hits.start hits.end hits.score hits.rank",
     "summarize": "sentences.citations",
@@ -68,10 +68,10 @@ def rankings(library: spanwise.Library) -> dict[str, list[list[str]]]:
     }
 
 
-def answers(library: spanwise.Library) -> list[list[Any]]:
+def answers(library: spanwise.Library, questions: list[str]) -> list[list[Any]]:
     """Place and confidence of each answer; the place is None for a question that is declined."""
     found = []
-    for question in sample_questions():
+    for question in questions:
         answer = library.ask(question)
         best = answer.best
         place = None if best is None else f"{best.span.document_id}:{best.span.start}-{best.span.end}"
@@ -159,9 +159,12 @@ def test_rankings_are_those_recorded(library: spanwise.Library, recorded: dict[s
             assert hit in now[max(0, place - MOVED) : place + MOVED + 1], (q, hit)
 
 
-def test_answers_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any]) -> None:
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.reliability) for n in (1, 2, 3))])
+def test_answers_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any], start: int) -> None:
     wrong = []
-    for before, now in zip(recorded["answers"], answers(library), strict=True):
+    for before, now in zip(
+        recorded["answers"][start::4], answers(library, sample_questions()[start::4]), strict=True
+    ):
         is_close = abs((before[2] or 0) - (now[2] or 0)) <= ALLOWED
         if before[:2] != now[:2] or not is_close:
             wrong.append((before, now))
@@ -179,6 +182,7 @@ def test_json_has_the_promised_keys(library: spanwise.Library, index: Path) -> N
                 value = value[key]
 
 
+@pytest.mark.reliability
 def test_squad_scores_are_those_recorded(recorded: dict[str, Any]) -> None:
     now = squad_scores()
     if now is None:
@@ -194,7 +198,7 @@ if __name__ == "__main__":
         record = {
             "digest": digest(opened),
             "rankings": rankings(opened),
-            "answers": answers(opened),
+            "answers": answers(opened, sample_questions()),
             "squad": squad_scores(),
         }
         record["shapes"] = shapes(Path(folder) / "index")

@@ -1,9 +1,8 @@
-"""What the source never does: run data as code, build SQL from strings, grow without end, point outside."""
+"""What the source never does: run data as code, build SQL from strings."""
 
 from __future__ import annotations
 
 import ast
-import re
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,23 +13,8 @@ ROOT = Path(__file__).parent.parent
 _PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
     "packages"
 ]
-FOLDERS = sorted({package.split(".")[1] for package in _PACKAGES if "." in package} | {"spanwise", "scripts"})
+FOLDERS = ["spanwise", *sorted({package.split(".")[1] for package in _PACKAGES if "." in package})]
 SOURCE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-PYTHON = SOURCE + sorted((ROOT / "tests").rglob("*.py"))
-TEXTS = PYTHON + [
-    path
-    for pattern in (
-        "*.md",
-        "*.toml",
-        "*.txt",
-        "Makefile",
-        ".ci/*",
-        "docs/**/*.md",
-        "*/README.md",
-        "models/**/*.md",
-    )
-    for path in sorted(ROOT.glob(pattern))
-]
 
 RUN_DATA = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
 LOADERS = {
@@ -43,8 +27,6 @@ LOADERS = {
 }
 BUILTINS = {"eval", "exec", "compile", "__import__"}
 SQL_CALLS = {"execute", "executemany", "executescript", "query", "execute_returning_dicts"}
-
-MAX_LINES = 400
 
 
 def unsafe(tree: ast.AST) -> Iterator[str]:
@@ -125,34 +107,3 @@ def test_the_source_is_free_of_it(check: Check) -> None:
 )
 def test_a_planted_offence_is_noticed(check: Check, line: str) -> None:
     assert len(list(check(ast.parse(line)))) == 1
-
-
-@pytest.mark.parametrize(
-    ("check", "line"),
-    [
-        (unsafe, "model.eval()"),
-        (unsafe, "json.load(file)"),
-        (unsafe, "np.load(path, allow_pickle=False)"),
-        (unsafe, "re.compile(pattern)"),
-        (built_sql, "db.execute('SELECT * FROM passages WHERE id = ?', (i + 1,))"),
-    ],
-)
-def test_honest_code_passes(check: Check, line: str) -> None:
-    assert list(check(ast.parse(line))) == []
-
-
-def test_no_file_is_longer_than_a_reader_can_hold() -> None:
-    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in PYTHON}
-    assert {str(path.relative_to(ROOT)): n for path, n in lengths.items() if n > MAX_LINES} == {}
-
-
-def test_documents_that_are_named_exist() -> None:
-    here = {path.name for path in TEXTS}
-    for path in TEXTS:
-        named = set(re.findall(r"\b[A-Z]{3,30}\.md\b", path.read_text(encoding="utf-8")))
-        assert named <= here, path
-
-
-def test_no_path_of_one_machine_is_named() -> None:
-    somebody = re.compile(r"(?<![\w.~])/(home|Users|work|mnt|root)/\w")
-    assert [str(path) for path in TEXTS if somebody.search(path.read_text(encoding="utf-8"))] == []

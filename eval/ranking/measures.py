@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .average_precision import average_precision
-from .bpref import bpref
-from .judged import judged
 from .judged_ranking import JudgedRanking
 from .ndcg import ndcg
 from .order import msmarco_order, trec_order
@@ -44,8 +42,6 @@ class _Formula:
 
 _FORMULAS = {
     "AP": _Formula(average_precision, _Cutoff.OPTIONAL),
-    "Bpref": _Formula(bpref, _Cutoff.NEVER),
-    "Judged": _Formula(judged, _Cutoff.OPTIONAL, takes_rel=False),
     "nDCG": _Formula(ndcg, _Cutoff.OPTIONAL, takes_rel=False),
     "P": _Formula(precision, _Cutoff.ALWAYS),
     "R": _Formula(recall, _Cutoff.ALWAYS),
@@ -135,7 +131,7 @@ def available_measures() -> str:
     """All measures with what they take, for people; optional parts stand in brackets.
 
     >>> available_measures()
-    'AP[(rel=n)][@k], Bpref[(rel=n)], Judged[@k], nDCG[@k], P[(rel=n)]@k, R[(rel=n)]@k, RR[(rel=n)][@k], \
+    'AP[(rel=n)][@k], nDCG[@k], P[(rel=n)]@k, R[(rel=n)]@k, RR[(rel=n)][@k], \
 Success[(rel=n)]@k'
     """
     return ", ".join(

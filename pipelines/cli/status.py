@@ -64,7 +64,6 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
             f"{each['vectors']} vectors, recall {each['recall']:.3f}, {each['wanted']:.3f} wanted"
             for each in record["approximate"]
         ),
-        "languages": _total(None, record["languages"]),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
         "skipped": _total(sum(record["skipped"].values()), record["skipped"]),
@@ -84,17 +83,7 @@ def _colbert(colbert: Mapping[str, Any] | None) -> str:
     return (
         f"{colbert['tokens']:,} token vectors of {colbert['passages']} passages by {colbert['model']}, "
         f"{colbert['missing']} missing, {colbert['bits']} bits{pool} ({colbert['bytes'] / 1e6:.1f} MB)"
-        f"{_adapted(colbert['adapted'])}"
     )
-
-
-def _adapted(adapted: Mapping[str, Any] | None) -> str:
-    if adapted is None:
-        return ""
-    gained = ", ".join(
-        f"{name} {one['before']:.3f} -> {one['after']:.3f}" for name, one in adapted["measures"].items()
-    )
-    return f"; adapted to these documents ({gained} on held-back questions; spanwise adapt --undo goes back)"
 
 
 def _cache(cache: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ...eval.report.visible import visible
+from ..visible import visible
 
 __all__ = ["console", "is_styled", "json_line", "print_json", "progress", "say", "show", "visible"]
 

@@ -19,18 +19,12 @@ VERBS = {
         "summarize:summarize",
         "spanwise summarize 'what changed for the mills?' --length short --index notes",
     ),
-    "why-not": (
-        "why_not:why_not",
-        "spanwise why-not town/library.html 'where is the psalter?' --index notes",
-    ),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
     "mcp": ("mcp:mcp", "spanwise mcp --index notes"),
     "status": ("status:status", "spanwise status --index notes"),
     "verify": ("verify:verify", "spanwise verify --index notes"),
-    "doctor": ("doctor:doctor", "spanwise doctor --index notes"),
     "eval": ("evaluate:app", ""),
     "train": ("training:app", ""),
-    "adapt": ("adapt:adapt", "spanwise adapt notes --questions 2000"),
     "calibrate": ("calibrate:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
 }
 

@@ -5,8 +5,6 @@ ece_exact                the same as `ece` where only an exact match is right
 reliability              the bins of equal width that hold answers: count, mean confidence, share right
 exact@25%, f1@25%, …     EM and F1 of the surest quarter, half, three quarters and all of the questions
 best_exact, best_f1      by the rule of SQuAD 2.0 with the threshold that is best for it, told afterwards
-risk_control             thresholds for a share of errors chosen on one half of the questions, 200 times, and
-                         measured on the other: see `eval.calibration.risk_control_check`
 
 An answer is right when its F1 is at least 0.6, which is what a calibration is fitted to say.
 """
@@ -14,12 +12,10 @@ An answer is right when its F1 is at least 0.6, which is what a calibration is f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from ...eval.calibration.calibration_error import expected_calibration_error, reliability_bins
 from ...eval.calibration.equal_mass import equal_mass_calibration_error
-from ...eval.calibration.risk_control_check import check_by_halves
 from ...eval.calibration.risk_coverage import credit_at_coverage
 from ...eval.calibration.threshold import HeldBack, choose_threshold
 from ...eval.question_record import QuestionRecord
@@ -27,7 +23,6 @@ from ..calibration.figures import BINS
 from ..calibration.observed import RIGHT_F1
 
 COVERAGES = (0.25, 0.5, 0.75, 1.0)
-MAX_ERRORS = (0.05, 0.1, 0.2, 0.3)
 
 
 def confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, Any]:
@@ -50,9 +45,6 @@ def confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, Any]:
             for one in reliability_bins(sure, right, BINS)
             if one.count
         ],
-        "risk_control": {
-            f"{target:g}": asdict(check_by_halves(sure, right, target)) for target in MAX_ERRORS
-        },
     }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
-from ...eval.report.markup import element
 from .explanation import Explanation, TokenProbability, said_of
+from .markup import element
 from .weighed import Weighed
 
 LEVELS = (0.01, 0.05, 0.2, 0.5, 0.8)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...models.locate import BASE_HUB_NAME, BASE_NAMES, BASE_SHA256, file_sha256, is_base
-from .loss_curve import CURVE
 from .record import RECORD
 
 CARD = "README.md"
@@ -34,7 +33,6 @@ ABOUT: Mapping[Trained, tuple[str, str]] = {
 }
 STORED = {
     "differences": f"The weights are differences from the base, sha256 `{BASE_SHA256}`.",
-    "adapter": "The weights are low-rank updates of `{base}` and a head, in the files of PEFT.",
     "whole": "The weights are all there, in the files of transformers; training began with `{base}`.",
 }
 
@@ -69,7 +67,7 @@ def _lines(out: Path, training: Training, record: Mapping[str, Any]) -> Iterator
     yield from ("", "## Recipe", "", f"    {training.command}", "")
     yield from ("| setting | value |", "|---|---|")
     yield from (f"| {name} | {value} |" for name, value in _settings(record["recipe"]))
-    yield from ("", f"![The loss of each step]({CURVE})", "", "## Data", "")
+    yield from ("", "## Data", "")
     yield from (_data_line(path) for path in training.data)
     counts = {name: record[name] for name in record if name not in ("recipe", "evaluations")}
     yield from ("", *(f"- {name.replace('_', ' ')}: {value}" for name, value in counts.items()))

@@ -1,7 +1,7 @@
 """What a reader's training begins with, and how what it has learned is written.
 
-Over the built-in base a reader is stored as differences from it; with low-rank updates as an adapter of its
-base, in PEFT's files; over any other model as a whole folder of transformers.
+Over the built-in base a reader is stored as differences from it;
+over any other model as a whole folder of transformers.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from torch import nn
 
 from ...models.delta import Precision, apply_delta, read_delta, save_delta
 from ...models.locate import BASE_NAMES, BASE_SHA256, file_sha256, find_base, find_model, is_base
-from ...models.lora import Lora, add_updates
-from ...models.peft_adapter import save_adapter
 from ...models.pretrained import SPAN_HEAD, VOCABULARIES, load_span_model, load_span_reader, load_tokenizer
 from ...models.training import own_memory
-from ...reader.builtin import BUILTIN, DELTA, builtin_folder
-from ...reader.sentence_head import NAME as SENTENCE_HEAD
-from ...reader.sentence_head import add_sentence_head
+from ...reader.load import BUILTIN, DELTA, builtin_folder
+from ...reader.span_reader import SENTENCE_HEAD
+from ...reader.training import add_sentence_head
 from .record import started
 
 BASE = "base"
@@ -36,7 +34,7 @@ _TOKENIZER = (
     "merges.txt",
 )
 
-Form = Literal["differences", "adapter", "whole"]
+Form = Literal["differences", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +46,15 @@ class ReaderStart:
     folder: Path
     base: str
     record: Mapping[str, Any]
-    lora: Lora | None
 
     @property
     def form(self) -> Form:
         """How it is stored."""
-        if self.lora is not None:
-            return "adapter"
         return "differences" if is_base(self.base) else "whole"
 
     def save(self, out: Path, precision: Precision) -> None:
         """Writes the weights as they are now; `precision` is that of differences."""
-        if self.lora is not None:
-            save_adapter(out, self.model, self.base, self.lora, [SPAN_HEAD[:-1]])
-        elif self.form == "differences":
+        if self.form == "differences":
             save_delta(out / DELTA, self.model.state_dict(), base_state(), BASE_SHA256, precision)
         else:
             model: Any = self.model
@@ -70,9 +63,7 @@ class ReaderStart:
                 shutil.copyfile(path, out / path.name)
 
 
-def reader_start(
-    base: str = BASE, start: str = FRESH, seed: int = 0, lora: Lora | None = None
-) -> ReaderStart:
+def reader_start(base: str = BASE, start: str = FRESH, seed: int = 0) -> ReaderStart:
     """A fresh head over `base`, or the reader called `start`, which then has to be the only one named.
 
     `base` is the built-in one, or a folder or name@revision of any encoder; a head that it has is kept.
@@ -84,25 +75,19 @@ def reader_start(
         )
     delta = {BUILTIN: builtin_folder() / DELTA}.get(start, Path(start).expanduser() / DELTA)
     if start != FRESH and delta.is_file():
-        if lora is not None:
-            raise ValueError(
-                f"start {start!r} is no model of its own, which an adapter could name as its base"
-            )
         folder, model = find_base(), starting_reader(delta, seed)
         told = {"base": BASE, **started(start, delta)}
-        return ReaderStart(model, load_tokenizer(folder), folder, BASE, told, None)
+        return ReaderStart(model, load_tokenizer(folder), folder, BASE, told)
     named = base if start == FRESH else start
     folder = find_model(named)
     if start != FRESH:
         load_span_reader(folder)  # refuses a model without a head
     torch.manual_seed(seed)
     model = own_memory(load_span_model(folder))
-    if lora is not None:
-        add_updates(model, lora)
     record: dict[str, Any] = {"base": named, **started(start, None)}
     if not is_base(named):
         record["base_sha256"] = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))]
-    return ReaderStart(model, load_tokenizer(folder), folder, named, record, lora)
+    return ReaderStart(model, load_tokenizer(folder), folder, named, record)
 
 
 def starting_reader(weights: Path | None, seed: int) -> nn.Module:

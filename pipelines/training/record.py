@@ -1,4 +1,4 @@
-"""What a training leaves beside the weights: how they were made, and how the loss fell."""
+"""What a training leaves beside the weights: how they were made."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ...models.delta import Precision
 from ...models.locate import file_sha256
 from ...models.training_history import read_history
-from .loss_curve import RUN, write_loss_curve
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 RECORD = "training.json"
+RUN = "run"
 
 
 def write_record(
@@ -26,7 +26,7 @@ def write_record(
     precision: Precision,
     evaluations: Sequence[Mapping[str, float]],
 ) -> None:
-    """Writes `out/training.json` and draws `out/loss.svg`; `data` is what was learned from, and how much.
+    """Writes `out/training.json`; `data` is what was learned from, and how much.
 
     A run that its patience ended has fewer `steps` than `steps_planned`.
     """
@@ -40,7 +40,6 @@ def write_record(
         "evaluations": list(evaluations),
     }
     (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    write_loss_curve(out)
 
 
 def started(start: str, weights: Path | None) -> dict[str, str | None]:

@@ -26,9 +26,8 @@ from ...models.training import Progress, own_memory
 from ...retrieval.training.student import Student, StudentRecipe, fine_tune_student
 from ...retrieval.training.student_scores import StudentScores
 from ...retrieval.training.untrained import identity_head, untrained_projection
-from .loss_curve import RUN
 from .ranking_quality import first_ranks
-from .record import started, write_record
+from .record import RUN, started, write_record
 
 BASE = "base"
 WIDTH = 128  # of a token vector

@@ -134,7 +134,7 @@ def test_git_keeps_the_same_files(git: dict[str, str], top: str, inner: str, inn
     same_as_git(git, {NAME: top, f"b/{NAME}": inner, f"b/a/{NAME}": innermost})
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @settings(max_examples=500, derandomize=False)
 @given(files, files, files)
 def test_git_keeps_the_same_files_often(git: dict[str, str], top: str, inner: str, innermost: str) -> None:

@@ -98,7 +98,7 @@ def test_passages_are_exact_and_complete(name: str, text: str) -> None:
     check_format(name, text)
 
 
-@pytest.mark.slow
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", MAKERS)
 @settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
 @given(text=TEXTS)

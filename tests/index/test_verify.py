@@ -61,7 +61,7 @@ def test_rows_changed_behind_our_back_are_found(index, sql) -> None:
 TABLES = ["settings", "state", "documents", "passages", "tombstones", "segments", "refusals"]
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("value", [None, -1, 2**62, 1.5, "\u00e9", b"\xff\x00"])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_value_of_any_type_in_any_column_is_answered_rightly_or_named(index, table, value) -> None:

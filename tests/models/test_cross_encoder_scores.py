@@ -59,14 +59,6 @@ def test_l8_scores_do_not_depend_on_the_batch(network):
         assert np.allclose(scores, alone, atol=0.02)
 
 
-def test_rows_are_scored_in_their_order(network):
-    encoder = scorer_of(network, batch_tokens=128)
-    tokens = encoder.rows.tokens_of([QUESTIONS[0], *PASSAGES[0]])
-    rows = [encoder.rows.row(tokens[QUESTIONS[0]], tokens[passage]) for passage in PASSAGES[0]]
-    expected = encoder.score(QUESTIONS[:1], PASSAGES[:1])[0]
-    assert np.allclose(encoder.encode_rows(rows)[:, 0], expected, atol=0.02)
-
-
 def test_it_tells_how_far_it_is(network, monkeypatch):
     monkeypatch.setattr("spanwise.models.cross_encoder.PAIRS_AT_ONCE", 2)
     heard = []

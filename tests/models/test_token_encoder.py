@@ -200,13 +200,6 @@ def test_what_is_covered_ends_where_a_side_is_cut(skipping):
     assert skipping.covered_questions(["a " * 40, "q"]).tolist() == [2 * (12 - 3) - 1, 1]
 
 
-def test_several_devices_encode_as_one_does(skipping, monkeypatch):
-    expected = rows_of(skipping, TEXTS)
-    monkeypatch.setattr(skipping, "batcher", Batcher(64))
-    monkeypatch.setattr(skipping.fleet, "workers", lambda n_tokens: [skipping, skipping])
-    assert_equal(rows_of(skipping, TEXTS), expected)
-
-
 def test_out_of_memory_changes_no_vector(skipping, monkeypatch):
     import torch
 

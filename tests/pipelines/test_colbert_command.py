@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_collections import WRITERS
+from made_collections import write_beir_folder
 
 from spanwise.models import fingerprint
-from spanwise.pipelines.cli.alignment import alignment_lines
-from spanwise.types import Hit, Passage, TokenMatch
 
 QUESTION = "who opened the tram?"
 
@@ -57,40 +55,6 @@ def test_ask_answers_from_what_colbert_found(run, indexed, reader_folder, monkey
     assert json.loads(run("ask", QUESTION, *indexed, *options, "--json")[1])["cached"]
 
 
-def test_explain_lists_a_match_for_each_token(run, indexed, folder):
-    [hit, *_] = search(run, *indexed, "--retriever", "colbert", "--explain")["hits"]
-    matches = hit["alignment"]
-    assert [match["question"] for match in matches] == ["", "who", "opened", "the", "tram"]
-    assert sum(match["similarity"] for match in matches) == pytest.approx(hit["score"], abs=1e-3)
-    assert [match["text"].lower() for match in matches[2:]] == ["opened", "the", "tram"]
-    text = (folder / hit["document"]).read_text()
-    assert text[matches[2]["start"] : matches[2]["end"]] == "opened"
-    assert "alignment" not in search(run, *indexed, "--retriever", "colbert")["hits"][0]
-
-
-def test_explain_is_shown_in_columns(run, indexed):
-    code, out, _ = run("search", QUESTION, *indexed, "--retriever", "bm25+colbert", "--explain", "-k", 1)
-    lines = [line.split() for line in out.splitlines()]
-    assert code == 0
-    assert ["opened", "opened"] in [line[:2] for line in lines]
-    assert lines[-1][-1] == "sum"
-    assert lines[2][0] == "(marker)"
-
-
-def test_columns_are_aligned_and_harmless():
-    matches = (
-        TokenMatch("", -1, -1, "Weir", -1, -1, 0.25),
-        TokenMatch("raised\x1b", 0, 7, "raised very\nmuch", 3, 19, -0.5),
-    )
-    hit = Hit(Passage(1, "a.txt", 0, 20, "x"), 1.0, 1, alignment=matches)
-    assert alignment_lines(hit) == [
-        "(marker)  Weir               0.2500  in a heading",
-        "raised␛   raised very much  -0.5000",
-        "                            -0.2500  sum",
-    ]
-    assert alignment_lines(Hit(Passage(1, "a.txt", 0, 20, "x"), 1.0, 1)) == []
-
-
 @pytest.mark.parametrize(
     ("verb", "options", "code", "says"),
     [
@@ -100,7 +64,6 @@ def test_columns_are_aligned_and_harmless():
         ("index", ("--colbert-bits", 2), 2, "--colbert builtin"),
         ("search", ("--retriever", "colbert"), 1, "--colbert builtin"),
         ("search", ("--retriever", "bm25+colbert"), 1, "--colbert builtin"),
-        ("search", ("--explain",), 2, "--retriever colbert"),
         ("search", ("--retriever", "colbert+colbert"), 2, "colbert"),
         ("ask", ("--retriever", "colbert"), 1, "--colbert builtin"),
     ],
@@ -141,7 +104,7 @@ def test_none_drops_them(run, index, indexed):
 def test_status_tells_of_tokens(run, index, indexed):
     record = json.loads(run("status", *indexed, "--json")[1])
     colbert = record["colbert"]
-    assert list(colbert) == ["model", "bits", "pool", "passages", "missing", "tokens", "bytes", "adapted"]
+    assert list(colbert) == ["model", "bits", "pool", "passages", "missing", "tokens", "bytes"]
     assert (colbert["passages"], colbert["missing"]) == (record["passages"], 0)
     assert colbert["tokens"] > colbert["passages"]
     assert colbert["bytes"] == record["disk"]["tokens"] + record["disk"]["codebook"]
@@ -169,7 +132,7 @@ def test_doctor_knows_the_model(run, index, indexed, words):
 
 
 def test_a_collection_is_evaluated(run, tmp_path, words):
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     options = (
         "--retriever",
         "colbert",

@@ -14,7 +14,7 @@ from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected
 from spanwise.pipelines.candidates import explained, passage_span, sentence_of
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.reader.sentence_answer import enclosing_list
 from spanwise.types import Document
 
@@ -78,7 +78,7 @@ def test_answers_quote_their_document(reader, name, texts):
     check(reader, name, texts)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", MAKERS)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
 @given(texts=TEXTS)

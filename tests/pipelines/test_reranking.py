@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_collections import WRITERS
+from made_collections import write_beir_folder
 from made_cross_encoders import classifier
 from small_squad import small_squad, written
 
@@ -13,7 +13,6 @@ import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import cross_encoder, cross_encoder_models, fingerprint
 from spanwise.pipelines.cli import terminal
-from spanwise.pipelines.doctor import State, checkup
 
 QUESTION = "who built the mill?"
 
@@ -88,17 +87,6 @@ def test_progress_is_reported(library, scorer_folder):
     assert (stage, done) == ("rerank", total)
 
 
-def test_an_explanation_stays_one_of_the_colbert_stage(folder, words, scorer_folder):
-    with spanwise.open(folder, colbert="builtin") as library:
-        library.sync(vectors=False)
-        library.sync_tokens()
-        hits = library.search(QUESTION, retriever="bm25+colbert", explain=True, rerank=scorer_folder)
-    for hit in hits:
-        assert hit.score == hit.scores["rerank"]
-        similarities = sum(match.similarity for match in hit.alignment)
-        assert similarities == pytest.approx(hit.scores["colbert"], abs=1e-3)
-
-
 def test_search_and_ask_rerank(run, folder, encoder_folder, reader_folder, scorer_folder):
     run("index", folder, "--model", encoder_folder)
     by = ("--index", folder, "--retriever", "bm25", "--rerank-model", scorer_folder)
@@ -118,7 +106,7 @@ def test_a_missing_model_is_one_line(run, folder, no_builtin):
 
 
 def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     names = ("--retriever", "bm25", "--retriever", "bm25+rerank", "--rerank-model", scorer_folder)
     options = (*names, "--rerank-depth", 5, "--measures", "RR", "--out", "out", "--json")
     code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options)
@@ -147,12 +135,6 @@ def test_a_folder_is_judged_with_reranking(
     assert code == 0, err
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
     assert (settings["retriever"], settings["rerank"]) == ("bm25+rerank", scorer_folder)
-
-
-def test_doctor_tells_whether_the_builtin_model_is_there(tmp_path, no_builtin):
-    found = {finding.subject: finding for finding in checkup(None, tmp_path)}
-    assert found["rerank"].state is State.WARN
-    assert "name another one" in found["rerank"].advice
 
 
 def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):

@@ -43,7 +43,7 @@ def test_threads_get_right_results_while_the_index_is_synced(folder, library, mo
     assert library.search("gate", k=1, retriever="bm25")[0].passage.document_id == "gate.txt"
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_threads_and_a_sync_share_the_encoder(folder, library):
     library.sync()
     stop = threading.Event()
@@ -58,7 +58,7 @@ def test_threads_and_a_sync_share_the_encoder(folder, library):
     def search(number: int) -> list[list[str]]:
         wanted = ("dense", "hybrid", "bm25")
         return [
-            [hit.passage.document_id for hit in library.search("Who built the mill?", 4, name)]
+            [hit.passage.document_id for hit in library.search("Who built the mill?", k=4, retriever=name)]
             for name in wanted * 10
         ]
 
@@ -100,7 +100,6 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
         lambda library: library.why_not("mill.md", "mill"),
         lambda library: library.summarize("mill"),
         lambda library: library.sync(),
-        lambda library: library.adapt(),
         lambda library: library.status(),
         lambda library: library.document("mill.md"),
         lambda library: library.passages(),

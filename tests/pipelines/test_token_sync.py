@@ -84,7 +84,7 @@ def test_the_order_of_encoding_changes_no_ranking(folder, tmp_path, words, monke
     def found(index):
         with spanwise.open(folder, tmp_path / index, colbert="builtin") as library:
             _sync(library)
-            hits = library.search("who opened the tram?", retriever="colbert", group=False)
+            hits = library.search("who opened the tram?", retriever="colbert", dedupe=False)
             return [(hit.passage.document_id, hit.passage.start) for hit in hits]
 
     whole = found("whole")
@@ -99,34 +99,6 @@ def test_tokens_are_found_and_fused(library) -> None:
         [hit, *_] = library.search("who opened the tram?", retriever=retriever)
         assert hit.passage.document_id == "tram.txt"
         assert "colbert" in hit.scores
-
-
-def test_the_alignment_adds_up_and_points_into_the_document(library) -> None:
-    library.sync()
-    hits = library.search("who built the mill?", retriever="colbert", explain=True)
-    assert not any(hit.alignment for hit in library.search("who built the mill?", retriever="colbert"))
-    for hit in hits:
-        text = library.document(hit.passage.document_id).text
-        assert sum(match.similarity for match in hit.alignment) == pytest.approx(hit.score, abs=1e-3)
-        assert all(match.text == text[match.start : match.end] for match in hit.alignment if match.start >= 0)
-
-
-def test_a_word_of_a_heading_has_no_place(library, folder) -> None:
-    (folder / "owl.md").write_text("# Owls\n\nThey sleep by day.\n")
-    library.sync()
-    [hit, *_] = library.search("owls", retriever="colbert", explain=True)
-    *_, owls = hit.alignment
-    assert (hit.passage.document_id, owls.text, owls.start, owls.end) == ("owl.md", "Owls", -1, -1)
-
-
-def test_explaining_needs_tokens_that_were_not_pooled(library) -> None:
-    with pytest.raises(ValueError, match="colbert"):
-        library.search("mill", retriever="bm25", explain=True)
-    library.use_colbert("builtin", pool=2)
-    library.sync()
-    assert library.search("mill", retriever="colbert")
-    with pytest.raises(ValueError, match="--colbert-pool 1"):
-        library.search("mill", retriever="colbert", explain=True)
 
 
 def test_pooled_tokens_are_fewer(library) -> None:

@@ -52,7 +52,7 @@ def spread(points: list[tuple[int, int]], wanted: int) -> list[tuple[int, int]]:
     return [points[place * len(points) // wanted] for place in range(wanted)]
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_killed_before_a_change_of_a_commit(states, memory, record, nightly) -> None:
     points = kill_points(states, memory)
     chosen = spread(points, len(points) if nightly else KILLS - AT_RANDOM)
@@ -109,7 +109,7 @@ def texts_of(folder: Path) -> dict[str, str]:
         return {name: library.document(name).text for name in library.snapshot.files()}
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path, record) -> None:
     folder, before = tmp_path / "notes", tmp_path / "before"
     folder.mkdir()

@@ -101,7 +101,7 @@ def all_survived(recording: Recording, judge: Judge) -> bool:
     return True
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_every_power_cut_leaves_the_old_commit_or_the_new(recording, judge, record) -> None:
     n_cuts = 0
     for acknowledged, image in cuts(recording):
@@ -110,7 +110,7 @@ def test_every_power_cut_leaves_the_old_commit_or_the_new(recording, judge, reco
     record("T2", "power cuts that leave the old commit or the new", f"{n_cuts} of {n_cuts}")
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_program_without_any_one_of_the_syncs_is_caught(recording, judge, record) -> None:
     operations = [entry for entry in recording.log if isinstance(entry, Operation)]
     sites = sorted({operation.site for operation in operations if operation.kind == "sync"})

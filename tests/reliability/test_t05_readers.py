@@ -51,7 +51,7 @@ def p95_ms(reads: list[list[tuple[int, float]]]) -> float:
     return float(np.percentile([seconds for one in reads for _, seconds in one], 95)) * 1000
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_readers_see_whole_generations_while_a_writer_commits(memory, record, nightly) -> None:
     path = memory / "index"
     with Corpus(path).store as store:

@@ -51,7 +51,7 @@ def fight(say: Say, path: Path, until_s: float) -> None:
     say(commits)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_writers_that_wait_for_one_another_lose_nothing(memory, record, nightly) -> None:
     with Corpus(memory / "index").store as store:
         children = [Child(fight, store.path, 3600 if nightly else 0) for _ in range(WRITERS)]
@@ -64,7 +64,7 @@ def test_writers_that_wait_for_one_another_lose_nothing(memory, record, nightly)
     record("T6", f"commits of {WRITERS} processes fighting for the lock, all there", f"{commits}")
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_the_log_is_used_again_when_a_sleeping_reader_ends(memory, record) -> None:
     log = memory / "index" / "catalog.sqlite-wal"
     with Corpus(memory / "index").store as store:

@@ -58,7 +58,7 @@ def commit_with_files_up_to(say: Say, path: Path, limit: int) -> None:
         say(str(error))
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_no_file_may_grow_beyond_a_limit(before, memory, record) -> None:
     largest = 2 * (before / "catalog.sqlite").stat().st_size
     full = 0
@@ -109,7 +109,7 @@ def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, 
         check(cut_off, NUMBER, NUMBER + 1)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_the_disk_is_full_at_any_change(before, memory, record, nightly) -> None:
     phases = commit_until_full(shutil.copytree(before, memory / "whole"), None).phases
     points = range(len(phases)) if nightly else [n * (len(phases) - 1) // (POINTS - 1) for n in range(POINTS)]
@@ -173,7 +173,7 @@ def test_an_index_that_vanished_is_named(memory, use: Callable[[Store], object])
             use(store)
 
 
-@pytest.mark.slow
+@pytest.mark.reliability
 def test_a_small_file_system_fills_up(tmp_path, before) -> None:
     mounted = tmp_path / "small"
     mounted.mkdir()

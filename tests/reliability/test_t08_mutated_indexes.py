@@ -111,7 +111,7 @@ def judged(index: Path, right: object) -> str:
     return "refused" if lines or error else "harmless"
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_mutated_directories_end_no_process(index, memory, record, nightly) -> None:
     right, times = served(index), 2000 if nightly else 50
     outcomes = []
@@ -127,7 +127,7 @@ def test_mutated_directories_end_no_process(index, memory, record, nightly) -> N
     )
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_forged_segments_end_no_process(index, memory, record, nightly) -> None:
     times = 2000 if nightly else 50
     for number in range(times):

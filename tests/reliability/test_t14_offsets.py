@@ -79,7 +79,7 @@ def survivors(document: Document, name: str, texts: list[str]) -> Iterator[str]:
             yield text
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", MAKERS)
 def test_t14_texts_come_back_exactly(
     name: str, nightly: bool, record: Callable[[str, str, str], None]
@@ -101,7 +101,7 @@ def test_t14_texts_come_back_exactly(
     assert lost == []
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", MAKERS)
 def test_t14_passages_of_hostile_texts_are_exact_and_complete(name: str) -> None:
     chance = random.Random(1414)
@@ -118,7 +118,7 @@ def test_a_text_that_lost_a_character_is_no_survivor() -> None:
     assert list(survivors(document, "a.txt", ["one", "two", "three"])) == ["one", "three"]
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", ["dev-v1.1", "dev-v2.0"])
 def test_t14_gold_answers_lie_in_one_passage(
     name: str, data: Path, record: Callable[[str, str, str], None]
@@ -166,14 +166,14 @@ def accents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("retriever", ["tfidf", "bm25", "dense", "hybrid"])
 def test_t14_spellings_of_a_query_find_the_same(
     accents: Library, retriever: str, record: Callable[[str, str, str], None]
 ) -> None:
     words = [*COMPOSED, *(word for sentence in COMPOSED for word in sentence.split())]
     composed, decomposed = (
-        accents.search_many([unicodedata.normalize(form, word) for word in words], 8, retriever)
+        accents.search_many([unicodedata.normalize(form, word) for word in words], k=8, retriever=retriever)
         for form in ("NFC", "NFD")
     )
     ids = [[[hit.passage.id for hit in hits] for hits in found] for found in (composed, decomposed)]

@@ -53,7 +53,7 @@ def peak_of(folder: Path, number: int, limit: int) -> tuple[int, int]:
     return peak, sum(file.stat().st_size for file in (folder / "index").rglob("*") if file.is_file())
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_memory_grows_by_the_index_alone(
     tmp_path: Path, record: Callable[[str, str, str], None], nightly: bool

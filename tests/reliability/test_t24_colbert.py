@@ -103,7 +103,7 @@ def write(folder: Path, files: dict[str, list[str]]) -> None:
 
 
 def ranked(library: Library, retriever: str, k: int = WHOLE, where: Filter | None = None) -> list[list[Hit]]:
-    return library.search_many(QUESTIONS, k, retriever, group=False, where=where)
+    return library.search_many(QUESTIONS, k=k, retriever=retriever, dedupe=False, where=where, exact=True)
 
 
 def place(hit: Hit) -> tuple[str, int, int]:
@@ -158,7 +158,6 @@ class Life(RuleBasedStateMachine):
         write(self.folder, files)
         self.overlaps: list[float] = []
         self.library = open_library(self.folder, self.index, self.bits)
-        self.library.exact = True
         sync(self.library)
 
     def files(self) -> list[Path]:
@@ -205,7 +204,6 @@ class Life(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.library.close()
         self.library = open_library(self.folder, self.index, self.bits)
-        self.library.exact = True
 
     @precondition(lambda self: self.files())
     @rule()
@@ -214,7 +212,6 @@ class Life(RuleBasedStateMachine):
         path = self.root / "fresh"
         shutil.rmtree(path, ignore_errors=True)
         with open_library(self.folder, path, self.bits) as fresh:
-            fresh.exact = True
             sync(fresh)
             if self.bits == 8:
                 assert_same_scores(self.library, fresh)
@@ -243,7 +240,7 @@ def test_a_short_life_ranks_like_a_fresh_index(memory, monkeypatch) -> None:
     live(8, 1, 4, memory, monkeypatch)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 @pytest.mark.parametrize("bits", [2, 4, 8])
 def test_any_life_ranks_like_a_fresh_index(memory, record, nightly, monkeypatch, bits) -> None:
     lives, steps = (300, 30) if nightly else (2, 8)
@@ -251,7 +248,7 @@ def test_any_life_ranks_like_a_fresh_index(memory, record, nightly, monkeypatch,
     record("T24", f"lives of a folder with tokens of {bits} bits", f"{lives} of up to {steps} steps")
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_a_sync_of_tokens_killed_at_every_change_leaves_a_usable_index(memory, record) -> None:
     folder, index, before = memory / "notes", memory / "index", memory / "before"
     folder.mkdir()

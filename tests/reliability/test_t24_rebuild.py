@@ -152,7 +152,7 @@ class Life(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_any_life_ranks_like_a_fresh_build(memory, record, nightly, monkeypatch) -> None:
     monkeypatch.setattr(Life, "memory", memory)
     lives, steps = (2000, 50) if nightly else (100, 30)

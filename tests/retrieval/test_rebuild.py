@@ -45,7 +45,7 @@ def test_any_history_answers_like_a_fresh_build(commits) -> None:
         assert check_maxsim(lived) >= RECALL
 
 
-@pytest.mark.stress
+@pytest.mark.reliability
 def test_two_hundred_commits_answer_like_one(tmp_path) -> None:
     draw = np.random.default_rng(3)
     held: dict[str, list[str]] = {}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.index.analysis import Analyzer
-from spanwise.retrieval.near_duplicates import GroupingRetriever
+from spanwise.retrieval.near_duplicates import DeduplicatingRetriever
 from spanwise.retrieval.reranking import RerankingRetriever
 from spanwise.types import Hit, Passage
 
@@ -64,11 +64,6 @@ def test_below_the_depth_the_retrievers_order_follows():
     assert [set(hit.scores) for hit in hits[2:]] == [{"ranked"}, {"ranked"}]
 
 
-def test_a_passage_from_deep_comes_to_the_top():
-    [[hit]] = reranker("a", "aa", "aaa", depth=3).search(["who?"], 1)
-    assert hit.passage.id == 3
-
-
 def test_ties_break_by_document_and_place():
     [hits] = reranker("ab", "ba", "aa").search(["who?"], 3)
     assert [hit.passage.document_id for hit in hits] == ["001", "002", "003"]
@@ -82,11 +77,6 @@ def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
     assert [hit.rank for hit in hits] == list(range(1, len(texts) + 1))
     assert all(one.score >= other.score for one, other in pairwise(hits))
     assert fewer == hits[:k]
-
-
-def test_equal_scores_of_the_retriever_stay_equal_below_the_depth():
-    [hits] = reranker("a", "a", "a", depth=1, scores=[2.0, 2.0, 2.0]).search(["who?"], 3)
-    assert [hit.score for hit in hits] == [1, 0, 0]
 
 
 def test_all_pairs_of_all_questions_are_scored_in_one_call():
@@ -117,7 +107,7 @@ def test_passages_are_scored_with_their_headings():
 
 def test_near_duplicates_are_folded_into_the_hit_that_the_scorer_likes_best():
     retriever = reranker(MILL, "a tram", MILL + " today")
-    [hits] = GroupingRetriever(retriever, Analyzer()).search(["where?"], 2)
+    [hits] = DeduplicatingRetriever(retriever, Analyzer()).search(["where?"], 2)
     found = {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
     assert found == {3: [1], 2: []}
 
@@ -131,20 +121,6 @@ def test_progress_is_told_in_pairs():
     assert heard == [(4, 4)]
 
 
-def test_nothing_found_stays_nothing():
-    assert reranker().search(["who?"], 3) == [[]]
-
-
-@pytest.mark.parametrize(("questions", "k"), [(["who?"], 0), ([" "], 3)])
-def test_what_no_retriever_can_search_for_is_refused(questions, k):
-    with pytest.raises(ValueError, match=r"k must be|empty"):
-        reranker("a").search(questions, k)
-
-
 def test_a_depth_of_nothing_is_refused():
     with pytest.raises(ValueError, match="depth of re-ranking must be at least 1, not 0"):
         reranker("a", depth=0)
-
-
-def test_the_name_says_that_it_is_reranked():
-    assert reranker("a").name == "ranked+rerank"

@@ -1,8 +1,8 @@
-"""Several systems side by side: a row a figure, a column a system; what sets each apart from the first."""
+"""Several systems side by side: a row a figure, a column a system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..terminal import visible
@@ -30,24 +30,12 @@ def choice_rows(figures: Figures) -> list[list[str]]:
     return rows
 
 
-def apart_lines(figures: Figures) -> Iterator[str]:
-    """What sets each system apart from the first, a line a measure."""
-    for system, each in figures.items():
-        for name, measures in each.items():
-            if name.startswith("against_"):
-                first = name.removeprefix("against_")
-                for measure, found in measures.items():
-                    yield visible(f"{system} against {first}, {measure}: {_difference(found)}")
-
-
 def print_choice(figures: Figures) -> None:
-    """Prints both; columns are aligned and never cut."""
+    """Prints it; columns are aligned and never cut."""
     rows = choice_rows(figures)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print(_aligned(row, widths))
-    for line in apart_lines(figures):
-        print(line)
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -62,8 +50,3 @@ def _cell(name: str, value: float | None) -> str:
     if name == SIZE:
         return f"{value / 1e6:.1f}"
     return f"{value:.2f}" if name in SHARES else f"{value:.0f}"
-
-
-def _difference(found: Mapping[str, Any]) -> str:
-    interval = f"{found['difference']:+.3f} ({found['low']:+.3f} to {found['high']:+.3f})"
-    return f"{interval}, p {found['p']:.4f}, Holm {found['p_holm']:.4f}"

@@ -10,12 +10,10 @@ from typing import Annotated
 
 import typer
 
-from ..terminal import progress, say
-
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        help="Keep records, figures and report.html there; stopped, the same command goes on.",
+        help="Folder for records and figures; the same command resumes an interrupted run.",
         show_default=False,
     ),
 ]
@@ -23,14 +21,9 @@ OutOption = Annotated[
 
 @contextmanager
 def kept(out: Path | None) -> Iterator[Path]:
-    """The folder to write results into; when it is to be kept, its report is made in the end."""
+    """The folder for the results; a temporary one without `--out`."""
     if out is None:
         with TemporaryDirectory() as temporary:
             yield Path(temporary) / "results"
         return
-    from ...evaluation.report import write_report
-    from ...evaluation.result_folder import ResultFolder
-
     yield out
-    with progress() as report:
-        say(f"the report is {write_report(ResultFolder.open(out), report)}")

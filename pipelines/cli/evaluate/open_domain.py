@@ -20,7 +20,7 @@ from ..terminal import console, print_json, progress
 from .kept import OutOption, kept
 from .options import BitsOption, ColbertOption, LimitOption, ReaderOption, SeedOption
 
-NESTED = ("ms", "reliability", "risk_control")
+NESTED = ("ms", "reliability")
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 
 
@@ -103,17 +103,11 @@ def _table(figures: dict[str, dict[str, Any]]) -> None:
 
 
 def _confidence_lines(record: dict[str, Any]) -> list[str]:
-    """The reliability of the confidences, and how promised errors held up."""
+    """The reliability of the confidences."""
     lines = [
         f"confidence {one['confidence']:.3f}, right {one['accuracy']:.3f}, {one['count']:,} answers"
         for one in record.get("reliability", ())
     ]
-    for one in record.get("risk_control", {}).values():
-        error = "none answered" if one["error"] is None else f"mean error {one['error']:.1%}"
-        lines.append(
-            f"max-error {one['target']:g}: above it in {one['above']:.1%} of {one['splits']} resamples, "
-            f"{error}, mean coverage {one['coverage']:.1%}, promised in {one['met']:.1%}"
-        )
     return lines
 
 

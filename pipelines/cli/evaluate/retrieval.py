@@ -24,9 +24,7 @@ from .kept import OutOption, kept
 from .options import BitsOption, ColbertOption
 
 if TYPE_CHECKING:
-    from ....corpora.collections import Collection
-    from ....eval.ranking.evaluate import Qrels
-    from ....eval.ranking.measures import Measure
+    from ....corpora.beir import Collection
     from ...evaluation.result_folder import ResultFolder
     from ...evaluation.retrieval import Figures, RetrievalTest
 
@@ -37,7 +35,7 @@ MEASURES = "nDCG@10 R@100 RR AP P@10"
 def retrieval(
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of a test collection: BEIR, TREC, SMART, MS MARCO, Anserini."),
+        typer.Option(help="BEIR folder of a test collection."),
     ] = None,
     retriever: Annotated[
         list[str] | None,
@@ -61,32 +59,20 @@ def retrieval(
         Path | None, typer.Option(help="Where the index is kept; by default in --out.", show_default=False)
     ] = None,
     out: OutOption = None,
-    run: Annotated[
-        list[Path] | None, typer.Option(help="Score this TREC or MS MARCO run instead of a retriever.")
-    ] = None,
     qrels: Annotated[
         Path | None, typer.Option(help="Judgements instead of the collection's own, TREC or BEIR.")
     ] = None,
-    export: Annotated[
-        Path | None, typer.Option(help="Only write the collection there, as a BEIR folder.")
-    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure retrievers, or given runs, on a test collection with judgements, as trec_eval does."""
+    """Measure retrievers on a test collection with judgements, as trec_eval does."""
     from ....eval.ranking.measures import parse_measures
     from ...evaluation.retrieval import RetrievalTest
 
     wanted, how = parse_measures(measures), reranking(rerank_by, rerank_depth)
-    if run:
-        figures = _score(run, data, split, qrels, wanted, out)
-    else:
-        collection = _collection(data, split, qrels)
-        if export is not None:
-            _export(collection, export, split)
-            return
-        test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
-        names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
-        figures = _measure(test, list(dict.fromkeys(names)), index, out)
+    collection = _collection(data, split, qrels)
+    test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
+    names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
+    figures = _measure(test, list(dict.fromkeys(names)), index, out)
     if json:
         print_json(figures)
     else:
@@ -103,16 +89,9 @@ def _collection(data: Path | None, split: str | None, qrels: Path | None) -> Col
     collection = open_collection(data, split)
     if qrels is not None:
         collection = replace(collection, qrels=read_qrels(qrels))
-    for note in (*collection.notes, *collection.lacks):
+    for note in collection.gaps:
         say(f"{collection.name}: {note}")
     return collection
-
-
-def _export(collection: Collection, folder: Path, split: str | None) -> None:
-    from ...evaluation.retrieval import write_collection
-
-    write_collection(collection, folder, split)
-    say(f"{folder}: {len(collection.documents):,} documents, {len(collection.queries):,} queries")
 
 
 def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out: Path | None) -> Figures:
@@ -126,29 +105,6 @@ def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out:
                 f"dense vectors stand for the beginning of {len(beyond):,} documents, which exceed the window"
             )
         return test.run(library, names, results, report)
-
-
-def _score(
-    runs: list[Path],
-    data: Path | None,
-    split: str | None,
-    qrels: Path | None,
-    measures: Sequence[Measure],
-    out: Path | None,
-) -> Figures:
-    """The figures of runs; the collection is only needed for its judgements and the words of its queries."""
-    from ....eval.ranking.qrels import read_qrels
-    from ...evaluation.run_file import evaluate_runs, read_runs, run_settings
-
-    judged: Qrels
-    if data is None and qrels is not None:
-        judged, questions = read_qrels(qrels), {}
-    else:
-        collection = _collection(data, split, qrels)
-        judged, questions = collection.qrels, {query.id: query.text for query in collection.queries}
-    given = read_runs(runs)
-    with _results(out, run_settings(given, judged, measures)) as results:
-        return evaluate_runs(given, judged, measures, results, questions)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import typer
 
 from ..arguments import JsonOption
 from ..terminal import print_json, progress, say
-from .group_table import print_groups
 from .kept import OutOption, kept
 from .options import DataOption, LimitOption, ReaderOption, SeedOption, print_figures
 
@@ -18,7 +17,7 @@ THRESHOLD = (
     " where its null answer wins; 1 for a predictions file, as the official script has it."
 )
 THRESHOLD_FROM = "The result folder of `eval squad` on held-back questions: decline as was best for their F1."
-DETAILS = "Also AvNA, figures at the best thresholds, and by question word, answer and passage."
+DETAILS = "Also AvNA, and figures at the best thresholds."
 
 
 def squad(
@@ -55,7 +54,7 @@ def squad(
             more = _details(folder) if details else None
         _print(figures, more, json)
         return
-    from ....reader.builtin import load_reader
+    from ....reader.load import load_reader
 
     with kept(out) as folder, progress() as report:
         model = load_reader(reader)
@@ -86,15 +85,12 @@ def _check(
 
 
 def _details(folder: Path) -> dict[str, Any]:
-    """All figures of the one system of the folder, and `by` groups."""
-    from ....eval.report.group_figures import group_figures
-    from ....eval.report.system_tally import tallies
+    """All figures of the one system of the folder."""
     from ...evaluation.result_folder import ResultFolder
 
     results = ResultFolder.open(folder)
-    [tally] = tallies(results.records())
     [figures] = results.metrics["systems"].values()
-    return {**figures, "by": group_figures(tally)}
+    return dict(figures)
 
 
 def _print(figures: dict[str, float], more: dict[str, Any] | None, json: bool) -> None:
@@ -110,4 +106,3 @@ def _print(figures: dict[str, float], more: dict[str, Any] | None, json: bool) -
         if name in more:
             print(f"\n{name}")
             print_figures(more[name], json)
-    print_groups(more["by"])

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ...training.model_card import Trained
 
 
-def read_lists(path: Path, split: str | None = None) -> list[RankingExample]:
-    """The examples in a folder or a file of any form; what was left out is said. DataMalformed for none."""
+def read_lists(path: Path) -> list[RankingExample]:
+    """The examples of a `lists.jsonl`, or of a folder with one; DataMalformed for none."""
     from ...training.examples import open_examples
 
-    examples = list(open_examples(path, split, say))
+    examples = list(open_examples(path))
     if not examples:
         raise DataMalformed(f"{path}: holds no question with a passage that answers it")
     return examples
@@ -31,18 +31,16 @@ def read_lists(path: Path, split: str | None = None) -> list[RankingExample]:
 
 @contextmanager
 def told_run(out: Path) -> Iterator[Callable[[Progress], None]]:
-    """A reporter of steps; at the end, and at Ctrl-C, says how the loss went, which `out/loss.svg` shows."""
-    from ...training.loss_curve import RUN, loss_line, write_loss_curve
+    """A reporter of steps; at Ctrl-C says where the run is kept."""
+    from ...training.record import RUN
 
     try:
         with progress() as report:
             yield lambda p: report("steps", p.step, p.steps)
     except KeyboardInterrupt:
         if any((out / RUN).glob("checkpoint.*")):
-            say(f"{loss_line(out)}; kept in {out / RUN}")
-            write_loss_curve(out)
+            say(f"stopped; the same command resumes from {out / RUN}")
         raise
-    say(loss_line(out))
 
 
 def show_trained(

@@ -7,21 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_collections import WRITERS, write
+from made_collections import write, write_beir_folder
 
 from spanwise.eval.ranking.measures import parse_measures
-from spanwise.eval.ranking.qrels import read_qrels, write_qrels
 from spanwise.eval.ranking.run_file import read_run
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.evaluation.retrieval import RetrievalTest, open_collection
-from spanwise.pipelines.evaluation.run_file import as_written
 
 MEASURES = "nDCG@10 R@100 RR AP P@1"
 
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     return tmp_path / "toy"
 
 
@@ -34,15 +32,6 @@ def measured(toy: Path, out: Path, names: list[str], model: str = "base", report
     ):
         test.run(library, names, results, report or (lambda stage, done, total: None))
         return [replace(record, timings_ms={}) for record in results.records()]
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_every_format_gives_the_same_figures(kind: str, tmp_path: Path, run) -> None:
-    WRITERS[kind](tmp_path / kind)
-    code, out, _ = run("eval", "retrieval", "--data", tmp_path / kind, "--retriever", "bm25", "--json")
-    assert code == 0
-    perfect = {"nDCG@10": 1.0, "R@100": 1.0, "RR": 1.0, "AP": 1.0, "P@10": 0.1}
-    assert json.loads(out) == {"bm25": pytest.approx(perfect)}
 
 
 def test_retrievers_stand_side_by_side(toy: Path, run, encoder_folder: str) -> None:
@@ -94,38 +83,6 @@ def test_a_long_document_stands_where_its_best_passage_does(tmp_path: Path) -> N
     assert "mill" in record.evidence[0].text
 
 
-def test_the_run_that_was_written_scores_the_same(toy: Path, tmp_path: Path, run) -> None:
-    code, out, _ = run(
-        "eval", "retrieval", "--data", toy, "--retriever", "bm25", "--out", tmp_path / "out", "--json"
-    )
-    assert code == 0
-    write_qrels(tmp_path / "qrels.txt", read_qrels(toy / "qrels/test.tsv"))
-    for judgements in (["--qrels", tmp_path / "qrels.txt"], ["--data", toy]):
-        again = run("eval", "retrieval", "--run", tmp_path / "out/runs/bm25.trec", *judgements, "--json")
-        assert (again[0], json.loads(again[1])) == (0, json.loads(out))
-
-
-def test_a_scored_run_leaves_records(toy: Path, tmp_path: Path, run) -> None:
-    write(tmp_path / "other.run", "1\t3\t1", "1\t1\t2")
-    out = tmp_path / "out"
-    code, printed, _ = run(
-        "eval", "retrieval", "--run", tmp_path / "other.run", "--data", toy, "--out", out, "--json"
-    )
-    assert (code, json.loads(printed)["other"]["RR"]) == (0, 0.25)
-    records = list(ResultFolder.open(out).records())
-    assert [(each.question, each.scores["RR"]) for each in records] == [
-        ("who built the mill", 0.5),
-        ("when does the tram run", 0.0),
-    ]
-
-
-def test_ids_are_looked_up_as_a_run_has_them() -> None:
-    qrels = {"q 1": {"a b": 1, "c%20d": 2}, "q2": {"x": 1}}
-    ours, foreign = {"q%201": {"a%20b": 1.0, "c%2520d": 0.5}}, {"q%201": {"c%20d": 1.0}}
-    assert as_written(qrels, ours) == {"q%201": {"a%20b": 1, "c%2520d": 2}, "q2": {"x": 1}}
-    assert as_written(qrels, foreign)["q%201"] == {"a%20b": 1, "c%20d": 2}
-
-
 def test_other_judgements_can_be_given(toy: Path, tmp_path: Path, run) -> None:
     write(tmp_path / "qrels.txt", "1 0 3 1")
     arguments = ["--data", toy, "--qrels", tmp_path / "qrels.txt", "--retriever", "bm25", "--json"]
@@ -134,25 +91,15 @@ def test_other_judgements_can_be_given(toy: Path, tmp_path: Path, run) -> None:
     assert "toy: queries without judgements, left out: 1" in err
 
 
-def test_a_collection_is_exported_as_beir(tmp_path: Path, run) -> None:
-    WRITERS["trec"](tmp_path / "trec")
-    code, out, err = run("eval", "retrieval", "--data", tmp_path / "trec", "--export", tmp_path / "beir")
-    assert (code, out) == (0, "")
-    assert "3 documents, 2 queries" in err
-    assert open_collection(tmp_path / "beir").documents == open_collection(tmp_path / "trec").documents
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         ([], 2, "--data is missing"),
-        (["--data", "nowhere"], 1, "nowhere: is no folder"),
+        (["--data", "nowhere"], 1, "nowhere: not a BEIR folder"),
         (["--data", "toy", "--retriever", "bm26"], 2, "retriever must be one of tfidf"),
         (["--data", "toy", "--measures", "nDCG@ten"], 2, "there is no measure 'nDCG@ten'"),
         (["--data", "toy", "--passages", "half"], 2, "passages must be one of"),
-        (["--data", "toy", "--split", "dev"], 2, "there are: test"),
-        (["--data", "toy", "--run", "none.trec"], 1, "none.trec"),
-        (["--data", "toy", "--run", "a/r.trec", "--run", "b/r.trec"], 2, "two runs have the same name"),
+        (["--data", "toy", "--split", "dev"], 2, "Choose one of: test"),
     ],
 )
 def test_wrong_usage_is_one_line(toy: Path, run, arguments: list[str], code: int, message: str) -> None:

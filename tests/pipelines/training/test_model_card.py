@@ -59,14 +59,13 @@ def test_a_card_that_is_there_is_left_as_it_is(out):
     ("form", "base", "says"),
     [
         ("whole", "someone/roberta@0123", "training began with `someone/roberta@0123`"),
-        ("adapter", "base", "low-rank updates of `sentence-transformers/all-MiniLM-L6-v2`"),
     ],
 )
-def test_it_names_base_adapter_and_teachers(out, form, base, says):
+def test_it_names_base_and_teachers(out, form, base, says):
     record = json.loads((out / "training.json").read_text())
-    record |= {"form": form, "base": base, "lora": {"rank": 8}, "teachers": {"names": ["one", "two"]}}
+    record |= {"form": form, "base": base, "teachers": {"names": ["one", "two"]}}
     (out / "training.json").write_text(json.dumps(record))
     write_card(out, Training("reader", "c", [], "u"))
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert all(said in card for said in (says, "lora: {'rank': 8}", "'names': ['one', 'two']"))
+    assert all(said in card for said in (says, "'names': ['one', 'two']"))
     assert ("base_model: someone/roberta\n" in card) is (form == "whole")

@@ -1,1 +1,0 @@
-"""Counterfactual names: the same question about somebody else."""

@@ -1,1 +1,0 @@
-"""Generated texts: how near they are to references, and how varied."""
