@@ -5,7 +5,7 @@ The `mcp` package derives the schemas from the type hints below and speaks the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, ParamSpec
@@ -17,7 +17,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import Filter
+from spanwise.types import AskOptions, Filter, SearchOptions
 
 from .library import Library
 from .named import named_id
@@ -42,10 +42,9 @@ Path = Annotated[
 DocumentId = Annotated[str, Field(min_length=1, max_length=1_024, description="The id, or the end of it.")]
 
 
-def make_server(library: Library, models: Mapping[str, Any] | None = None) -> MCPServer:
-    """The server of an open library; `models` are the options of `ask` and `search` that no call can change."""
-    fixed = dict(models or {})
-    reader, writing = fixed.pop("reader", "builtin"), fixed.pop("writing", None)
+def make_server(library: Library, options: AskOptions | None = None, writing: Any = None) -> MCPServer:
+    """The server of an open library; `options` and `writing` are what no call can change."""
+    fixed = options or AskOptions()
     server = MCPServer("spanwise", version=version("spanwise"), instructions=INSTRUCTIONS, log_level="ERROR")
 
     def tool(function: Callable[Parameters, Record]) -> None:
@@ -60,10 +59,10 @@ def make_server(library: Library, models: Mapping[str, Any] | None = None) -> MC
 
     @tool
     def search(question: Question, k: K = 10, path: Path = None) -> Record:
-        """Find the passages of the documents that are nearest to a question, best first, with their places."""
-        name = fixed.get("retriever") or library.default_retriever
-        hits = library.search(question, k=k, where=_filter(path), **fixed)
-        return search_record(question, name, hits)
+        """Find the passages that are nearest to a question, best first, with their places."""
+        name = fixed.retriever or library.default_retriever
+        how = SearchOptions(k=k, retriever=name, where=_filter(path))
+        return search_record(question, str(name), library.search(question, how))
 
     @tool
     def ask(
@@ -78,8 +77,7 @@ def make_server(library: Library, models: Mapping[str, Any] | None = None) -> MC
 
         `answer` is null when the answer is not in the documents; `nearest` then lists passages to look at.
         """
-        where = _filter(path)
-        answer = library.ask(question, k=k, threshold=threshold, where=where, reader=reader, **fixed)
+        answer = library.ask(question, fixed, k=k, threshold=threshold, where=_filter(path))
         return answer_record(answer)
 
     @tool
@@ -102,7 +100,7 @@ def make_server(library: Library, models: Mapping[str, Any] | None = None) -> MC
         document: DocumentId | None = None,
         length: Literal["short", "medium", "long"] = "medium",
     ) -> Record:
-        """Summarize what the documents say to a question, one document, or all. Every sentence cites its spans."""
+        """Summarize what answers a question, one document, or all. Every sentence cites its spans."""
         name = None if document is None else _document_id(library, document)
         return summary_record(library.summarize(question, name, length, writing))
 
@@ -122,15 +120,15 @@ def make_server(library: Library, models: Mapping[str, Any] | None = None) -> MC
     return server
 
 
-def serve_stdio(library: Library, models: Mapping[str, Any] | None = None) -> None:
+def serve_stdio(library: Library, options: AskOptions | None = None, writing: Any = None) -> None:
     """Serve over stdin and stdout until stdin ends; the `mcp` package diverts other output to stderr."""
-    make_server(library, models).run("stdio")
+    make_server(library, options, writing).run("stdio")
 
 
-def http_app(library: Library, models: Mapping[str, Any] | None = None) -> Any:
+def http_app(library: Library, options: AskOptions | None = None, writing: Any = None) -> Any:
     """The application that serves POST /mcp; put `security.protect` in front of it."""
     off = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `protect` checks Host and Origin
-    server = make_server(library, models)
+    server = make_server(library, options, writing)
     return server.streamable_http_app(json_response=True, stateless_http=True, transport_security=off)
 
 

@@ -22,7 +22,7 @@ class SpanwiseRetriever:
     """The hits of `Library.search`, in that order, as documents of Haystack.
 
     `index` is the directory of an index, or a folder with one; `warm_up` or the first run opens it.
-    `options` are further options of `Library.search`. The metadata of a document say where it is, see
+    `options` are fields of `SearchOptions`. The metadata of a document say where it is, see
     `metadata.hit_metadata`.
     """
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from spanwise.types import Hit
+from spanwise.types import Hit, SearchOptions
 
 from ..extras import needing
 from ..library import Library
@@ -14,24 +12,23 @@ with needing("langchain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import Field, InstanceOf
+    from pydantic import InstanceOf
 
 
 class SpanwiseRetriever(BaseRetriever):
     """The hits of `Library.search`, in that order, as documents of LangChain.
 
-    `options` are further options of `Library.search`, as {"retriever": "bm25"}. The metadata of a document
-    say where it is, see `metadata.hit_metadata`; its id is that of the passage. You close the library.
+    `options` are those of `Library.search`. The metadata of a document say where it is, see
+    `metadata.hit_metadata`; its id is that of the passage. You close the library.
     """
 
     library: InstanceOf[Library]
-    k: int = 10
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: InstanceOf[SearchOptions] = SearchOptions()
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return [document_of(hit) for hit in self.library.search(query, k=self.k, **self.options)]
+        return [document_of(hit) for hit in self.library.search(query, self.options)]
 
 
 def document_of(hit: Hit) -> Document:

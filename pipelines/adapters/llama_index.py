@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-from spanwise.types import Hit
+from spanwise.types import Hit, SearchOptions
 
 from ..extras import needing
 from ..library import Library
@@ -25,19 +24,18 @@ with needing("llama-index"):
 class SpanwiseRetriever(BaseRetriever):
     """The hits of `Library.search`, in that order, as nodes of LlamaIndex.
 
-    `options` are further options of `Library.search`. `start_char_idx` and `end_char_idx` count code points
+    `options` are those of `Library.search`. `start_char_idx` and `end_char_idx` count code points
     of the document's stored text; `ref_doc_id` is the document's id. A language model sees the place of a
     node, an embedding no metadata. You close the library.
     """
 
-    def __init__(self, library: Library, k: int = 10, **options: Any) -> None:
+    def __init__(self, library: Library, options: SearchOptions | None = None) -> None:
         super().__init__()
-        self._library, self._k, self._options = library, k, options
+        self._library, self._options = library, options or SearchOptions()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [
-            node_of(hit) for hit in self._library.search(query_bundle.query_str, k=self._k, **self._options)
-        ]
+        hits = self._library.search(query_bundle.query_str, self._options)
+        return [node_of(hit) for hit in hits]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)

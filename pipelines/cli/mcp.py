@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from spanwise.types import AskOptions
+
 from ..extras import needing
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
@@ -28,9 +30,7 @@ def mcp(
     retriever: RetrieverOption = None,
     reader: ReaderOption = "builtin",
     generator: GeneratorOption = EXTRACTIVE,
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve over HTTP instead of stdin and stdout.")
-    ] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8766,
     allow_host: AllowHostOption = None,
@@ -40,14 +40,13 @@ def mcp(
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
     with needing("mcp"):
         from ..mcp import http_app, serve_stdio
-    models = {"reader": reader, "writing": writing_named(generator)}
-    models |= {"retriever": retriever} if retriever else {}
+    options, writing = AskOptions(retriever=retriever or "", reader=reader), writing_named(generator)
     if not http:
         with library_of(folder, index) as library:
             say_default_advice(library)
             say_if_empty(library)
             say("spanwise mcp: serving over stdin and stdout, until stdin ends")
-            serve_stdio(library, models)
+            serve_stdio(library, options, writing)
         return
     with needing("serve"):
         from ..server.run import serve
@@ -57,7 +56,7 @@ def mcp(
     with library_of(folder, index) as library:
 
         def app(bound: Access) -> object:
-            made = http_app(library, models)
+            made = http_app(library, options, writing)
             protect(made, bound)
             return made
 

@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from spanwise.types import AskOptions
+
 from ..extras import needing
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     FolderArgument,
     IndexOption,
     ReaderOption,
+    RetrieverOption,
     library_of,
     say_default_advice,
     say_if_empty,
@@ -51,6 +54,7 @@ def serve(
     allow_host: AllowHostOption = None,
     allow_origin: AllowOriginOption = None,
     token_file: TokenFileOption = None,
+    retriever: RetrieverOption = None,
     reader: ReaderOption = "builtin",
     rerank_model: RerankModelOption = "builtin",
     generator: GeneratorOption = EXTRACTIVE,
@@ -64,7 +68,10 @@ def serve(
         from ..server.security import Access
 
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
-    models = {"reader": reader, "rerank": rerank_model, "writing": writing_named(generator)}
+    options, writing = (
+        AskOptions(retriever=retriever or "", reader=reader, rerank=rerank_model),
+        writing_named(generator),
+    )
     with library_of(folder, index) as library:
         say_default_advice(library)
         watching = WatchThread(library, lambda text: say(f"watch: {visible(text)}")) if watch else None
@@ -74,7 +81,7 @@ def serve(
             watching.start()
         where = visible(str(library.store.path))
         serve_app(
-            lambda bound: create_app(library, bound, models, watching),
+            lambda bound: create_app(library, bound, options, writing, watching),
             access,
             lambda url: say(f"serving {where} at {url} (Ctrl-C stops)"),
         )

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,7 +26,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import Answer, Filter
+from spanwise.types import Answer, AskOptions, Filter, SearchOptions
 
 from ..library import Library
 from ..records import answer_record, search_record
@@ -164,10 +164,12 @@ async def slot(request: Request) -> AsyncIterator[None]:
 
 
 class Routes:
-    """The JSON routes. `models` are the options that a request cannot change: reader, rerank, writing."""
+    """The JSON routes. `options` and `writing` name the models, which no request can change."""
 
-    def __init__(self, library: Library, models: Mapping[str, Any], watch: WatchThread | None) -> None:
-        self._library, self._models, self._watch = library, models, watch
+    def __init__(
+        self, library: Library, options: AskOptions, writing: Any = None, watch: WatchThread | None = None
+    ) -> None:
+        self._library, self._options, self._writing, self._watch = library, options, writing, watch
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
 
@@ -185,10 +187,10 @@ class Routes:
 
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
-        options = self._options(body)
-        hits, where = self._library.search(body.question, **options), options["where"]
-        scope = self._library.scope(where) if where else None
-        return Record(search_record(body.question, options["retriever"], hits, scope))
+        changes = self._changes(body)
+        hits = self._library.search(body.question, SearchOptions(**changes))
+        scope = self._library.scope(changes["where"]) if changes["where"] else None
+        return Record(search_record(body.question, changes["retriever"], hits, scope))
 
     def ask(self, body: AskBody) -> Record:
         """The answer, as `ask --json`."""
@@ -199,7 +201,7 @@ class Routes:
         given = body.model_dump(exclude={"where"})
         if body.document is not None:
             self._known(body.document)
-        options = given | {"where": body.where.filter(), "writing": self._models.get("writing")}
+        options = given | {"where": body.where.filter(), "writing": self._writing}
         return Record(summary_record(self._library.summarize(**options)))
 
     def documents(
@@ -258,15 +260,14 @@ class Routes:
         return Record({**head, "object": "chat.completion", "choices": [choice], **record})
 
     def _answer(self, body: AskBody) -> Answer:
-        more = {"reader": self._models.get("reader", "builtin"), "alternatives": body.alternatives}
-        more |= {"threshold": body.threshold, "read_all": body.read_all}
-        return self._library.ask(body.question, **self._options(body), **more)
+        more = {"alternatives": body.alternatives, "threshold": body.threshold, "read_all": body.read_all}
+        return self._library.ask(body.question, self._options, **self._changes(body), **more)
 
-    def _options(self, body: SearchBody) -> dict[str, Any]:
-        retriever = body.retriever or self._models.get("retriever") or self._library.default_retriever
-        rerank = self._models.get("rerank", "builtin") if body.rerank else None
+    def _changes(self, body: SearchBody) -> dict[str, Any]:
+        retriever = body.retriever or self._options.retriever or self._library.default_retriever
+        rerank = (self._options.rerank or "builtin") if body.rerank else ""
         where, dedupe = body.where.filter(), body.dedupe
-        return {"k": body.k, "retriever": retriever, "group": dedupe, "where": where, "rerank": rerank}
+        return {"k": body.k, "retriever": retriever, "dedupe": dedupe, "where": where, "rerank": rerank}
 
     def _known(self, document_id: str) -> Any:
         try:
@@ -298,7 +299,8 @@ def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str,
 def create_app(
     library: Library,
     access: Access | None = None,
-    models: Mapping[str, Any] | None = None,
+    options: AskOptions | None = None,
+    writing: Any = None,
     watch: WatchThread | None = None,
 ) -> FastAPI:
     """The application that serves an open library; it does not close it."""
@@ -310,7 +312,7 @@ def create_app(
         redoc_url=None,
     )
     app.state.in_flight = 0
-    routes, busy = Routes(library, models or {}, watch), [Depends(slot)]
+    routes, busy = Routes(library, options or AskOptions(), writing, watch), [Depends(slot)]
     app.get("/health")(routes.health)
     app.get("/api/status")(routes.status)
     app.get("/api/documents")(routes.documents)

@@ -1,4 +1,4 @@
-"""A server process: a socket, uvicorn with its limits, signals, and the thread that keeps the index current."""
+"""A server process: uvicorn with its limits, and the thread that keeps the index current."""
 
 from __future__ import annotations
 

@@ -19,11 +19,10 @@ from made_texts import PIECES
 import spanwise
 from spanwise.errors import ExtraMissing
 from spanwise.pipelines.adapters import haystack, langchain, llama_index
-from spanwise.types import Filter
+from spanwise.types import Filter, SearchOptions
 
-HOSTILE = (
-    "🂡 e\u0301\r\n\u202e" + " ".join(PIECES) + "\nThe mill 👩‍🔬 at the weir burned.\n\n𝔘𝔫𝔦 The mill again\n"
-)
+HOSTILE = "🂡 e\u0301\r\n\u202e" + " ".join(PIECES)
+HOSTILE += "\nThe mill 👩‍🔬 at the weir burned.\n\n𝔘𝔫𝔦 The mill again\n"
 QUESTIONS = ["mill", "the weir burned 👩‍🔬", "Who built the mill in 1811?", "𝔘𝔫𝔦", "nothing at all zzz"]
 
 
@@ -44,13 +43,13 @@ def row(text, metadata, score):
 
 
 def by_langchain(library, question, k, wait, **options):
-    retriever = langchain.SpanwiseRetriever(library=library, k=k, options={"retriever": "bm25", **options})
+    retriever = langchain.SpanwiseRetriever(library=library, options=SearchOptions(k, "bm25", **options))
     documents = asyncio.run(retriever.ainvoke(question)) if wait else retriever.invoke(question)
     return [row(one.page_content, one.metadata, one.metadata["score"]) for one in documents]
 
 
 def by_llama_index(library, question, k, wait, **options):
-    retriever = llama_index.SpanwiseRetriever(library, k, retriever="bm25", **options)
+    retriever = llama_index.SpanwiseRetriever(library, SearchOptions(k, "bm25", **options))
     nodes = asyncio.run(retriever.aretrieve(question)) if wait else retriever.retrieve(QueryBundle(question))
     assert [one.node.start_char_idx for one in nodes] == [one.metadata["start"] for one in nodes]
     return [row(one.text, one.metadata, one.score) for one in nodes]
@@ -100,15 +99,13 @@ def test_a_query_engine_of_llama_index_shows_a_model_the_place_and_no_scores(sea
     from llama_index.core.query_engine import RetrieverQueryEngine
 
     engine = RetrieverQueryEngine(
-        llama_index.SpanwiseRetriever(searched, 1, retriever="bm25"),
+        llama_index.SpanwiseRetriever(searched, SearchOptions(1, "bm25")),
         get_response_synthesizer(llm=MockLLM(), response_mode="compact"),
     )
     response = str(engine.query("Who built the mill in 1811?"))
-    assert ("by Ada Rook" in response, "source: mill.md" in response, "score" in response) == (
-        True,
-        True,
-        False,
-    )
+    assert "by Ada Rook" in response
+    assert "source: mill.md" in response
+    assert "score" not in response
 
 
 def test_a_pipeline_of_haystack_is_written_down_and_read_again(searched):

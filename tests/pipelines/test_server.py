@@ -1,4 +1,4 @@
-"""The server: routes give the records of the command line, and nothing gets past the checks in front of them."""
+"""The server: routes give the records of the command line, behind checks that nothing gets past."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from spanwise.pipelines.records import answer_record, search_record
 from spanwise.pipelines.server import app as server_app
 from spanwise.pipelines.server.app import create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
+from spanwise.types import AskOptions
 
 BASE = "http://127.0.0.1:8765"
 QUESTION = "Who built the mill?"
 BM25 = {"question": QUESTION, "retriever": "bm25"}
 TOKEN = "a token of nineteen"
 FILES = {
-    "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nVisitors leave by six.\n",
+    "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nLeave by six.\n",
     "tram.txt": "The tram runs every ten minutes.\nIt was opened by Ute Falk in 1903.\n",
     "sub/weir.html": "<html><title>Weir</title><body><h1>The weir</h1><p>The weir was raised in 1920.</p>",
 }
@@ -48,7 +49,7 @@ def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
     with ExitStack() as stack:
 
         def made(**access) -> TestClient:
-            app = create_app(library, Access(**access), {"retriever": "bm25"})
+            app = create_app(library, Access(**access), AskOptions(retriever="bm25"))
             return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
 
         yield made
