@@ -27,8 +27,8 @@ def colbert_retriever(
 ) -> Stage[Sequence[NDArray[np.float32]]]:
     """The retriever `colbert` over the token vectors of the encoder's model: passages by their MaxSim.
 
-    `IndexEmpty` when none are stored, `ModelMismatch` when only those of other models are. The search runs
-    where the encoder does; on a CPU a large collection is searched approximately, unless `exact`.
+    `IndexEmpty` when none are stored, `ModelMismatch` when only those of other models are. A large
+    collection is searched approximately, unless `exact`.
     """
     models = snapshot.token_models()
     if not models:
@@ -38,5 +38,5 @@ def colbert_retriever(
             f"the token vectors were made by {', '.join(sorted(models))}, not by {encoder.digest}: "
             "run `spanwise index FOLDER --colbert NAME` to encode the passages with this one"
         )
-    index = snapshot.maxsim(encoder.digest, exact, str(getattr(encoder, "device", "cpu")))
+    index = snapshot.maxsim(encoder.digest, exact)
     return Stage("colbert", encoder.encode_questions, index, snapshot)

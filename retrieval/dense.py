@@ -15,8 +15,8 @@ from .stage import Stage
 def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[NDArray[np.float32]]:
     """The retriever `dense`: the vectors of the encoder's model, passages by their cosine with the question.
 
-    `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. The search
-    runs where the encoder does; on a CPU a large collection is searched approximately, unless `exact`.
+    `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. A large
+    collection is searched approximately, unless `exact`.
     """
     models = snapshot.vector_models()
     if not models:
@@ -26,5 +26,5 @@ def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -
             f"the passages were encoded by {', '.join(sorted(models))}, not by {encoder.digest}: "
             "run `spanwise index FOLDER --model NAME` to encode them with this one"
         )
-    index = snapshot.vectors(encoder.digest, exact, str(getattr(encoder, "device", "cpu")))
+    index = snapshot.vectors(encoder.digest, exact)
     return Stage("dense", encoder.encode_questions, index, snapshot)

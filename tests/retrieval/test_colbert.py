@@ -16,12 +16,12 @@ MILL = {
 }
 
 
-def encode(corpus, digest="words", only=None, bits=8):
+def encode(corpus, digest="words", only=None):
     """Token vectors of the passages, stored as a sync does."""
     with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
         passages = [p for p in snapshot.all_passages() if only is None or p.text in only]
         vectors, lengths = WordEncoder().encode_passages([passage.text for passage in passages])
-        writer.put_codebook(digest, Codebook.train(vectors, len(vectors), bits))
+        writer.put_codebook(digest, Codebook.train(vectors, len(vectors)))
         writer.put_tokens(digest, [passage.id for passage in passages], vectors, lengths)
         writer.commit()
 
