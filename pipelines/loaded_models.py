@@ -101,7 +101,7 @@ class LoadedModels:
         self, name: str, colbert: ColbertSetting | None, retriever: str, reranking: Reranking | None
     ) -> dict[str, object]:
         """The models that a retriever needs beside the index, None for one that is not known."""
-        from ..retrieval.registry import stages_of
+        from ..retrieval.retrievers import stages_of
 
         others = self.plugged.retrievers(retriever)
         stages = stages_of(retriever, others)
