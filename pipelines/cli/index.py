@@ -20,7 +20,7 @@ from ..opening import open
 from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
-from .colbert import BitsOption, ColbertOption, PoolOption, check_colbert, set_colbert
+from .colbert import ColbertOption, check_colbert, set_colbert
 from .terminal import json_line, print_json, progress, say, visible
 
 LINES_OF_A_KIND = 10
@@ -43,8 +43,6 @@ def index(
         ),
     ] = None,
     colbert: ColbertOption = None,
-    colbert_bits: BitsOption = None,
-    colbert_pool: PoolOption = None,
     recall: Annotated[
         float | None,
         typer.Option(
@@ -70,11 +68,11 @@ def index(
     json: JsonOption = False,
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
-    check_colbert(colbert, colbert_bits, colbert_pool)
+    check_colbert(colbert)
     with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)
-        set_colbert(library, colbert, colbert_bits, colbert_pool)
+        set_colbert(library, colbert)
         if recall is not None:
             library.recall = recall
         if clear_cache:
