@@ -14,9 +14,8 @@ from torch import nn
 
 from spanwise.errors import ModelRejected
 
+from .load import VOCABULARIES, load_config, load_network
 from .locate import file_sha256
-from .pretrained import VOCABULARIES, load_config, load_network
-from .tower import weights_of
 
 Side = Literal["encoder", "decoder"]
 UNSTATED = 2048  # tokens, of a model without a limit whose folder names none
@@ -56,7 +55,9 @@ def generative_digest(folder: Path) -> str:
     """The sha256 that names what a folder writes: its weights, settings, words and chat template."""
     names = dict.fromkeys((*_SETTINGS, *_TEXTS, *VOCABULARIES))
     others = (f"{name}={file_sha256(folder / name)}" for name in names if (folder / name).is_file())
-    return hashlib.sha256(" ".join([*weights_of(folder), *others]).encode()).hexdigest()
+    return hashlib.sha256(
+        " ".join([*map(file_sha256, sorted(folder.glob("*.safetensors"))), *others]).encode()
+    ).hexdigest()
 
 
 def end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -53,12 +53,12 @@ def wanted_setting(
     The name is made to mean the same wherever a command is run. ModelNotFound or ModelRejected for a model
     that cannot be had, `ValueError` for other numbers than an index can store.
     """
-    from ..models.token_models import absolute_token_name, token_model_digest
+    from ..models.locate import absolute_name, model_digest
 
     held = held or ColbertSetting(name)
-    absolute = absolute_token_name(name)
+    absolute = absolute_name(name)
     wanted = ColbertSetting(
         absolute, held.bits if bits is None else bits, held.pool if pool is None else pool
     )
-    token_model_digest(absolute)
+    model_digest(absolute, "token-encoder")
     return wanted

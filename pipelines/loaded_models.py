@@ -20,7 +20,6 @@ from .plugged import Plugged
 
 if TYPE_CHECKING:
     from ..models.cross_encoder import CrossEncoder
-    from ..models.dual_encoder import SearchEncoder
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
@@ -52,9 +51,9 @@ class LoadedModels:
         self.plugged = Plugged()
         self._loading = RLock()  # a sync and a search may want the same model at once
 
-    def encoder(self, name: str) -> SearchEncoder:
+    def encoder(self, name: str) -> Encoder:
         """The encoder of passages and questions."""
-        from ..models.dual_encoder import load_encoder
+        from ..models.encoder import load_encoder
 
         return self._load("encoder", name, load_encoder)
 
@@ -89,7 +88,7 @@ class LoadedModels:
             retriever, self.cross_encoder(how.model), how.depth, partial(on_progress, "rerank")
         )
 
-    def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
+    def use_encoder(self, name: str, encoder: Encoder) -> None:
         """Take this object for the encoder of that name; of its files nothing is known."""
         self._loaded["encoder", name], self._known["encoder", name] = encoder, None
 

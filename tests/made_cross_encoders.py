@@ -39,10 +39,11 @@ def sentence_classifier(folder: Path, model: dict | None = None, stated: dict | 
 
 def tuned_base(folder: Path, seed: int = 0) -> Path:
     """The base with one bias changed, and a head: as `spanwise train cross-encoder` writes its folder."""
-    from spanwise.models.cross_encoder_models import DELTA
-    from spanwise.models.stored_model import save_tuned, tuned_trunk
+    from spanwise.models.cross_encoder import DELTA
+    from spanwise.models.load import tuned_backbone
+    from spanwise.models.weights import save_tuned
 
-    trunk, _ = tuned_trunk()
+    trunk, _ = tuned_backbone()
     generator = torch.Generator().manual_seed(seed)
     norm = trunk.embeddings.LayerNorm
     norm.bias = torch.nn.Parameter(norm.bias + 0.1 * torch.randn(norm.bias.shape, generator=generator))

@@ -7,9 +7,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from spanwise.models.stored_model import tuned_trunk
-from spanwise.models.student_config import StudentSettings
-from spanwise.models.student_folder import save_student
+from spanwise.models.load import tuned_backbone
+from spanwise.models.student import StudentSettings, save_student
 
 WIDTH, HIDDEN = 16, 384
 MARKS = ("[CLS]", "[SEP]", ".", ",", "-", "!")
@@ -17,7 +16,7 @@ MARKS = ("[CLS]", "[SEP]", ".", ",", "-", "!")
 
 def changed_trunk(seed: int = 0) -> nn.Module:
     """The base with another last layer."""
-    trunk, _ = tuned_trunk()
+    trunk, _ = tuned_backbone()
     generator = torch.Generator().manual_seed(seed)
     for name, weight in trunk.encoder["layer"][5].state_dict().items():
         weight += 0.02 * torch.randn(weight.shape, generator=generator) * ("LayerNorm" not in name)
@@ -38,7 +37,7 @@ def student(
     folder: Path, seed: int = 0, dense: bool = True, tuned: bool = True, max_length: int | None = None
 ) -> Path:
     """A student's folder, with or without dense heads, on a changed base or on the base itself."""
-    trunk = changed_trunk(seed) if tuned else tuned_trunk()[0]
+    trunk = changed_trunk(seed) if tuned else tuned_backbone()[0]
     heads = [layer(HIDDEN, seed + 10), layer(HIDDEN, seed + 11)] if dense else [None, None]
     save_student(folder, trunk, layer(WIDTH, seed + 12), *heads, StudentSettings(max_length, MARKS))
     return folder

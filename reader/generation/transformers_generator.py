@@ -20,9 +20,9 @@ from ...models.generative import (
     reading_side,
     start_tokens,
 )
+from ...models.load import check_vocabulary, load_library_tokenizer
 from ...models.locate import find_model
 from ...models.precision import compute_dtype, pick_device
-from ...models.pretrained import check_vocabulary, load_library_tokenizer
 from ..decoding.decode import decode
 from ..decoding.decoder import Decoder
 from ..decoding.generated import Generated

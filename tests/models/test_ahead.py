@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from spanwise.models.ahead import one_ahead
+from spanwise.models.batching import prefetch
 
 
 def test_the_next_item_is_made_while_the_caller_has_the_last():
@@ -15,18 +15,18 @@ def test_the_next_item_is_made_while_the_caller_has_the_last():
             second_is_made.set()
         return item
 
-    results = one_ahead(range(3), make)
+    results = prefetch(range(3), make)
     assert next(results) == 0
     assert second_is_made.wait(10)
     assert list(results) == [1, 2]
 
 
 def test_one_item_starts_no_thread():
-    assert list(one_ahead([0], lambda _: threading.current_thread())) == [threading.current_thread()]
+    assert list(prefetch([0], lambda _: threading.current_thread())) == [threading.current_thread()]
 
 
 def test_an_error_comes_out_in_its_turn():
-    results = one_ahead([1, 0], lambda item: 1 // item)
+    results = prefetch([1, 0], lambda item: 1 // item)
     assert next(results) == 1
     with pytest.raises(ZeroDivisionError):
         next(results)

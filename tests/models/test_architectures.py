@@ -8,7 +8,7 @@ import torch
 from made_encoders import HIDDEN, SIZES, saved
 from transformers import AutoTokenizer
 
-from spanwise.models.dual_encoder import load_encoder
+from spanwise.models.encoder import load_encoder
 
 TEXTS = ["a mill", "The word is long: brewery", "weir " * 60]
 POSITIONS = {"max_position_embeddings": 64}

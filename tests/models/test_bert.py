@@ -11,8 +11,9 @@ from tiny_models import tiny_encoder, tiny_span_model
 
 from spanwise.errors import ModelRejected
 from spanwise.models.bert import Bert, BertConfig, BertSpanModel
+from spanwise.models.load import load_span_model, load_span_reader
 from spanwise.models.locate import CONFIG, WEIGHTS
-from spanwise.models.pretrained import load_encoder_trunk, load_span_model, load_span_reader
+from spanwise.models.pretrained import load_encoder_trunk
 
 
 def batch():

@@ -7,7 +7,8 @@ from made_cross_encoders import classifier, sentence_classifier, with_config
 from made_encoders import bert, sentence_model, write
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.models.cross_encoder_models import MAX_LENGTH, pair_model_of
+from spanwise.models.cross_encoder import MAX_LENGTH
+from spanwise.models.cross_encoder_models import pair_model_of
 
 
 @pytest.mark.parametrize("number", [2, 3])

@@ -11,11 +11,10 @@ from made_cross_encoders import classifier, sentence_classifier, tuned_base
 from safetensors.torch import load_file, save_file
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.models.cross_encoder import CrossEncoder, PairScorer, load_cross_encoder
-from spanwise.models.cross_encoder_models import DELTA, cross_encoder_digest
+from spanwise.models.cross_encoder import DELTA, CrossEncoder, PairRows, PairScorer, load_cross_encoder
+from spanwise.models.cross_encoder_models import cross_encoder_digest
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pair_rows import PairRows
-from spanwise.models.pretrained import load_tokenizer
 
 QUESTIONS = ["the mill?", "word, word: a brewery"]
 PASSAGES = [["the mill", "A word is long. " * 6, ""], ["x"]]
@@ -177,9 +176,10 @@ def test_a_model_without_room_for_a_passage_is_refused(tmp_path):
 
 
 def test_differences_of_another_model_are_refused(tmp_path):
-    from spanwise.models.stored_model import save_tuned, tuned_trunk
+    from spanwise.models.load import tuned_backbone
+    from spanwise.models.weights import save_tuned
 
-    save_tuned(tmp_path / DELTA, tuned_trunk()[0], {"qa_outputs.weight": torch.zeros(2, 384)})
+    save_tuned(tmp_path / DELTA, tuned_backbone()[0], {"qa_outputs.weight": torch.zeros(2, 384)})
     with pytest.raises(ModelRejected, match="is no cross-encoder"):
         load_cross_encoder(str(tmp_path), "cpu")
 

@@ -8,8 +8,8 @@ import torch
 from tiny_models import tiny_config
 
 from spanwise.models.cross_encoder import PAIRS_AT_ONCE, CrossEncoder, PairScorer
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pretrained import load_tokenizer
 
 QUESTIONS = ["who built the mill?", "when?", "what is it?"]
 PASSAGES = [["Ada Rook built the mill.", "", "mill " * 300], [], ["It was in 1811.", "- a tram, or not"]]

@@ -6,7 +6,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from spanwise.errors import ModelRejected
-from spanwise.models.delta import FEW_BITS, FORMAT, apply_delta, read_delta, save_delta
+from spanwise.models.delta import FEW_BITS
+from spanwise.models.weights import FORMAT, apply_delta, read_delta, save_delta
 
 BASE = "b" * 64
 

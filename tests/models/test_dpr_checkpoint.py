@@ -8,8 +8,8 @@ import torch
 from made_encoders import bert, dpr_pair, sentence_model
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.models.dual_encoder import load_encoder
-from spanwise.models.sides import model_digest
+from spanwise.models.encoder import load_encoder
+from spanwise.models.locate import model_digest
 
 QUESTIONS = ["who built the mill", "when was the tram opened?"]
 PASSAGES = ["The mill was built by Ada.", "the word mill", "A weir.", "tram " * 40]

@@ -4,9 +4,10 @@ import pytest
 import torch
 from transformers import BertConfig, BertForQuestionAnswering, RobertaConfig, RobertaModel
 
-from spanwise.models.bert import bert_trunk
-from spanwise.models.checkpoint import Checkpoint
-from spanwise.models.explicit_attention import NAME, explicit_attention
+from spanwise.models.bert import bert_backbone
+from spanwise.models.explicit_attention import NAME
+from spanwise.models.training import fast_training_attention
+from spanwise.models.weights import Checkpoint
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
 SETTINGS = {"model_type": "bert", "vocab_size": 20, "max_position_embeddings": 512, **SIZES}
@@ -31,7 +32,7 @@ def gradients(model):
 def test_results_and_gradients_are_those_of_the_fused_attention():
     model = a_bert(attention_probs_dropout_prob=0.0, hidden_dropout_prob=0.0)
     expected, expected_gradients = gradients(model)
-    with explicit_attention(model):
+    with fast_training_attention(model):
         assert model.config._attn_implementation == NAME
         found, found_gradients = gradients(model)
     assert torch.allclose(found, expected, atol=1e-5)
@@ -42,14 +43,14 @@ def test_results_and_gradients_are_those_of_the_fused_attention():
 def test_what_was_there_before_comes_back_also_after_an_error():
     model = a_bert()
     before = model.config._attn_implementation
-    with pytest.raises(KeyError), explicit_attention(model):
+    with pytest.raises(KeyError), fast_training_attention(model):
         raise KeyError
     assert model.config._attn_implementation == before != NAME
 
 
 def test_probabilities_are_dropped_in_training_only():
     model = a_bert(attention_probs_dropout_prob=0.5, hidden_dropout_prob=0.0)
-    with explicit_attention(model):
+    with fast_training_attention(model):
         model.train()
         assert not torch.equal(gradients(model)[0], gradients(model)[0])
         model.eval()
@@ -58,7 +59,7 @@ def test_probabilities_are_dropped_in_training_only():
 
 def test_the_softmax_is_not_widened_by_autocast():
     model = a_bert()
-    with explicit_attention(model), torch.autocast("cpu", dtype=torch.bfloat16):
+    with fast_training_attention(model), torch.autocast("cpu", dtype=torch.bfloat16):
         found = model.bert.encoder.layer[0].attention.self(torch.randn(2, 6, 16))[0]
     assert found.dtype == torch.bfloat16
 
@@ -66,13 +67,13 @@ def test_the_softmax_is_not_widened_by_autocast():
 def test_other_models_stay_as_they_are():
     model = RobertaModel(RobertaConfig(vocab_size=20, **SIZES))
     before = model.config._attn_implementation
-    with explicit_attention(model):
+    with fast_training_attention(model):
         assert model.config._attn_implementation == before
 
 
 def test_our_own_encoder_attends_so_only_in_training():
     checkpoint = Checkpoint(SETTINGS, a_bert().bert.state_dict())
-    encoder = bert_trunk(checkpoint)
+    encoder = bert_backbone(checkpoint)
     fused = encoder(IDS, MASK).last_hidden_state
     encoder.train()
     written_out = encoder(IDS, MASK).last_hidden_state

@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from spanwise.models.held_interrupt import held_interrupt
+from spanwise.models.training import defer_keyboard_interrupt
 
 
 def held(done: list[str], error: Exception | None = None) -> None:
-    with held_interrupt():
+    with defer_keyboard_interrupt():
         signal.raise_signal(signal.SIGINT)
         if error:
             raise error
@@ -27,7 +27,7 @@ def test_an_interrupt_within_is_raised_at_the_end():
 
 def test_afterwards_it_is_heard_at_once():
     handler = signal.getsignal(signal.SIGINT)
-    with held_interrupt():
+    with defer_keyboard_interrupt():
         assert signal.getsignal(signal.SIGINT) is not handler
     assert signal.getsignal(signal.SIGINT) is handler
 
@@ -41,7 +41,7 @@ def test_other_threads_are_left_alone():
     passed = []
 
     def work():
-        with held_interrupt():
+        with defer_keyboard_interrupt():
             passed.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

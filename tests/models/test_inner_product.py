@@ -11,7 +11,7 @@ from made_encoders import sentence_model
 
 from spanwise.errors import ModelRejected
 from spanwise.index.gate import check_vectors
-from spanwise.models.dual_encoder import load_encoder
+from spanwise.models.encoder import load_encoder
 from spanwise.models.inner_product import bound_of, passage_vectors, question_vectors
 
 TEXTS = ["a mill", "the word", "A tram runs.", "weir " * 30]

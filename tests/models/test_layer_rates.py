@@ -3,12 +3,13 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
-from spanwise.models.layer_rates import layer_scales, parameter_groups
-from spanwise.models.stored_model import tuned_trunk
+from spanwise.models.layer_rates import parameter_groups
+from spanwise.models.load import tuned_backbone
+from spanwise.models.training import layer_scales
 
 
 def test_each_layer_of_the_base_is_slower_than_the_one_above():
-    names = [*dict(tuned_trunk()[0].named_parameters()), "qa_outputs.weight"]
+    names = [*dict(tuned_backbone()[0].named_parameters()), "qa_outputs.weight"]
     scales = layer_scales(names, 0.9)
     assert scales["qa_outputs.weight"] == 1
     assert scales["encoder.layer.5.output.dense.weight"] == pytest.approx(0.9)

@@ -14,10 +14,11 @@ from safetensors.torch import load_file, save_file
 from tiny_models import tiny_span_model
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.models.dual_encoder import load_encoder
+from spanwise.models.encoder import load_encoder
 from spanwise.models.linear_layer import LinearLayer
-from spanwise.models.pretrained import load_encoder_trunk, load_span_model, load_tokenizer
-from spanwise.models.sides import model_digest
+from spanwise.models.load import load_span_model, load_tokenizer
+from spanwise.models.locate import model_digest
+from spanwise.models.pretrained import load_encoder_trunk
 from spanwise.reader.load import load_reader
 
 pytestmark = pytest.mark.promise("T10")

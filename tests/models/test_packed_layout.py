@@ -5,8 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.models.packed_layout import Layout, rounded
-from spanwise.models.packed_tokens import PackedTokens
+from spanwise.models.packed import Layout, PackedTokens, rounded
 
 LENGTHS = st.lists(st.integers(1, 70), min_size=1, max_size=12)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanwise.models.cross_encoder import MAX_QUESTION_TOKENS, PairRows
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pair_rows import MAX_QUESTION_TOKENS, PairRows
-from spanwise.models.pretrained import load_tokenizer
 
 TOKENIZER = load_tokenizer(find_base())
 ROWS = PairRows(TOKENIZER, 96)

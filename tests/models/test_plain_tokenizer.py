@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import copy_tokenizer
 
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.plain_tokenizer import PlainTokenizer
-from spanwise.models.pretrained import load_tokenizer
+from spanwise.models.tokenizer import FastTokenizer
 
 
 @pytest.fixture(scope="module")
 def plain():
-    return PlainTokenizer.open(find_base())
+    return FastTokenizer.open(find_base())
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +63,11 @@ def test_a_long_text_is_not_cut(plain):
 )
 def test_settings_that_contradict_the_rules_are_left_to_transformers(tmp_path, setting):
     copy_tokenizer(tmp_path)
-    assert PlainTokenizer.open(tmp_path) is not None
+    assert FastTokenizer.open(tmp_path) is not None
     path = tmp_path / "tokenizer_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | setting))
-    assert PlainTokenizer.open(tmp_path) is None
+    assert FastTokenizer.open(tmp_path) is None
 
 
 def test_the_base_needs_no_transformers():
-    assert isinstance(load_tokenizer(find_base()), PlainTokenizer)
+    assert isinstance(load_tokenizer(find_base()), FastTokenizer)

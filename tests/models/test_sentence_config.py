@@ -9,8 +9,8 @@ import pytest
 from made_encoders import HIDDEN, bert, router_model, sentence_model, write
 
 from spanwise.errors import ModelRejected
-from spanwise.models.dual_encoder import DualEncoder, load_encoder
-from spanwise.models.encoder import TextEncoder
+from spanwise.models.dual_encoder import DualEncoder
+from spanwise.models.encoder import TextEncoder, load_encoder
 from spanwise.models.sentence_config import prompt_of
 from spanwise.models.sides import towers_of
 

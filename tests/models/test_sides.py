@@ -12,10 +12,8 @@ from made_encoders import bert, dense, dpr_pair, sentence_model
 from tiny_models import tiny_encoder
 
 from spanwise.errors import ModelRejected
-from spanwise.models.dual_encoder import load_encoder
-from spanwise.models.encoder import TextEncoder
-from spanwise.models.locate import BASE_SHA256, WEIGHTS, file_sha256, find_base
-from spanwise.models.sides import absolute_name, model_digest
+from spanwise.models.encoder import TextEncoder, load_encoder
+from spanwise.models.locate import BASE_SHA256, WEIGHTS, absolute_name, file_sha256, find_base, model_digest
 
 # What every index that was made with the base so far has its vectors under.
 BASE_DIGEST = hashlib.sha256(f"{BASE_SHA256} mean".encode()).hexdigest()

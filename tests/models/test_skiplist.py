@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.models.skiplist import kept_places, skipped_ids
+from spanwise.models.skiplist import skipped_ids
+from spanwise.models.token_encoder import kept_places
 
 IDS = st.lists(st.integers(0, 6), min_size=1, max_size=9)
 SOME = st.sets(st.integers(0, 6))

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from spanwise.errors import ModelRejected
-from spanwise.models.checkpoint import read_checkpoint
+from spanwise.models.load import tuned_backbone
 from spanwise.models.locate import find_base
-from spanwise.models.stored_model import save_tuned, tuned_trunk
+from spanwise.models.weights import read_checkpoint, save_tuned
 
 CHANGED = "encoder.layer.3.output.dense.weight"
 
@@ -14,7 +14,7 @@ CHANGED = "encoder.layer.3.output.dense.weight"
 @pytest.fixture
 def trunk():
     """The base with one matrix changed, in memory of its own."""
-    trunk, _ = tuned_trunk()
+    trunk, _ = tuned_backbone()
     layer = trunk.encoder["layer"][3].output["dense"]
     torch.manual_seed(0)
     layer.weight = torch.nn.Parameter(layer.weight + 0.01 * torch.randn_like(layer.weight))
@@ -22,7 +22,7 @@ def trunk():
 
 
 def test_without_a_file_it_is_the_base():
-    trunk, added = tuned_trunk()
+    trunk, added = tuned_backbone()
     base = read_checkpoint(find_base()).weights
     assert not added
     assert all(torch.equal(tensor, base[name]) for name, tensor in trunk.state_dict().items())
@@ -32,7 +32,7 @@ def test_without_a_file_it_is_the_base():
 def test_a_trunk_and_its_head_survive(tmp_path, trunk, precision, share):
     head = {"head.weight": torch.randn(1, 384), "head.bias": torch.ones(1)}
     save_tuned(tmp_path / "new" / "d", trunk, head, precision)
-    again, added = tuned_trunk(tmp_path / "new" / "d")
+    again, added = tuned_backbone(tmp_path / "new" / "d")
     assert {name: t.tolist() for name, t in added.items()} == {n: t.tolist() for n, t in head.items()}
     base, restored, tuned = read_checkpoint(find_base()).weights, again.state_dict(), trunk.state_dict()
     change, error = tuned[CHANGED] - base[CHANGED], restored[CHANGED] - tuned[CHANGED]
@@ -43,7 +43,7 @@ def test_a_trunk_and_its_head_survive(tmp_path, trunk, precision, share):
 def test_the_readers_file_is_a_trunk_with_another_head():
     from spanwise.reader.load import DELTA, builtin_folder
 
-    trunk, added = tuned_trunk(builtin_folder() / DELTA)
+    trunk, added = tuned_backbone(builtin_folder() / DELTA)
     assert {name: tuple(tensor.shape) for name, tensor in added.items()} == {
         "qa_outputs.weight": (2, 384),
         "qa_outputs.bias": (2,),
@@ -56,12 +56,12 @@ def test_the_readers_file_is_a_trunk_with_another_head():
 @pytest.mark.promise("T10")
 def test_a_damaged_or_missing_file_is_refused(tmp_path):
     with pytest.raises(ModelRejected, match="cannot be read"):
-        tuned_trunk(tmp_path / "nothing")
+        tuned_backbone(tmp_path / "nothing")
     (tmp_path / "d").write_bytes(b"\x80\x04 not safetensors")
     with pytest.raises(ModelRejected, match="cannot be read"):
-        tuned_trunk(tmp_path / "d")
+        tuned_backbone(tmp_path / "d")
 
 
 def test_a_file_of_something_else_is_refused():
     with pytest.raises(ModelRejected, match="format"):
-        tuned_trunk(find_base() / "model.safetensors")
+        tuned_backbone(find_base() / "model.safetensors")

@@ -19,12 +19,18 @@ from safetensors.torch import load_file, save_file
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models import fingerprint as fingerprints
 from spanwise.models import sides
-from spanwise.models.dual_encoder import load_encoder
+from spanwise.models.encoder import load_encoder
 from spanwise.models.fingerprint import model_fingerprint, token_model_fingerprint
-from spanwise.models.locate import BASE_SHA256, STUDENT, base_folders, file_sha256
-from spanwise.models.sides import absolute_name, model_digest
-from spanwise.models.student_config import SETTINGS, student_token_tower, student_towers
-from spanwise.models.student_folder import load_student
+from spanwise.models.locate import (
+    BASE_SHA256,
+    STUDENT,
+    absolute_name,
+    base_folders,
+    file_sha256,
+    model_digest,
+)
+from spanwise.models.student import SETTINGS, load_student
+from spanwise.models.student_config import student_token_tower, student_towers
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.token_models import token_model_digest
 

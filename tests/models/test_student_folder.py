@@ -8,11 +8,11 @@ import torch
 from made_students import HIDDEN, MARKS, WIDTH, changed_trunk, layer, student
 from torch import nn
 
-from spanwise.models.dual_encoder import DualEncoder, load_encoder
+from spanwise.models.dual_encoder import DualEncoder
+from spanwise.models.encoder import load_encoder
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import STUDENT, find_base
-from spanwise.models.pretrained import load_tokenizer
-from spanwise.models.student_config import SETTINGS, StudentSettings
-from spanwise.models.student_folder import load_student, save_student
+from spanwise.models.student import SETTINGS, StudentSettings, load_student, save_student
 from spanwise.models.token_encoder import load_token_encoder
 
 TEXTS = [

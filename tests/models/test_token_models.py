@@ -26,9 +26,9 @@ from safetensors.torch import load_file, save_file
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models import fingerprint as fingerprints
 from spanwise.models.fingerprint import token_model_fingerprint
-from spanwise.models.locate import builtin_colbert_folder
+from spanwise.models.locate import absolute_name, builtin_folder
 from spanwise.models.token_encoder import load_token_encoder
-from spanwise.models.token_models import absolute_token_name, token_model_digest, token_tower_of
+from spanwise.models.token_models import token_model_digest, token_tower_of
 
 EXPANSION = {"strategy": "fixed", "length": 12}
 REFUSED = {
@@ -205,9 +205,9 @@ def test_names_mean_the_same_from_every_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     (tmp_path / "builtin").mkdir()
-    assert absolute_token_name("model") == str(tmp_path / "model")
-    assert absolute_token_name("builtin") == "builtin"
-    assert absolute_token_name("org/model@" + "c" * 40) == "org/model@" + "c" * 40
+    assert absolute_name("model") == str(tmp_path / "model")
+    assert absolute_name("builtin") == "builtin"
+    assert absolute_name("org/model@" + "c" * 40) == "org/model@" + "c" * 40
 
 
 def test_the_builtin_skips_what_says_nothing():
@@ -224,7 +224,7 @@ def test_a_fingerprint_looks_at_the_layer_and_at_the_base(tmp_path, monkeypatch)
     without_base = token_model_fingerprint("builtin")
     monkeypatch.setattr(fingerprints, "builtin_colbert_folder", lambda: tmp_path)
     assert len({seen, without_base, token_model_fingerprint("builtin")}) == 3
-    assert token_model_fingerprint(str(builtin_colbert_folder())) == without_base
+    assert token_model_fingerprint(str(builtin_folder())) == without_base
     assert token_model_fingerprint("org/model@" + "c" * 40) == "org/model@" + "c" * 40
 
 

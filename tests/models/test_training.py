@@ -10,8 +10,8 @@ from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from spanwise.models.training import Recipe, evenly, linear_schedule, train
-from spanwise.models.training_history import read_history, read_run
+from spanwise.models.training import TrainingConfig, evenly, linear_schedule, read_history, train
+from spanwise.models.training_history import read_run
 
 
 @pytest.mark.parametrize(("step", "rate"), [(0, 0), (50, 1.5e-5), (100, 3e-5), (550, 1.5e-5), (1000, 0)])
@@ -74,7 +74,7 @@ def test_what_is_evaluated_and_kept_is_the_average(tmp_path):
 def test_a_folder_of_other_settings_is_refused(tmp_path):
     train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
     with pytest.raises(ValueError, match="other settings"):
-        train(a_model(), BATCHES, loss, Recipe(learning_rate=0.1), tmp_path, evaluate, "score")
+        train(a_model(), BATCHES, loss, TrainingConfig(learning_rate=0.1), tmp_path, evaluate, "score")
 
 
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
@@ -176,13 +176,13 @@ def test_a_checkpoint_that_does_not_know_of_accumulation_is_gone_on_with(tmp_pat
 
 def test_a_step_of_no_batch_is_refused():
     with pytest.raises(ValueError, match="accumulate must be 1 or more, not 0"):
-        Recipe(accumulate=0)
+        TrainingConfig(accumulate=0)
 
 
 @pytest.mark.parametrize("settings", [{"layer_decay": 0.0}, {"layer_decay": 1.1}, {"average": 1.0}])
 def test_decays_that_are_none_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
-        Recipe(**settings)
+        TrainingConfig(**settings)
 
 
 def test_a_run_from_other_weights_is_refused(tmp_path):
@@ -256,4 +256,4 @@ def test_what_the_loss_depends_on_makes_another_run(tmp_path):
 
 def test_no_patience_below_nothing():
     with pytest.raises(ValueError, match="patience must be 0 or more, not -1"):
-        Recipe(patience=-1)
+        TrainingConfig(patience=-1)

@@ -7,8 +7,7 @@ from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from safetensors.numpy import save_file
 
 from spanwise.errors import ModelRejected
-from spanwise.models.training import train
-from spanwise.models.training_history import read_history
+from spanwise.models.training import read_history, train
 
 
 def test_losses_and_evaluations_of_a_run_are_read(tmp_path):

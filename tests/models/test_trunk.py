@@ -9,11 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import tiny_config, tiny_encoder
 
-from spanwise.models.packed_bert import PackedBert
-from spanwise.models.packed_linear import PlainLinear, PrepackedLinear, kind_for
-from spanwise.models.packed_tokens import PackedTokens
+from spanwise.models.packed import (
+    Backbone,
+    PackedBert,
+    PackedTokens,
+    PlainLinear,
+    PrepackedLinear,
+    is_packable,
+    kind_for,
+    packable_part,
+    padded_forward,
+)
 from spanwise.models.pretrained import load_encoder_trunk
-from spanwise.models.trunk import Trunk, is_packable, packable_part, padded_forward
 
 CPU = torch.device("cpu")
 LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
@@ -53,7 +60,7 @@ def test_float32_states_are_those_of_transformers(family, monkeypatch):
     model, tokens = of_family(family), PackedTokens.of(rows_of([512, 33, 32, 32, 7, 1]))
     assert is_packable(model)
     expected = padded_forward(model, tokens, "last_hidden_state")
-    assert torch.allclose(Trunk(model).states(tokens), expected, atol=1e-4)
+    assert torch.allclose(Backbone(model).states(tokens), expected, atol=1e-4)
 
 
 @settings(max_examples=20)
@@ -87,7 +94,7 @@ def test_without_the_private_kernels_the_public_ones_work(bert, monkeypatch, dty
 def test_a_gpu_points_where_the_processor_does():
     model, tokens = of_family("Bert"), PackedTokens.of(rows_of([1, 9, 16, 80, 81, 512]))
     expected = PackedBert(model, torch.float32).states(tokens)
-    assert float(cosines(Trunk(model.to("cuda")).states(tokens).cpu(), expected).min()) > 0.999
+    assert float(cosines(Backbone(model.to("cuda")).states(tokens).cpu(), expected).min()) > 0.999
 
 
 def test_segments_are_heeded(bert):
@@ -106,7 +113,7 @@ def test_other_models_run_as_they_are(family, monkeypatch):
     config = getattr(transformers, f"{family}Config")(vocab_size=99, max_position_embeddings=64, **SMALL)
     model = getattr(transformers, f"{family}Model")(config).eval()
     assert not is_packable(model)
-    assert Trunk(model).states(PackedTokens.of(rows_of([3, 9]))).shape == (12, model.config.hidden_size)
+    assert Backbone(model).states(PackedTokens.of(rows_of([3, 9]))).shape == (12, model.config.hidden_size)
 
 
 @pytest.mark.parametrize("setting", [{"hidden_act": "relu"}, {"is_decoder": True}])
@@ -137,8 +144,8 @@ def test_tokens_that_are_not_attended_to_change_no_other(tmp_path, monkeypatch):
     model = load_encoder_trunk(tiny_encoder(tmp_path))
     rows = [list(range(1000, 1000 + n)) for n in (3, 20, 33)]
     longer = PackedTokens.of([row + [103] * 9 for row in rows], [len(row) for row in rows])
-    alone = torch.split(Trunk(model).states(PackedTokens.of(rows)), [len(row) for row in rows])
-    for states in (Trunk(model).states(longer), padded_forward(model, longer, "last_hidden_state")):
+    alone = torch.split(Backbone(model).states(PackedTokens.of(rows)), [len(row) for row in rows])
+    for states in (Backbone(model).states(longer), padded_forward(model, longer, "last_hidden_state")):
         for found, expected in zip(torch.split(states, longer.lengths.tolist()), alone, strict=True):
             assert torch.allclose(found[: len(expected)], expected, atol=1e-5)
             assert not torch.allclose(found[-1], found[-2], atol=1e-3)  # masks differ by their places

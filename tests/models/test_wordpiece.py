@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pretrained import load_tokenizer
 
 
 @pytest.fixture(scope="module")

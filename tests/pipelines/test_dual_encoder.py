@@ -12,7 +12,7 @@ from made_encoders import dpr_pair, sentence_model, write
 import spanwise
 from spanwise.errors import ModelMismatch, ModelNotFound
 from spanwise.index.rows import indexed_text
-from spanwise.models.dual_encoder import load_encoder
+from spanwise.models.encoder import load_encoder
 
 QUESTION = "who opened the tram?"
 

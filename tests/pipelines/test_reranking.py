@@ -11,7 +11,7 @@ from small_squad import small_squad, written
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import cross_encoder, cross_encoder_models, fingerprint
+from spanwise.models import cross_encoder, fingerprint
 from spanwise.pipelines.cli import terminal
 
 QUESTION = "who built the mill?"
@@ -31,7 +31,7 @@ def library(folder):
 
 @pytest.fixture
 def no_builtin(monkeypatch, tmp_path):
-    monkeypatch.setattr(cross_encoder_models, "cross_encoder_folder", lambda name: tmp_path / "none")
+    monkeypatch.setattr(cross_encoder, "cross_encoder_folder", lambda name: tmp_path / "none")
 
 
 def test_hits_come_in_the_order_of_the_scorer(library, scorer_folder):
