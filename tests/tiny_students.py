@@ -8,10 +8,8 @@ from torch import nn
 
 from spanwise.models.bert import bert_backbone
 from spanwise.models.load import load_tokenizer
-from spanwise.models.loaded_tower import LoadedTower
 from spanwise.models.locate import find_base
 from spanwise.models.token_encoder import TokenRows
-from spanwise.models.token_tower import TokenSide
 from spanwise.models.weights import Checkpoint
 from spanwise.retrieval.training.student import Student
 from spanwise.types import RankingExample
@@ -53,8 +51,7 @@ def tiny_student(seed: int = 0, width: int = 8) -> Student:
 
 def sides_of(model: Student) -> tuple[TokenRows, TokenRows]:
     """Rows of at most 64 tokens, a full stop gives no vector."""
-    network = LoadedTower(model.trunk, TOKENIZER, None, 64, 0)
-    rows = TokenRows(TokenSide(skiplist=(".",)), network, "tiny")
+    rows = TokenRows(TOKENIZER, 64, skiplist=(".",))
     return rows, rows
 
 

@@ -21,7 +21,7 @@ from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
 from .beside_server import FLAG, Sync, attend_server, told
-from .colbert import BitsOption, ColbertOption, PoolOption, check_colbert, set_colbert
+from .colbert import ColbertOption, check_colbert, set_colbert
 from .terminal import json_line, print_json, progress, say, visible
 
 LINES_OF_A_KIND = 10
@@ -44,8 +44,6 @@ def index(
         ),
     ] = None,
     colbert: ColbertOption = None,
-    colbert_bits: BitsOption = None,
-    colbert_pool: PoolOption = None,
     recall: Annotated[
         float | None,
         typer.Option(
@@ -73,11 +71,11 @@ def index(
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
     tell = attend_server() if beside_server else None
-    check_colbert(colbert, colbert_bits, colbert_pool)
+    check_colbert(colbert)
     with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)
-        set_colbert(library, colbert, colbert_bits, colbert_pool)
+        set_colbert(library, colbert)
         if recall is not None:
             library.recall = recall
         if clear_cache:

@@ -11,6 +11,7 @@ calibrate             read_squad, calibrate and keep_calibration
 from __future__ import annotations
 
 from ...corpora.squad import read_squad
+from ...models.training import TrainingConfig
 from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining

@@ -93,9 +93,8 @@ def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> St
 def token_rows(stored: StoredStudent, max_length: int) -> tuple[TokenRows, TokenRows]:
     """What makes rows of questions and of passages, of at most `max_length` tokens."""
     base = find_base()
-    limit = min(
-        max_length, stored.settings.max_length or max_length, n_positions(stored.backbone) or max_length
-    )
+    limits = (max_length, stored.settings.max_length, n_positions(stored.backbone))
+    limit = min(n for n in limits if n)
     rows = TokenRows(load_tokenizer(base), limit, stored.settings.skiplist)
     return rows, rows
 

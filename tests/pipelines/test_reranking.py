@@ -31,7 +31,7 @@ def library(folder):
 
 @pytest.fixture
 def no_builtin(monkeypatch, tmp_path):
-    monkeypatch.setattr(cross_encoder, "cross_encoder_folder", lambda name: tmp_path / "none")
+    monkeypatch.setattr(cross_encoder, "model_folder", lambda name, kind: tmp_path / "none")
 
 
 def test_hits_come_in_the_order_of_the_scorer(library, scorer_folder):
@@ -52,7 +52,7 @@ def test_only_so_many_passages_are_read(library, scorer_folder):
 
 @pytest.mark.parametrize("call", [{"retriever": "bm25+rerank"}, {"retriever": "bm25", "rerank": "builtin"}])
 def test_the_builtin_model_is_named_in_two_ways(library, no_builtin, call):
-    with pytest.raises(ModelNotFound, match="the built-in cross-encoder is not part of this installation"):
+    with pytest.raises(ModelNotFound, match="cross-encoder.safetensors is missing"):
         library.search(QUESTION, **call)
 
 
