@@ -258,7 +258,7 @@ def test_a_question_vector_outlives_a_commit(world, monkeypatch):
     world.search(retriever="dense")
     world.put("b", TEXTS[2])
     world.reopen()
-    monkeypatch.setattr(TextEncoder, "load", None)
+    monkeypatch.setattr(encoder, "load_encoder", None)
     [first, *_] = world.cached.search(QUESTIONS[0], retriever="dense")
     assert first.passage.document_id in {"a", "b"}
 

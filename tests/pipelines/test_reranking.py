@@ -6,8 +6,8 @@ import json
 
 import pytest
 from made_collections import write_beir_folder
-from made_cross_encoders import classifier
 from small_squad import small_squad, written
+from tiny_models import classifier
 
 import spanwise
 from spanwise.errors import ModelNotFound
