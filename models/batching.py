@@ -14,6 +14,7 @@ from spanwise.errors import OutOfMemory
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Lengths = Sequence[int] | NDArray[np.int64]
+Vectors = NDArray[np.float32]
 MULTIPLE = 8  # what lengths are padded to
 BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: larger batches are no faster
 
@@ -98,6 +99,15 @@ def prefetch(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[
                 yield made
                 made = following.result()
         yield made
+
+
+def split_scores(scores: NDArray[np.float32], passages: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
+    """The scores of all pairs, cut into one array a question."""
+    return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
+
+
+def no_progress(done: int) -> None:
+    """The default progress callback, which does nothing."""
 
 
 def _longest_first(lengths: Lengths) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,8 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from .encoder import BatchedEncoder, Vectors, no_progress
+from .batching import Vectors, no_progress, split_scores
+from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
 from .locate import BUILTIN, model_digest, model_folder
 from .packed import Ids, PackedTokens
@@ -152,7 +154,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         scores = np.full(len(pairs), -np.inf, np.float32)
         for at in range(0, len(pairs), PAIRS_AT_ONCE):
             part = slice(at, at + PAIRS_AT_ONCE)
-            self._score_into(scores[part], pairs[part], lambda done, at=at: on_progress(at + done))
+            self._score_into(scores[part], pairs[part], partial(_shifted, on_progress, at))
         return split_scores(scores, passages)
 
     def _score_into(
@@ -188,11 +190,6 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         return scores
 
 
-def split_scores(scores: NDArray[np.float32], passages: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-    """The scores of all pairs, cut into one array a question."""
-    return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
-
-
 def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossEncoder | ForeignCrossEncoder:
     """The cross-encoder of a model named as in `locate`, on the device of that name or the best one.
 
@@ -218,6 +215,10 @@ def load_pair_scorer(path: Path) -> PairScorer:
     if shapes != expected:
         raise ModelRejected(f"{path} is no cross-encoder: it adds {shapes} to the base, expected {expected}")
     return PairScorer(backbone, linear(added, HEAD, path))
+
+
+def _shifted(on_progress: Callable[[int], None], start: int, done: int) -> None:
+    on_progress(start + done)
 
 
 def _types(row: PairRow, segment: int) -> Ids:

@@ -18,7 +18,7 @@ from torch import nn
 
 from spanwise.errors import ModelNotFound
 
-from .batching import BUDGETS, Batcher, prefetch
+from .batching import BUDGETS, Batcher, Vectors, no_progress, prefetch
 from .load import base_tokenizer, n_positions, tuned_backbone
 from .locate import is_base, is_student, model_digest, model_folder
 from .packed import Backbone, PackedTokens, sequence_means
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 WINDOW = 1024  # texts that are sorted by length together while the next ones are tokenized
 Row = TypeVar("Row", bound=Sized)  # the tokens of a text
-Vectors = NDArray[np.float32]
 Computed = tuple[NDArray[np.int64], Vectors]
-
-
-def no_progress(done: int) -> None:
-    """The default progress callback, which does nothing."""
 
 
 class BatchedEncoder(Generic[Row]):
@@ -153,5 +148,7 @@ def load_encoder(name: str = "base", device: str | None = None) -> TextEncoder |
             f"{folder} has no dense heads: it gives a vector for each token (--colbert), not one for a text"
         )
     heads = student.question_head.to(on), student.passage_head.to(on)
-    backbone, tokenizer = student.backbone.to(on), base_tokenizer(student.backbone)
-    return TextEncoder(backbone, tokenizer, model_digest(name), heads, student.settings.max_length)
+    tokenizer = base_tokenizer(student.backbone)
+    return TextEncoder(
+        student.backbone.to(on), tokenizer, model_digest(name), heads, student.settings.max_length
+    )

@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import ModelRejected
 
-from .batching import BUDGETS, Batcher
-from .cross_encoder import split_scores
-from .encoder import Vectors, no_progress
+from .batching import BUDGETS, Batcher, Vectors, no_progress, split_scores
 from .load import quietly
 from .locate import CONFIG, folder_digest, read_json
 from .precision import autocast

@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from .encoder import BatchedEncoder, Vectors, no_progress, unit
+from .batching import Vectors, no_progress
+from .encoder import BatchedEncoder, unit
 from .load import base_tokenizer, n_positions
 from .locate import BUILTIN, is_student, model_digest, model_folder
 from .packed import PackedTokens

@@ -19,10 +19,9 @@ from .cache_file import CacheFile
 from .plugged import Plugged
 
 if TYPE_CHECKING:
-    from ..models.cross_encoder import CrossEncoder
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Retriever, Scorer, TokenEncoder
     from .colbert_setting import ColbertSetting
     from .reranking import Reranking
 
@@ -74,7 +73,7 @@ class LoadedModels:
         """The reader of that name, of a plug-in or given in code; else the one of a folder or a model."""
         return (None if name == "builtin" else self.plugged.reader(name)) or self.reader(name)
 
-    def cross_encoder(self, name: str) -> CrossEncoder:
+    def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
 

@@ -51,7 +51,7 @@ class Scorer(Protocol):
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, finite, higher being better.
 
-        `report` receives the number of pairs done.
+        `on_progress` receives the number of pairs done.
         """
 
 
@@ -67,8 +67,10 @@ class Encoder(Protocol):
     def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector a question: (len(texts), width) float32."""
 
-    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a passage: (len(texts), width) float32."""
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
+    ) -> NDArray[np.float32]:
+        """One unit vector a passage: (len(texts), width) float32; `on_progress` as in `TokenEncoder`."""
 
 
 class TokenEncoder(Protocol):

@@ -52,7 +52,7 @@ def test_only_so_many_passages_are_read(library, scorer_folder):
 
 @pytest.mark.parametrize("call", [{"retriever": "bm25+rerank"}, {"retriever": "bm25", "rerank": "builtin"}])
 def test_the_builtin_model_is_named_in_two_ways(library, no_builtin, call):
-    with pytest.raises(ModelNotFound, match="cross-encoder.safetensors is missing"):
+    with pytest.raises(ModelNotFound, match="reinstall spanwise, or name another"):
         library.search(QUESTION, **call)
 
 
