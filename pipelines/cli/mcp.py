@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from spanwise.types import EXTRACTIVE
+
 from ..extras import needing
 from ..library import Library
 from ..mcp.settings import Settings
 from ..serving.settings import Settings as Address
-from ..summarizing.methods import EXTRACTIVE
 from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
 from .arguments import (
     RETRIEVER,
@@ -25,13 +26,7 @@ from .arguments import (
 )
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, rerank_model
 from .terminal import say
-from .writing import (
-    DecodingOption,
-    GeneratorOption,
-    PresetOption,
-    SecondsOption,
-    writing_named,
-)
+from .writing import GeneratorOption
 
 HTTP_TIMEOUT_S = 30.0  # over stdin and stdout whoever waits can end the process
 
@@ -44,9 +39,6 @@ def mcp(
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
     generator: GeneratorOption = EXTRACTIVE,
-    preset: PresetOption = None,
-    decoding: DecodingOption = None,
-    seconds: SecondsOption = None,
     cache: CacheOption = True,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
@@ -65,8 +57,7 @@ def mcp(
 ) -> None:
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize."""
     timeout = HTTP_TIMEOUT_S if http and timeout is None else timeout
-    writing = writing_named(generator, preset, decoding, seconds)
-    settings = Settings(reader, retriever, str(rerank_model(True, rerank_by)), rerank_depth, writing, timeout)
+    settings = Settings(reader, retriever, str(rerank_model(True, rerank_by)), rerank_depth, generator, timeout)
     hosts, origins = tuple(allow_host or ()), tuple(allow_origin or ())
     address = Address(host, port, hosts, origins, token_of(token_file)) if http else None
     with library_of(folder, index, cache) as library:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spanwise.types import EXTRACTIVE
+
 from ..extras import needing
 from ..library import Library
-from ..summarizing.methods import EXTRACTIVE
 from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
 from .arguments import (
     CacheOption,
@@ -24,13 +25,7 @@ from .arguments import (
 from .beside_server import watch_command, watch_environment
 from .reranking import RERANK_DEPTH, RerankDepthOption
 from .terminal import say, visible
-from .writing import (
-    DecodingOption,
-    GeneratorOption,
-    PresetOption,
-    SecondsOption,
-    writing_named,
-)
+from .writing import GeneratorOption
 
 if TYPE_CHECKING:
     from ..serving.index_watch import IndexWatch
@@ -50,9 +45,6 @@ def serve(
     ] = "builtin",
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
     generator: GeneratorOption = EXTRACTIVE,
-    preset: PresetOption = None,
-    decoding: DecodingOption = None,
-    seconds: SecondsOption = None,
     cache: CacheOption = True,
     in_flight: Annotated[int, typer.Option(min=1, help="Requests that are worked on at a time.")] = 8,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
@@ -92,7 +84,7 @@ def serve(
         reader=reader,
         rerank=rerank_by,
         rerank_depth=rerank_depth,
-        writing=writing_named(generator, preset, decoding, seconds),
+        generator=generator,
     )
     with needing("serve"):
         from ..serving.server import serve_library

@@ -88,7 +88,7 @@ def listed(tool: Tool, settings: Settings) -> ListedTool:
             read_only_hint=True,
             destructive_hint=False,
             idempotent_hint=True,
-            open_world_hint=tool.name == "summarize" and settings.writing is not None,
+            open_world_hint=tool.name == "summarize" and settings.generator != "extractive",
         ),
     )
 

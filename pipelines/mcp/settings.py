@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from spanwise.types import EXTRACTIVE
 
 from ..reranking import DEPTH, MODEL
-
-if TYPE_CHECKING:
-    from ..summarizing.writing import Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +14,7 @@ class Settings:
     """The models that answer: no request names a model, a path or an address.
 
     `reader` reads, `rerank` is the cross-encoder of those calls that ask for one, and reads `rerank_depth`
-    passages; with `writing` summaries are written by a generator instead of quoted. `retriever` searches
+    passages; `generator` writes summaries, or quotes. `retriever` searches
     where a call names none; None is the default of the index. `call_s` is how many seconds a call may take,
     with those before it; None is as long as it takes. ValueError for no time at all.
     """
@@ -25,7 +23,7 @@ class Settings:
     retriever: str | None = None
     rerank: str = MODEL
     rerank_depth: int = DEPTH
-    writing: Writing | None = None
+    generator: str | object = EXTRACTIVE
     call_s: float | None = None
 
     def __post_init__(self) -> None:

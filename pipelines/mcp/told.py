@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spanwise.types import Answer, AnswerSpan, Hit, Scope
+from spanwise.types import Answer, AnswerSpan, Hit, Scope, Summary
 
 from ..cli.declined import answer_place, confidence, said_of, searched
 from ..cli.filters import left_nothing
 from ..cli.search import place
 from ..cli.summarize import citation_place
 from ..explaining.rejected import reasons
-from ..summarizing.summary import Summary, cited
 from .quoted import DATA, in_one_line, quoted
 
 ABSENT = "Not in these documents."
@@ -79,7 +78,7 @@ def _summed(summary: Summary) -> Iterator[str]:
     yield DATA
     yield ""
     for sentence in summary.sentences:
-        yield quoted(cited(sentence))
+        yield quoted(sentence.cited)
         if sentence.findings:
             told = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
             yield f"{sentence.verdict.value}: {in_one_line(told)}"

@@ -13,7 +13,7 @@ from ..library import Library
 from ..named import named_id
 from ..records import answer_record, search_record
 from ..status import file_records
-from ..summarizing.record import summary_record
+from ..summarize import summary_record
 from . import arguments, schemas
 from .quoted import DATA, in_one_line, quoted
 from .settings import Settings
@@ -77,16 +77,16 @@ def summarize(library: Library, settings: Settings, given: arguments.Summarize) 
             document = named_id(document, set(snapshot.document_ids()))
     summary = library.summarize(
         given.question,
-        document,
-        given.length,
-        settings.writing,
-        given.strict,
-        given.k,
-        _retriever(library, settings, given),
-        given.group,
-        given.filter(),
-        settings.rerank if given.rerank else "",
-        settings.rerank_depth,
+        document=document,
+        max_sentences={"short": 2, "medium": 5, "long": 10}[given.length],
+        generator=settings.generator,
+        strict=given.strict,
+        k=given.k,
+        retriever=_retriever(library, settings, given),
+        dedupe=given.group,
+        where=given.filter(),
+        rerank=settings.rerank if given.rerank else "",
+        rerank_depth=settings.rerank_depth,
     )
     return Result(summary_record(summary), told_summary(summary))
 

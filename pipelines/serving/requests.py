@@ -106,5 +106,4 @@ class SummarizeRequest(Ranked):
     document: Name | None = None
     length: Literal["short", "medium", "long"] = "medium"
     strict: bool = False
-    stream: bool = False
     k: Annotated[int, Field(ge=1)] = 20

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+
+from spanwise.types import EXTRACTIVE
 
 from ..reranking import DEPTH, MODEL
-
-if TYPE_CHECKING:
-    from ..summarizing.writing import Writing
 
 HOST, PORT = "127.0.0.1", 8765
 LEAST_TOKEN = 16  # characters
@@ -42,7 +40,7 @@ class Settings:
     reader: str = "builtin"
     rerank: str = MODEL
     rerank_depth: int = DEPTH
-    writing: Writing | None = None
+    generator: str | object = EXTRACTIVE
 
     def __post_init__(self) -> None:
         """Refuse limits that let nothing through, a weak token, and an open door."""

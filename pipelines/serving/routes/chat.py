@@ -16,11 +16,11 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from spanwise.types import Answer
+from spanwise.types import Answer, Citation, Summary, SummarySentence, Verdict
 
 from ...questions import checked_question
 from ...records import answer_record
-from ...summarizing.record import summary_record
+from ...summarize import summary_record
 from ..citations import chat_text, url_citations
 from ..events import data, stream
 from ..faults import Refused
@@ -79,6 +79,17 @@ class ChatRequest(BaseModel):
             raise Refused(400, "BadRequest", str(error)) from None
 
 
+def _written(answer: Answer) -> Summary:
+    """The sentence of the answer as a summary."""
+    best, sentences = answer.best, ()
+    if best is not None:
+        cited = Citation(1, best.sentence, best.passage, best.page, best.line, best.label)
+        sentences = (SummarySentence(best.sentence.text, (cited,), 1.0, Verdict.SUPPORTED),)
+    return Summary(
+        answer.question, sentences, (), "extractive", 1, 0, answer.nearest, answer.retriever, answer.timings_ms
+    )
+
+
 @router.get("/models")
 async def models() -> Record:
     """The one model there is."""
@@ -90,7 +101,7 @@ async def completions(asked: ChatRequest, service: Served) -> Response:
     """The answer as a chat completion, whole or as a stream of chunks."""
 
     def record(answer: Answer) -> dict[str, Any]:
-        return {"answer": answer_record(answer), "written": summary_record(service.library.written(answer))}
+        return {"answer": answer_record(answer), "written": summary_record(_written(answer))}
 
     found = await answered(asked.spanwise, asked.question(), service, record, "chat")
     head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": MODEL}
