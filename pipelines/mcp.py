@@ -17,7 +17,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import AskOptions, Filter, SearchOptions, SummaryOptions
+from spanwise.types import Filter, SearchOptions, SummaryOptions
 
 from .library import Library
 from .named import named_id

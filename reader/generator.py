@@ -152,9 +152,10 @@ def _load(folder: Path) -> tuple[Any, Any]:
     try:
         config = AutoConfig.from_pretrained(str(folder), **offline)
         factory = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-        model, found = factory.from_pretrained(
+        loaded: Any = factory.from_pretrained(
             str(folder), use_safetensors=True, output_loading_info=True, **offline
         )
+        model, found = loaded
         tokenizer = AutoTokenizer.from_pretrained(str(folder), **offline)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise ModelRejected(f"{folder} holds no model that writes: {str(error).splitlines()[0]}") from error

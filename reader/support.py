@@ -262,7 +262,9 @@ def covers(value: str, other: str) -> bool:
 def without_numbers(text: str) -> str:
     """The text without its numbers and days."""
     kept, at = [], 0
-    for start, end in sorted((one.start, one.end) for one in (*numbers(text), *days(text))):
+    places = [(one.start, one.end) for one in numbers(text)]
+    places += [(one.start, one.end) for one in days(text)]
+    for start, end in sorted(places):
         kept.append(text[at:start])
         at = max(at, end)
     return " ".join([*kept, text[at:]])

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from spanwise.pipelines.training import api as training
     from spanwise.pipelines.verification import Verification, verify
     from spanwise.pipelines.watch import Watch
-    from spanwise.reader.generator import load_generator
     from spanwise.types import (
         Answer,
         AnswerSpan,
@@ -78,7 +77,6 @@ _NAMES = {
     "spanwise.pipelines.summarize": "summary_markdown",
     "spanwise.pipelines.verification": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
-    "spanwise.reader.generator": "load_generator",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -116,7 +114,6 @@ __all__ = [
     "errors",
     "evaluation",
     "explanation_page",
-    "load_generator",
     "open",
     "open_index",
     "plugins",

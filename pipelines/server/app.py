@@ -27,7 +27,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import Answer, AskOptions, Filter, SearchOptions, SummaryOptions
+from spanwise.types import Answer, Filter, SearchOptions, SummaryOptions
 
 from ..library import Library
 from ..records import answer_record, search_record

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 from spanwise.pipelines.mcp import http_app, make_server
 from spanwise.pipelines.records import search_record
 from spanwise.pipelines.server.security import Access, protect
-from spanwise.types import AskOptions
+from spanwise.types import SummaryOptions
 
-BM25 = AskOptions(retriever="bm25")
+BM25 = SummaryOptions(retriever="bm25")
 TOOLS = ["search", "ask", "read_document", "summarize", "list_documents"]
 QUESTION = "who built the mill?"
 

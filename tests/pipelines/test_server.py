@@ -17,7 +17,7 @@ from spanwise.pipelines.records import answer_record, search_record
 from spanwise.pipelines.server import app as server_app
 from spanwise.pipelines.server.app import create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
-from spanwise.types import AskOptions
+from spanwise.types import SummaryOptions
 
 BASE = "http://127.0.0.1:8765"
 QUESTION = "Who built the mill?"
@@ -49,7 +49,7 @@ def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
     with ExitStack() as stack:
 
         def made(**access) -> TestClient:
-            app = create_app(library, Access(**access), AskOptions(retriever="bm25"))
+            app = create_app(library, Access(**access), SummaryOptions(retriever="bm25"))
             return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
 
         yield made

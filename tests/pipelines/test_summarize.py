@@ -157,7 +157,9 @@ def test_bad_calls_are_named(library, tmp_path):
 def test_the_command_prints_text_markdown_and_json(folder, capsys):
     def run(*options, code=0):
         with pytest.raises(SystemExit) as ended:
-            main(["summarize", QUESTION, str(folder), "--retriever", "bm25", "--max-sentences", "2", *options])
+            main(
+                ["summarize", QUESTION, str(folder), "--retriever", "bm25", "--max-sentences", "2", *options]
+            )
         assert ended.value.code == code
         return capsys.readouterr()
 
