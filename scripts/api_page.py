@@ -85,9 +85,7 @@ GROUPS = {
         *("Summary", "SummarySentence", "Citation", "Explanation", "WhyNot"),
         *("SyncReport", "Rejection", "Remark", "Verification", "Finding"),
     ),
-    "Functions": (
-        *("record_of", "explanation_page", "summary_markdown", "verify", "checkup"),
-    ),
+    "Functions": (*("record_of", "explanation_page", "summary_markdown", "verify", "checkup"),),
     "Plug-ins": ("plugins", "Plugin"),
 }
 

@@ -167,9 +167,7 @@ async def slot(request: Request) -> AsyncIterator[None]:
 class Routes:
     """The JSON routes. `options` name the models, which no request can change."""
 
-    def __init__(
-        self, library: Library, options: SummaryOptions, watch: WatchThread | None = None
-    ) -> None:
+    def __init__(self, library: Library, options: SummaryOptions, watch: WatchThread | None = None) -> None:
         self._library, self._options, self._watch = library, options, watch
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
