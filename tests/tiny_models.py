@@ -49,11 +49,11 @@ def tiny_encoder(folder: Path, seed: int = 0) -> Path:
     return saved(BertModel(tiny_config()), folder)
 
 
-def classifier(folder: Path, num_labels: int = 1) -> Path:
+def classifier(folder: Path, num_labels: int = 1, seed: int = 0) -> Path:
     """A cross-encoder: a sequence classification model of transformers."""
     from transformers import BertConfig, BertForSequenceClassification
 
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     return saved(BertForSequenceClassification(BertConfig(**SIZES, num_labels=num_labels)), folder)
 
 

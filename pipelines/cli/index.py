@@ -20,7 +20,6 @@ from ..opening import open
 from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
-from .beside_server import FLAG, Sync, attend_server, told
 from .colbert import ColbertOption, check_colbert, set_colbert
 from .terminal import json_line, print_json, progress, say, visible
 
@@ -67,10 +66,8 @@ def index(
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
-    beside_server: Annotated[bool, typer.Option(FLAG, hidden=True)] = False,
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
-    tell = attend_server() if beside_server else None
     check_colbert(colbert)
     with _library(folders, index, model, colbert) as library:
         if drop:
@@ -81,9 +78,7 @@ def index(
         if clear_cache:
             library.clear_cache()
         _say_place(library, index)
-        sync: Sync = partial(run_sync, library, not lexical_only, workers)
-        if tell is not None:
-            sync = told(sync, tell)
+        sync = partial(run_sync, library, not lexical_only, workers)
         report = sync(retry=retry)
         _say_unused_parsers()
         if not watch and not report.passages and not (report.deleted or report.unchanged):

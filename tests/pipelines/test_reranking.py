@@ -11,7 +11,7 @@ from tiny_models import classifier
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import cross_encoder, fingerprint
+from spanwise.models import cross_encoder, fingerprint, foreign
 from spanwise.pipelines.cli import terminal
 
 QUESTION = "who built the mill?"
@@ -64,13 +64,13 @@ def test_a_depth_of_nothing_is_refused_before_anything_is_loaded(library):
 def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprint, "SETTLED_S", 0.0)
     computed = []
-    score = cross_encoder.CrossEncoder.score
+    score = foreign.ForeignCrossEncoder.score
     monkeypatch.setattr(
-        cross_encoder.CrossEncoder,
+        foreign.ForeignCrossEncoder,
         "score",
         lambda self, *given: computed.append(self.digest) or score(self, *given),
     )
-    other = str(classifier(tmp_path / "other", num_hidden_layers=1))
+    other = str(classifier(tmp_path / "other", seed=1))
     calls = [(scorer_folder, 30), (scorer_folder, 30), (scorer_folder, 2), (other, 30), (scorer_folder, 2)]
     found = [library.search(QUESTION, retriever="bm25", rerank=name, rerank_depth=n) for name, n in calls]
     assert len(computed) == 3
@@ -102,7 +102,7 @@ def test_a_missing_model_is_one_line(run, folder, no_builtin):
     run("index", folder, "--lexical-only")
     code, out, err = run("search", QUESTION, "--index", folder, "--retriever", "bm25", "--rerank")
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith("spanwise: the built-in cross-encoder is not part")
+    assert "reinstall spanwise" in err
 
 
 def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):
