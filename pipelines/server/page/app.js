@@ -6,6 +6,7 @@ import { closeDocument, isOpen, listen as onDocument, openPlace, step } from "./
 const ALTERNATIVES = 4;
 const TABS = ["answer", "summary", "passages"];
 const MAX_HISTORY = 50;
+const LENGTHS = { short: 2, medium: 5, long: 10 }; // sentences of a summary
 const LISTED = 60; // documents on the first page
 const FIRST = 240; // characters of a passage; the style sheet shows two lines
 const narrow = matchMedia("(max-width: 60rem)");
@@ -274,12 +275,12 @@ function firstWords({ text, heading }) {
 // Summary and passages
 
 async function summarize(length, of = asked) {
-  const lengths = ["short", "medium", "long"].map((name) =>
+  const lengths = Object.keys(LENGTHS).map((name) =>
     button(name, () => summarize(name, of), { "aria-pressed": String(name === length) }));
   const card = element("article", { class: "card" });
   fill(panel("summary"), element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths), card);
   await work("Summarizing…", async (options) => {
-    const summary = await post("/api/summarize", { ...of, length }, options);
+    const summary = await post("/api/summarize", { ...of, max_sentences: LENGTHS[length] }, options);
     const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
     const [numbers, cited] = [[...found.keys()].sort((a, b) => a - b), []];
     for (const number of numbers) cited.push(found.get(number));
