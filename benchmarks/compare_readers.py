@@ -45,9 +45,9 @@ def ask(folder: Path, questions: Sequence[FolderQuestion], out: Path, retriever:
     asked, answered = [], []
     with spanwise.open(folder, out / "index") as library:
         library.sync()
-        asker = library.asker(retriever or library.default_retriever, group=False)
+        asker = library.asker(retriever=retriever or "", k=k, dedupe=False)
         for one in questions:
-            [traced] = asker.trace([one.question], k)
+            [traced] = asker.trace([one.question])
             answer, passages = traced.answer, [hit.passage for hit in traced.hits]
             asked.append({"id": one.id, "question": one.question, "passages": [*map(_passage, passages)]})
             answered.append({"id": one.id, "span": None, "ms": sum(answer.timings_ms.values())})

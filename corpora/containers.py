@@ -16,7 +16,7 @@ from io import BytesIO
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .readers import docx, epub, odp, ods, odt, pptx, xls, xlsx
+from .readers import docx, epub, odp, ods, odt, pptx, xlsx
 from .readers.zip_limits import DAMAGE
 
 Reader = Callable[[bytes, str], Document]
@@ -90,15 +90,13 @@ def refuse_promise(suffix: str) -> None:
         raise DocumentRejected(f"not a {ZIPPED[suffix].name}: it is no zip archive")
 
 
-def ole_reader(data: bytes, suffix: str) -> Reader | None:
-    """The reader for an OLE file: an old Excel workbook has one, Word and Outlook files have none."""
+def refuse_ole(data: bytes, suffix: str) -> None:
+    """Raise `DocumentRejected` for an encrypted Office file, or one with the name of a zipped format."""
     if _holds_stream(data, "EncryptedPackage"):
         raise DocumentRejected("encrypted Office document: needs a password")
     if suffix in ZIPPED:
         name = ZIPPED[suffix].name
         raise DocumentRejected(f"encrypted {name}, or one of the old form of before 2007")
-    is_workbook = _holds_stream(data, "Workbook") or _holds_stream(data, "Book")
-    return xls.read if is_workbook or suffix == ".xls" else None
 
 
 def _holds_stream(data: bytes, stream: str) -> bool:

@@ -7,7 +7,6 @@ NAMES = {
     "application/json": ("json",),
     "application/pdf": ("pdf",),
     "application/rtf": ("rtf",),
-    "application/vnd.ms-excel": ("xls",),
     "application/vnd.oasis.opendocument.presentation": ("odp",),
     "application/vnd.oasis.opendocument.spreadsheet": ("ods",),
     "application/vnd.oasis.opendocument.text": ("odt",),

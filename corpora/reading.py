@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from . import language
 from .binary import is_binary
-from .containers import MAIL, ZIPPED, Reader, is_mail, ole_reader, refuse_promise, zip_reader
+from .containers import MAIL, ZIPPED, Reader, is_mail, refuse_ole, refuse_promise, zip_reader
 from .decoding import decode
 from .opening import read_regular
-from .options import AS_GIVEN, ReadOptions
 from .readers import asciidoc, csv, eml, html, ipynb, json, markdown, pdf, rst, rtf, tex, text, xml
 
 BY_SUFFIX: dict[str, Reader] = {
@@ -38,7 +35,7 @@ BY_SUFFIX: dict[str, Reader] = {
 }
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "2"  # raise it when some bytes would be read that were refused, or otherwise than before
+READERS = "3"  # raise it when some bytes would be read that were refused, or otherwise than before
 NO_OTHERS: Mapping[str, Reader] = {}
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes looked at for the marks of a format
@@ -59,7 +56,7 @@ class Skipped:
     reason: str
 
 
-def read_document(path: Path, document_id: str, options: ReadOptions = AS_GIVEN) -> Document | Skipped:
+def read_document(path: Path, document_id: str) -> Document | Skipped:
     """The document in a file; `DocumentRejected` says why a file of a known format cannot be read.
 
     The parts of `path` that spell `document_id` are opened without following links.
@@ -68,18 +65,17 @@ def read_document(path: Path, document_id: str, options: ReadOptions = AS_GIVEN)
     if path.parts[-len(parts) :] != parts:
         raise ValueError(f"document id {document_id!r}: expected the end of the path {str(path)!r}")
     root = path.parents[len(parts) - 1]
-    return parse(read_regular(root, document_id), document_id, options)
+    return parse(read_regular(root, document_id), document_id)
 
 
 def known_suffixes() -> set[str]:
     """The suffixes of files that this package reads by readers of its own, other than as plain text."""
-    return {*BY_SUFFIX, *ZIPPED, *MAIL, ".rtf", ".xls"}
+    return {*BY_SUFFIX, *ZIPPED, *MAIL, ".rtf"}
 
 
 def parse(
     data: bytes,
     document_id: str,
-    options: ReadOptions = AS_GIVEN,
     others: Mapping[str, Reader] = NO_OTHERS,
 ) -> Document | Skipped:
     """The document in the bytes of a file, which are never empty or blank in what is returned.
@@ -92,8 +88,6 @@ def parse(
     reader = others[suffix] if suffix in others else choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
-    if reader is pdf.read:
-        reader = partial(pdf.read, options=options)
     try:
         document = reader(data, document_id)
     except (DocumentRejected, MemoryError):
@@ -104,19 +98,7 @@ def parse(
         raise DocumentRejected("no text in it")
     if len(document.text) > MAX_TEXT:
         raise DocumentRejected(f"{len(document.text):,} characters of text; the limit is {MAX_TEXT:,}")
-    return _with_language(document)
-
-
-def _with_language(document: Document) -> Document:
-    """The document with its language, where it can be told, and with a remark where it is not English."""
-    code = language.detect(document.text)
-    if code is None:
-        return document
-    known = {**document.metadata, "language": code}
-    if code != "en":
-        remarks = [known["remark"]] if "remark" in known else []
-        known["remark"] = "; ".join([*remarks, language.said(code)])
-    return replace(document, metadata=known)
+    return document
 
 
 def choose_reader(data: bytes, suffix: str) -> Reader | None:
@@ -127,7 +109,8 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
     if head.startswith(ZIP):
         return zip_reader(data, suffix)
     if head.startswith(OLE):
-        return ole_reader(data, suffix)
+        refuse_ole(data, suffix)
+        return None
     if head.startswith(b"{\\rtf"):
         return rtf.read
     refuse_promise(suffix)

@@ -57,7 +57,7 @@ def main(folder: str, questions: str, out: str) -> None:
     todo = waiting(Path(questions), answered(place))
     with spanwise.open(folder) as library, place.open("a", encoding="utf-8") as lines:
         library.sync()
-        for number, answer in enumerate(library.ask_each(todo), start=1):
+        for number, answer in enumerate(map(library.ask, todo), start=1):
             lines.write(json.dumps(cited(answer), ensure_ascii=False) + "\n")
             lines.flush()
             print(f"{number}: {answer.question}", file=sys.stderr)

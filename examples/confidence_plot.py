@@ -23,7 +23,7 @@ def asked(folder: str, questions: Sequence[str]) -> list[Answer]:
     """An answer a question; those that were declined are among them."""
     with spanwise.open(folder, cache=False) as library:
         library.sync()
-        return list(library.ask_each(questions))
+        return library.ask_many(questions)
 
 
 # %% The best span, also of a question that was declined

@@ -1,7 +1,7 @@
 """Ask: retrieve, read, weigh the candidates, answer or decline.
 
 The best candidate's words are the answer to a factoid question; any other is answered by the sentence or
-the list that holds them. Words that stand in an order to the reader are no candidates. Passages that say the
+the list that holds them. Passages that say the
 same are listed together. Below the fitted threshold the question is declined and the nearest passages are
 shown instead.
 """
@@ -13,15 +13,13 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanwise.errors import ModelRejected
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, ScoredSpan, Span
+from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, ScoredSpan, Span
 
 from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.snapshot import Snapshot
-from ..reader.evidence import Calibration, plain_evidence
-from ..reader.lead import leads
+from ..reader.evidence import Calibration, leads, plain_evidence
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
@@ -34,8 +32,6 @@ from .explaining.question_words import question_words, unknown_words
 from .explaining.rejected import rejected_spans
 from .reading import Reading, read_on, read_until_enough
 from .selection import Selection
-from .set_aside import SetAside
-from .support_check import checker
 
 NEAREST = 3
 
@@ -73,75 +69,48 @@ class Asker:
     reader: Reader
     vectorizer: Vectorizer
     calibration: Calibration | None
+    options: AskOptions = AskOptions()
     selection: Selection | None = None
 
-    def ask(
-        self,
-        questions: Sequence[str],
-        k: int = 20,
-        alternatives: int = 3,
-        threshold: float | None = None,
-        max_error: float | None = None,
-        read_all: bool = False,
-    ) -> list[Answer]:
+    def ask(self, questions: Sequence[str]) -> list[Answer]:
         """One answer a question, reading its best `k` passages.
 
         Where the calibration has a rule for it, those below the first ones are left unread when these were
         enough, unless `read_all`; a question is declined only when all were read.
-        `threshold` is the least confidence that is shown, by default the fitted one; 0 always answers.
-        `max_error` takes the one that was fitted for this share of wrong answers among those given; see
-        `Calibration.threshold_for`. ValueError for both together.
         """
-        given = (k, alternatives, threshold, max_error, read_all)
-        return [one.answer for one in self.trace(questions, *given)]
+        return [one.answer for one in self.trace(questions)]
 
-    def trace(
-        self,
-        questions: Sequence[str],
-        k: int = 20,
-        alternatives: int = 3,
-        threshold: float | None = None,
-        max_error: float | None = None,
-        read_all: bool = False,
-    ) -> list[Asked]:
+    def trace(self, questions: Sequence[str]) -> list[Asked]:
         """The same, and all that each answer came of."""
         began = time.perf_counter()
-        least = self._least(threshold, max_error)
+        least = self._threshold()
         among = self.selection.passage_ids if self.selection else None
-        hits = self.retriever.search(questions, k, among)
+        hits = self.retriever.search(questions, self.options.k, among)
         retrieved = time.perf_counter()
-        stopping = self.calibration.stopping if self.calibration and not read_all else None
+        stopping = self.calibration.stopping if self.calibration and not self.options.read_all else None
         readings = read_until_enough(self.reader, questions, hits, stopping)
         each = 1000 / max(1, len(questions))
         spent = {"retrieve": (retrieved - began) * each, "read": (time.perf_counter() - retrieved) * each}
-        asked = [
-            self._weighed(*row, alternatives, least, spent)
-            for row in zip(questions, hits, readings, strict=True)
-        ]
-        asked = self._read_before_declining(asked, alternatives, least)
-        return [replace(one, answer=replace(one.answer, max_error=max_error)) for one in asked]
+        asked = [self._weighed(*row, least, spent) for row in zip(questions, hits, readings, strict=True)]
+        return self._read_before_declining(asked, least)
 
     def _weighed(
         self,
         text: str,
         found: Sequence[Hit],
         reading: Reading,
-        alternatives: int,
         least: float | None,
         spent: Mapping[str, float],
     ) -> Asked:
         """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
         at = time.perf_counter()
-        aside = SetAside(text, checker(self.analyzer).content)
-        ranked = self._ranked(text, found, reading, aside)
+        ranked = self._ranked(text, found, reading)
         weighing = spent.get("weigh", 0.0) + (time.perf_counter() - at) * 1000
         timings = {**spent, "weigh": weighing}
-        answer = self._answer(text, found, len(reading), ranked, aside, alternatives, least, timings)
+        answer = self._answer(text, found, len(reading), ranked, least, timings)
         return Asked(answer, found, reading, ranked)
 
-    def _read_before_declining(
-        self, asked: list[Asked], alternatives: int, least: float | None
-    ) -> list[Asked]:
+    def _read_before_declining(self, asked: list[Asked], least: float | None) -> list[Asked]:
         """The same, those that were declined with something left unread once more, with all of it."""
         numbers = [at for at, one in enumerate(asked) if one.answer.no_answer and one.answer.passages_unread]
         if not numbers:
@@ -153,21 +122,13 @@ class Asker:
         for at in numbers:
             before = asked[at].answer.timings_ms
             spent = {**before, "read": before["read"] + took}
-            asked[at] = self._weighed(questions[at], hits[at], readings[at], alternatives, least, spent)
+            asked[at] = self._weighed(questions[at], hits[at], readings[at], least, spent)
         return asked
 
-    def _least(self, threshold: float | None, max_error: float | None) -> float | None:
+    def _threshold(self) -> float | None:
         """The threshold in force: as given, else as fitted."""
-        if max_error is None:
-            return self.calibration.threshold if threshold is None and self.calibration else threshold
-        if threshold is not None:
-            raise ValueError(f"threshold {threshold} and max_error {max_error} exclude each other; give one")
-        if self.calibration is None:
-            raise ModelRejected(
-                "this reader's confidence was never fitted, so it can promise no max_error: fit it with "
-                "spanwise calibrate --out READER"
-            )
-        return self.calibration.threshold_for(max_error)
+        given = self.options.threshold
+        return self.calibration.threshold if given is None and self.calibration else given
 
     def weigh(
         self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
@@ -180,12 +141,10 @@ class Asker:
         text: str,
         hits: Sequence[Hit],
         readings: Sequence[Sequence[ScoredSpan]],
-        aside: SetAside,
     ) -> list[Ranked]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
         weighed = self.weigh(text, hits, readings)
-        honest = [one for one in weighed if not aside.holds(one.scored.passage, one.sentence)]
-        scored = [(weigh(candidate.features), candidate) for candidate in honest]
+        scored = [(weigh(candidate.features), candidate) for candidate in weighed]
         scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
         ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
         return with_confidence(scored, ahead, self.calibration)
@@ -202,13 +161,11 @@ class Asker:
         hits: Sequence[Hit],
         n_read: int,
         ranked: Sequence[Ranked],
-        aside: SetAside,
-        alternatives: int,
         threshold: float | None,
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        found = [self._shown(kind, one, aside) for one in ranked]
+        found = [self._shown(kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         apart = _without_overlaps(found)
         shown = merged([replace(answer, duplicates=duplicates[answer.passage.id]) for answer in apart])
@@ -220,7 +177,7 @@ class Asker:
         return Answer(
             question=text,
             best=best,
-            alternatives=tuple(shown[1 : 1 + alternatives]) if best else (),
+            alternatives=tuple(shown[1 : 1 + self.options.alternatives]) if best else (),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
             passages_read=n_read,
@@ -239,17 +196,15 @@ class Asker:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _shown(self, kind: QuestionType, one: Ranked, aside: SetAside) -> AnswerSpan:
+    def _shown(self, kind: QuestionType, one: Ranked) -> AnswerSpan:
         scored, sentence = one.candidate.scored, one.candidate.sentence
         if kind in ("how", "why"):
-            longer = explained(sentence, scored.passage)
-            sentence = sentence if aside.holds(scored.passage, longer) else longer
+            sentence = explained(sentence, scored.passage)
         span = scored.span if kind == "factoid" else sentence
         if kind in ("how", "list"):
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
-            whole = passage_span(scored.passage, *listed) if listed else span
-            span = span if aside.holds(scored.passage, whole) else whole
+            span = passage_span(scored.passage, *listed) if listed else span
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
             span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spanwise.types import Document, Passage
+from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ..corpora.passages import passages_at, split
 from ..corpora.trimming import trimmed
@@ -18,7 +18,6 @@ from ..index.writer import Writer
 from .index_settings import MODEL, model_setting
 from .library import Library
 from .locations import is_index
-from .progress import Report, silent
 from .roots import roots_setting
 from .sync import PASSAGES_PER_COMMIT
 
@@ -39,7 +38,7 @@ def document_library(
     index: Path,
     passages: str = "split",
     model: str = "base",
-    report: Report = silent,
+    on_progress: ProgressCallback = no_progress,
 ) -> Library:
     """A library over these documents, words indexed and vectors not yet; ids must be unique.
 
@@ -54,7 +53,7 @@ def document_library(
         raise ValueError(f"{index} is the index of other documents, or of other passages: name another one")
     library = Library(store)
     library.require_model(model)
-    _fill(library, documents, PASSAGES[passages], report)
+    _fill(library, documents, PASSAGES[passages], on_progress)
     return library
 
 
@@ -87,7 +86,10 @@ def _store(index: Path, settings: dict[str, str]) -> Store:
 
 
 def _fill(
-    library: Library, documents: Sequence[Document], cut: Callable[[Document], list[Passage]], report: Report
+    library: Library,
+    documents: Sequence[Document],
+    cut: Callable[[Document], list[Passage]],
+    on_progress: ProgressCallback,
 ) -> None:
     """Put the documents that are not there yet, committed as it goes on."""
     with library.store.snapshot() as snapshot:
@@ -102,5 +104,5 @@ def _fill(
             if n_staged >= PASSAGES_PER_COMMIT:
                 writer.commit()
                 n_staged = 0
-            report("documents", done, len(missing))
+            on_progress("documents", done, len(missing))
         writer.commit()

@@ -8,34 +8,41 @@ answer = library.ask("who founded the mill?")
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import Document, Filter, Passage, Scope, Span
+from spanwise.types import (
+    AskOptions,
+    Document,
+    Filter,
+    Passage,
+    ProgressCallback,
+    Scope,
+    Span,
+    no_progress,
+)
 
 from ..index.analysis import Analyzer
 from ..index.store import Store
 from .answer_cache import AnswerCache
-from .asking import ask, ask_each, ask_many
+from .asking import ask, ask_many
 from .cache_file import CACHE_NAME, CacheFile
 from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
 from .explaining.methods import explain
 from .generations import Generation
-from .progress import Report, silent
 from .reranking import DEPTH, Reranking, reranking_of
-from .searching import search, search_each, search_many
+from .searching import search, search_many
 from .summarizing.methods import summarize, summary_sentences, written
 from .synced_index import SyncedIndex
-from .why_not.methods import lost
 
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
-    from ..retrieval.encoders import Encoders
     from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Encoders, Retriever, TokenEncoder
     from .ask import Asker
 
 PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
@@ -48,16 +55,11 @@ class Library(SyncedIndex):
     nothing changed that they depend on; see `answer_cache`. Threads may share it: one computes at a time.
     """
 
-    exact: bool = False
-    """Set it to search every vector, also of a collection that is large enough for an approximate index."""
     search = search
     search_many = search_many
-    search_each = search_each
     ask = ask
     ask_many = ask_many
-    ask_each = ask_each
     explain = explain
-    why_not = lost
     summarize = summarize
     summary_sentences = summary_sentences
     written = written
@@ -75,16 +77,16 @@ class Library(SyncedIndex):
             return gaps(snapshot)
 
     def retriever(
-        self, name: str | None = None, rerank: str | None = None, rerank_depth: int = DEPTH
+        self, name: str = "", rerank: str = "", rerank_depth: int = DEPTH, exact: bool = False
     ) -> Retriever:
         """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage.
 
-        With the name of a cross-encoder as `rerank`, see `search`.
+        With the name of a cross-encoder as `rerank`, see `SearchOptions`.
         """
         below, reranking = reranking_of(name or self.default_retriever, rerank, rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
-            return self._ranking(generation, below, self._encoders(), reranking)
+            return self._ranking(generation, below, self._encoders(), reranking, exact=exact)
 
     def use_retriever(self, name: str, factory: RetrieverFactory) -> None:
         """Takes this factory for the retriever of that name: "mine", "bm25+mine", … from now on.
@@ -118,25 +120,17 @@ class Library(SyncedIndex):
         with self._generations.last() as generation:
             return generation.selection(where).scope
 
-    def asker(
-        self,
-        retriever: str | None = None,
-        reader: str = "builtin",
-        calibrated: bool = True,
-        group: bool = False,
-        where: Filter | None = None,
-        rerank: str | None = None,
-        rerank_depth: int = DEPTH,
-    ) -> Asker:
+    def asker(self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any) -> Asker:
         """Everything that answering needs, over what `where` leaves of the last commit, which it holds.
 
-        It remembers nothing.
+        Its answers are not cached. `changes` are fields of `AskOptions`.
         """
-        below, reranking = reranking_of(retriever or self.default_retriever, rerank, rerank_depth)
+        how = replace(options or AskOptions(), **changes)
+        below, reranking = reranking_of(how.retriever or self.default_retriever, how.rerank, how.rerank_depth)
         with self._generations.last() as generation:
             generation.pin()
-            ranking = self._ranking(generation, below, self._encoders(), reranking)
-            return self._asker(generation, ranking, reader, calibrated, group, where)
+            ranking = self._ranking(generation, below, self._encoders(), reranking, exact=how.exact)
+            return self._asker(generation, ranking, how, calibrated)
 
     def document(self, document_id: str) -> Document:
         """A document with its stored text."""
@@ -193,44 +187,44 @@ class Library(SyncedIndex):
         name: str,
         encoders: Encoders,
         reranking: Reranking | None = None,
-        report: Report = silent,
+        on_progress: ProgressCallback = no_progress,
+        exact: bool = False,
     ) -> Retriever:
         if not generation.snapshot.n_passages:
             raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
         others = self._models.plugged.retrievers(name)
-        ranking = generation.retriever(name, encoders, self.exact, others)
-        return ranking if reranking is None else self._models.reranked(ranking, reranking, report)
+        ranking = generation.retriever(name, encoders, exact, others)
+        return ranking if reranking is None else self._models.reranked(ranking, reranking, on_progress)
 
     def _asker(
         self,
         generation: Generation,
         ranking: Retriever,
-        reader: str,
+        how: AskOptions,
         calibrated: bool,
-        group: bool,
-        where: Filter | None,
     ) -> Asker:
-        from ..reader.builtin import load_calibration
+        from ..reader.load import load_calibration
         from ..reader.plugged import PluggedReader
         from ..retrieval.near_duplicates import READING_RULE
         from .ask import Asker
 
-        loaded = self._models.any_reader(reader)
+        loaded = self._models.any_reader(how.reader)
         is_fitted = calibrated and not isinstance(loaded, PluggedReader)
         return Asker(
             snapshot=generation.snapshot,
             postings=generation.snapshot.postings(),
             analyzer=generation.analyzer,
-            retriever=self.grouping(ranking, READING_RULE) if group else ranking,
+            retriever=self.grouping(ranking, READING_RULE) if how.dedupe else ranking,
             reader=loaded,
             vectorizer=self.encoder,
-            calibration=load_calibration(reader, loaded.digest, ranking.name) if is_fitted else None,
-            selection=generation.selection(where) if where else None,
+            calibration=load_calibration(how.reader, loaded.digest, ranking.name) if is_fitted else None,
+            options=how,
+            selection=generation.selection(how.where) if how.where else None,
         )
 
     def _encoders(self, remembering: bool = False) -> Encoders:
         """Both encoders; vectors of single questions are looked up when `remembering`."""
-        from ..retrieval.encoders import Encoders
+        from ..retrieval.protocol import Encoders
 
         passages = self._question_encoder if remembering else self._plain_encoder
         return Encoders(passages, self._token_encoder)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import singledispatch
 from typing import Any
 
 from spanwise.types import Answer, Hit, Span, SyncReport
 
-from .doctor.finding import Finding
 from .explaining.explanation import Explanation
 from .explaining.record import explanation_record
 from .records import answer_record, hit_record, span_record, sync_record
 from .summarizing.record import summary_record
 from .summarizing.summary import Summary
 from .verification import Verification
-from .why_not.loss import WhyNot
-from .why_not.record import why_not_record
 
 
 @singledispatch
 def record_of(result: object) -> dict[str, Any]:
-    """The record of an Answer, Hit, Span, Summary, Explanation, WhyNot, SyncReport, Finding, ….
+    """The record of an Answer, Hit, Span, Summary, Explanation, SyncReport, ….
 
     Offsets are code points. `ValueError` for what no verb prints.
     """
@@ -39,10 +35,6 @@ def _verified(found: Verification) -> dict[str, Any]:
     return {"index": str(found.index), "problems": list(found.problems), "checked": checked}
 
 
-def _found(finding: Finding) -> dict[str, Any]:
-    return {**asdict(finding), "state": finding.state.value}
-
-
 _RECORDS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Answer: answer_record,
     Hit: hit_record,
@@ -50,9 +42,7 @@ _RECORDS: dict[type, Callable[[Any], dict[str, Any]]] = {
     SyncReport: sync_record,
     Summary: summary_record,
     Explanation: _explained,
-    WhyNot: why_not_record,
     Verification: _verified,
-    Finding: _found,
 }
 for _kind, _record in _RECORDS.items():
     record_of.register(_kind, _record)

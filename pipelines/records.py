@@ -38,7 +38,6 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         },
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
-        "max_error": answer.max_error,
         "retriever": answer.retriever,
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},

@@ -32,7 +32,7 @@ def system_reranking(system: str, how: Reranking) -> dict[str, Any]:
     >>> system_reranking("bm25+rerank", Reranking("mine", 100)), system_reranking("bm25", Reranking())
     ({'rerank': 'mine', 'rerank_depth': 100}, {})
     """
-    is_reranked = reranking_of(system, None)[1]
+    is_reranked = reranking_of(system)[1]
     return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
 
 
@@ -42,7 +42,7 @@ def below_reranking(system: str) -> str:
     >>> below_reranking("bm25+rerank")
     'bm25'
     """
-    return reranking_of(system, None)[0]
+    return reranking_of(system)[0]
 
 
 def stages_below(systems: Iterable[str]) -> set[str]:
@@ -56,14 +56,14 @@ def stages_below(systems: Iterable[str]) -> set[str]:
     return {stage for system in systems for stage in stages_named(below_reranking(system))}
 
 
-def reranking_of(retriever: str, model: str | None, depth: int = DEPTH) -> tuple[str, Reranking | None]:
+def reranking_of(retriever: str, model: str = "", depth: int = DEPTH) -> tuple[str, Reranking | None]:
     """The retriever below, and how it is re-ranked: by the model named, or as "+rerank" in its name says.
 
-    >>> reranking_of("bm25+rerank", None)
+    >>> reranking_of("bm25+rerank")
     ('bm25', Reranking(model='builtin', depth=30))
     """
     from ..retrieval.reranking import SUFFIX
 
     below = retriever.removesuffix(SUFFIX)
-    chosen = Reranking(MODEL if model is None else model, depth)
-    return below, chosen if below != retriever or model is not None else None
+    chosen = Reranking(model or MODEL, depth)
+    return below, chosen if below != retriever or model else None

@@ -1,16 +1,16 @@
-"""`Library.search` and its kin: one question, many at once, or one after the other as they come."""
+"""`Library.search` and `Library.search_many`."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from spanwise.types import Filter, Hit
+from spanwise.types import Hit, ProgressCallback, SearchOptions, no_progress
 
-from .progress import Report, silent
-from .questions import batches, checked_k, checked_question
-from .reranking import DEPTH, reranking_of
+from .questions import checked_question
+from .reranking import reranking_of
 
 if TYPE_CHECKING:
     from .generations import Generation
@@ -20,65 +20,34 @@ if TYPE_CHECKING:
 def search(
     library: Library,
     question: str,
-    k: int = 10,
-    retriever: str | None = None,
-    group: bool = True,
-    where: Filter | None = None,
-    rerank: str | None = None,
-    rerank_depth: int = DEPTH,
-    report: Report = silent,
+    options: SearchOptions | None = None,
+    *,
+    on_progress: ProgressCallback = no_progress,
+    **changes: Any,
 ) -> list[Hit]:
-    """The best `k` passages for a question, best first; `group` folds near-duplicates into one hit.
-
-    Without a `retriever` it is the default one of the index. `where` says which documents are searched;
-    then too there are `k` hits when so many passages match. `rerank` names a cross-encoder, which reads the
-    best `rerank_depth` passages together with the question and ranks them anew: "builtin", a folder, or
-    name@revision. It takes milliseconds a passage; `report` hears of its progress. "bm25+rerank" as the
-    retriever says the same as "bm25" and "builtin".
-    """
-    given = (k, retriever, group, where, rerank, rerank_depth, report)
-    return search_many(library, [question], *given)[0]
+    """The best `k` passages for a question, best first; `changes` are fields of `SearchOptions`."""
+    return search_many(library, [question], options, on_progress=on_progress, **changes)[0]
 
 
 def search_many(
     library: Library,
     questions: Sequence[str],
-    k: int = 10,
-    retriever: str | None = None,
-    group: bool = True,
-    where: Filter | None = None,
-    rerank: str | None = None,
-    rerank_depth: int = DEPTH,
-    report: Report = silent,
+    options: SearchOptions | None = None,
+    *,
+    on_progress: ProgressCallback = no_progress,
+    **changes: Any,
 ) -> list[list[Hit]]:
     """The best `k` passages for each question."""
-    asked, k = [checked_question(q) for q in questions], checked_k(k)
-    below, reranking = reranking_of(retriever or library.default_retriever, rerank, rerank_depth)
+    how = replace(options or SearchOptions(), **changes)
+    asked = [checked_question(q) for q in questions]
+    below, reranking = reranking_of(how.retriever or library.default_retriever, how.rerank, how.rerank_depth)
 
     def compute(generation: Generation) -> list[list[Hit]]:
-        ranking = library._ranking(generation, below, library._encoders(remembering=True), reranking, report)
-        among = generation.selection(where).passage_ids if where else None
-        return (library.grouping(ranking) if group else ranking).search(asked, k, among)
+        encoders = library._encoders(remembering=True)
+        ranking = library._ranking(generation, below, encoders, reranking, on_progress, how.exact)
+        among = generation.selection(how.where).passage_ids if how.where else None
+        return (library.grouping(ranking) if how.dedupe else ranking).search(asked, how.k, among)
 
-    call = {"verb": "search", "k": k, "retriever": below, "group": group, "rerank": reranking}
-    call |= {"where": where, "exact": library.exact}
+    call = {"verb": "search", "options": how, "retriever": below}
     depends = partial(library._models.known_to_search, library.model, library.colbert, below, reranking)
     return library._answers.results(list[Hit], asked, call, depends, compute)[0]
-
-
-def search_each(
-    library: Library,
-    questions: Iterable[str],
-    k: int = 10,
-    retriever: str | None = None,
-    group: bool = True,
-    where: Filter | None = None,
-    rerank: str | None = None,
-    rerank_depth: int = DEPTH,
-    report: Report = silent,
-    at_once: int = 1,
-) -> Generator[list[Hit], None, None]:
-    """Yields the hits of each question, in order, as soon as they are there; see `search` and `ask_each`."""
-    given = (k, retriever, group, where, rerank, rerank_depth, report)
-    for some in batches(questions, at_once):
-        yield from search_many(library, some, *given)

@@ -202,7 +202,6 @@ def _documents(snapshot: Snapshot) -> dict[str, Any]:
     known = snapshot.descriptions()
     return {
         "formats": _counts(document.media_type for document in known),
-        "languages": _counts(filter(None, (document.metadata.get("language") for document in known))),
         "remarks": sum("remark" in document.metadata for document in known),
     }
 

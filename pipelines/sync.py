@@ -13,22 +13,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from spanwise.types import Rejection, Remark, SyncReport
+from spanwise.types import ProgressCallback, Rejection, Remark, SyncReport, no_progress
 
 from ..corpora.folder import FoundFile, Listing
-from ..corpora.ocr import check_ocr
-from ..corpora.options import AS_GIVEN, ReadOptions
-from ..corpora.reading import Skipped
+from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .file_reader import FileReader, Outcome
-from .ocr_record import reader_name, without_ocr
 from .parsing.plugged import names_of, otherwise_parsed, parser_plugins
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
-from .progress import Report, silent
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -44,31 +40,27 @@ def sync_words(
     store: Store,
     listing: Listing,
     analyzer: Analyzer,
-    report: Report = silent,
+    on_progress: ProgressCallback = no_progress,
     workers: int | None = None,
     retry: bool = False,
-    options: ReadOptions = AS_GIVEN,
 ) -> SyncReport:
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
-    `workers` processes read the files; with `retry` those that were refused before are tried again. Pages
-    without text are read again when `options` ask for OCR for the first time, files whose suffix got or lost
-    a parser of another package too. Raises OcrNotFound.
+    `workers` processes read the files; with `retry` those that were refused before are tried again,
+    and files whose suffix got or lost a parser of another package.
     """
     started = time.monotonic()
-    if options.ocr:
-        check_ocr(options.ocr_languages)
     others = parser_plugins()
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known, refused = snapshot.files(), snapshot.refusals()
-            stale = without_ocr(snapshot, options) | otherwise_parsed(snapshot, others)
-        readers = reader_name(options, names_of(others))
+            stale = otherwise_parsed(snapshot, others)
+        readers = ", ".join([READERS, *(f"{suffix} by {name}" for suffix, name in names_of(others).items())])
         update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
-        with ParserPool(workers or default_workers(), analyzer.settings(), options, others) as pool:
-            update.read(todo, pool.map(reader, todo), report)
+        with ParserPool(workers or default_workers(), analyzer.settings(), others) as pool:
+            update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
@@ -84,7 +76,7 @@ def lacks_vectors(store: Store, model: str) -> bool:
         return bool(n_passages and snapshot.vector_models().get(model_digest(model), 0) < n_passages)
 
 
-def sync_vectors(store: Store, encoder: SearchEncoder, report: Report = silent) -> int:
+def sync_vectors(store: Store, encoder: SearchEncoder, on_progress: ProgressCallback = no_progress) -> int:
     """Encodes the passages that have no vector of this model yet; returns how many there were."""
     with store.snapshot() as snapshot:
         missing = snapshot.without_vectors(encoder.digest)
@@ -95,14 +87,14 @@ def sync_vectors(store: Store, encoder: SearchEncoder, report: Report = silent) 
             batch = missing[at : at + VECTORS_PER_COMMIT].tolist()
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors = encoder.encode_passages(texts, _counted_on(report, at, len(missing)))
+            vectors = encoder.encode_passages(texts, _counted_on(on_progress, at, len(missing)))
             writer.put_vectors(encoder.digest, batch, vectors, encoder.covered(texts))
             writer.commit()
     return len(missing)
 
 
-def _counted_on(report: Report, before: int, total: int) -> Callable[[int], None]:
-    return lambda done: report("encode", before + done, total)
+def _counted_on(on_progress: ProgressCallback, before: int, total: int) -> Callable[[int], None]:
+    return lambda done: on_progress("encode", before + done, total)
 
 
 class _Update:
@@ -137,7 +129,9 @@ class _Update:
         self._book(file.document_id, refusal)
         return True
 
-    def read(self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], report: Report) -> None:
+    def read(
+        self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], on_progress: ProgressCallback
+    ) -> None:
         """Store the outcomes as they come in."""
         n_bytes, total = 0, sum(file.size for file in files)
         for done, outcome in enumerate(outcomes, 1):
@@ -146,8 +140,8 @@ class _Update:
             if self.staged_passages >= PASSAGES_PER_COMMIT or self.staged_bytes >= BYTES_PER_COMMIT:
                 self.writer.commit()
                 self.staged_passages = self.staged_bytes = 0
-            report("files", done, len(files))
-            report("bytes", n_bytes, total)
+            on_progress("files", done, len(files))
+            on_progress("bytes", n_bytes, total)
 
     def forget_gone(self, refused: Iterable[str]) -> None:
         """Remove the documents and refusals of files that are no longer there."""

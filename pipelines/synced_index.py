@@ -10,10 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import SyncReport
+from spanwise.types import ProgressCallback, SyncReport, no_progress
 
-from ..corpora.options import AS_GIVEN
-from ..corpora.options import ReadOptions as ReadOptions
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .cache_file import CacheFile
@@ -22,7 +20,6 @@ from .default_retriever import WITHOUT_TOKENS, default_retriever, needs_tokens
 from .generations import Generations
 from .index_settings import IndexSettings
 from .loaded_models import LoadedModels
-from .progress import Report, silent
 from .roots import list_roots
 
 if TYPE_CHECKING:
@@ -61,41 +58,44 @@ class SyncedIndex(IndexSettings):
     def sync(
         self,
         vectors: bool = True,
-        report: Report = silent,
+        on_progress: ProgressCallback = no_progress,
         workers: int | None = None,
         retry: bool = False,
-        options: ReadOptions = AS_GIVEN,
     ) -> SyncReport:
         """Makes the index what the folder is now: words first, then missing vectors, then those of tokens.
 
         Both kinds of vectors are made together where their models share a transformer; `vectors=False` leaves
         both as they are. Interrupted, it goes on where it stopped. `workers` processes read files, by default
         one a core and four at most. Files that were refused before are read again when they change, or all of
-        them with `retry`. `options` say how, such as with OCR.
+        them with `retry`.
         """
         from .sync import lacks_vectors, sync_vectors, sync_words
 
         began = time.monotonic()
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, report, workers, retry, options)
+        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry)
         if not vectors:
             return outcome
         if lacks_vectors(self.store, self.model):
-            sync_vectors(self.store, self.encoder, report)
-        self.store.approximate(self.recall, report=partial(report, "approximate"))
-        n_tokens = self.sync_tokens(report)
+            sync_vectors(self.store, self.encoder, on_progress)
+        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        n_tokens = self.sync_tokens(on_progress)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-    def sync_tokens(self, report: Report = silent) -> int:
+    def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encodes the tokens of the passages that lack them; how many did. None when none are to be kept."""
         from .token_sync import lacks_tokens, sync_tokens
 
         if self.colbert is None or not lacks_tokens(self.store, self.colbert):
             return 0
-        return sync_tokens(self.store, self.token_encoder, self.colbert, report)
+        return sync_tokens(self.store, self.token_encoder, self.colbert, on_progress)
 
     def encode_for(
-        self, stages: Container[str], colbert: str, bits: int | None = None, report: Report = silent
+        self,
+        stages: Container[str],
+        colbert: str,
+        bits: int | None = None,
+        on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encodes what passages lack of what these stages search by; words must be there.
 
@@ -106,9 +106,9 @@ class SyncedIndex(IndexSettings):
         if "colbert" in stages:
             self.require_colbert(colbert, bits)
         if "dense" in stages:
-            sync_vectors(self.store, self.encoder, report)
+            sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:
-            self.sync_tokens(report)
+            self.sync_tokens(on_progress)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:

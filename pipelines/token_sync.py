@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ..index.maxsim.codebook import Codebook
 from ..index.maxsim.pooling import pool
 from ..index.rows import indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .colbert_setting import ColbertSetting
-from .progress import Report, silent
 
 if TYPE_CHECKING:
     from ..retrieval.protocol import TokenEncoder
@@ -41,13 +42,15 @@ def lacks_tokens(store: Store, setting: ColbertSetting) -> bool:
         return snapshot.token_models() != wanted
 
 
-def sync_tokens(store: Store, encoder: TokenEncoder, setting: ColbertSetting, report: Report = silent) -> int:
+def sync_tokens(
+    store: Store, encoder: TokenEncoder, setting: ColbertSetting, on_progress: ProgressCallback = no_progress
+) -> int:
     """Encodes the passages that have no token vectors of this model; returns how many there were.
 
     Token vectors of other models are dropped.
     """
     with store.writer() as writer:
-        work = TokenWork.begin(store, writer, encoder.digest, setting, report)
+        work = TokenWork.begin(store, writer, encoder.digest, setting, on_progress)
         for batch, texts in work.batches(work.missing):
             vectors, lengths = encoder.encode_passages(texts, work.tell)
             work.put(batch, vectors, lengths, encoder.covered(texts))
@@ -61,7 +64,7 @@ def switch_tokens(
     encoder: TokenEncoder | None,
     setting: ColbertSetting | None,
     settings: Mapping[str, str],
-    report: Report = silent,
+    on_progress: ProgressCallback = no_progress,
 ) -> int:
     """Sets the settings and encodes all passages by this model, in one commit; how many were encoded.
 
@@ -74,7 +77,7 @@ def switch_tokens(
         if encoder is None or setting is None:
             drop_other_tokens(store, writer, None)
         else:
-            work = TokenWork.begin(store, writer, encoder.digest, setting, report)
+            work = TokenWork.begin(store, writer, encoder.digest, setting, on_progress)
             n_encoded = len(work.missing)
             for batch, texts in work.batches(work.missing):
                 vectors, lengths = encoder.encode_passages(texts, work.tell)
@@ -102,7 +105,7 @@ class TokenWork:
     writer: Writer
     digest: str
     setting: ColbertSetting
-    report: Report
+    on_progress: ProgressCallback
     missing: NDArray[np.int64]
     begins: bool
     done: int = 0
@@ -110,13 +113,13 @@ class TokenWork:
 
     @classmethod
     def begin(
-        cls, store: Store, writer: Writer, digest: str, setting: ColbertSetting, report: Report
+        cls, store: Store, writer: Writer, digest: str, setting: ColbertSetting, on_progress: ProgressCallback
     ) -> TokenWork:
         """What is to be done; the tokens of other models are dropped with the next commit."""
         with store.snapshot() as snapshot:
             missing, begins = snapshot.without_tokens(digest), snapshot.codebook(digest) is None
         drop_other_tokens(store, writer, digest)
-        return cls(store, writer, digest, setting, report, missing, begins)
+        return cls(store, writer, digest, setting, on_progress, missing, begins)
 
     def batches(self, passage_ids: NDArray[np.int64]) -> Iterator[tuple[list[int], list[str]]]:
         """Passages that are stored together, with their texts: first the sample, if any, then the others."""
@@ -127,7 +130,7 @@ class TokenWork:
 
     def tell(self, done: int) -> None:
         """Report how many passages of this batch are encoded."""
-        self.report("tokens", self.done + done, self.total)
+        self.on_progress("tokens", self.done + done, self.total)
 
     def put(
         self,
@@ -139,10 +142,10 @@ class TokenWork:
         """Store the token vectors of a batch with the next commit, by a codebook trained on the first."""
         vectors, lengths = pool(vectors, lengths, self.setting.pool)
         if self.begins:
-            self.report("codebook", 0, 1)
+            self.on_progress("codebook", 0, 1)
             n_tokens = len(vectors) * self.total // len(batch)
             self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens, self.setting.bits))
-            self.report("codebook", 1, 1)
+            self.on_progress("codebook", 1, 1)
             self.begins = False
         self.writer.put_tokens(self.digest, batch, vectors, lengths, covered)
         self.done += len(batch)

@@ -78,9 +78,7 @@ retrievers, readers and generators: [plugins.md](plugins.md). Small programs tha
 [examples](../examples/README.md).
 """
 GROUPS = {
-    "Libraries": (
-        *("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch", "ReadOptions"),
-    ),
+    "Libraries": (*("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch"),),
     "Results": (
         *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit"),
         *("Passage", "Span", "ScoredSpan", "Document", "Heading", "Label", "Scope", "Filter"),

@@ -19,9 +19,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise import errors
-    from spanwise.pipelines.async_library import AsyncLibrary, open_async
-    from spanwise.pipelines.doctor.checkup import checkup
-    from spanwise.pipelines.doctor.finding import Finding
     from spanwise.pipelines.evaluation import api as evaluation
     from spanwise.pipelines.explaining.explanation import Explanation
     from spanwise.pipelines.explaining.page import explanation_page
@@ -29,31 +26,31 @@ if TYPE_CHECKING:
     from spanwise.pipelines.opening import open, open_index
     from spanwise.pipelines.plugins import Plugin, plugins
     from spanwise.pipelines.record_of import record_of
-    from spanwise.pipelines.stream import Stream
     from spanwise.pipelines.summarizing.generators import writing_of
     from spanwise.pipelines.summarizing.markdown import summary_markdown
     from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
     from spanwise.pipelines.summarizing.writing import Writing
-    from spanwise.pipelines.synced_index import ReadOptions
     from spanwise.pipelines.training import api as training
     from spanwise.pipelines.verification import Verification, verify
     from spanwise.pipelines.watch import Watch
-    from spanwise.pipelines.why_not.loss import WhyNot
     from spanwise.types import (
         Answer,
         AnswerSpan,
+        AskOptions,
         Document,
         Filter,
         Heading,
         Hit,
         Label,
         Passage,
+        ProgressCallback,
         QuestionWord,
         RejectedSpan,
         Rejection,
         Remark,
         Scope,
         ScoredSpan,
+        SearchOptions,
         Span,
         SyncReport,
         UnknownWord,
@@ -66,69 +63,59 @@ _MODULES = {
 }
 _NAMES = {
     "spanwise.types": (
-        "Answer AnswerSpan Document Filter Heading Hit Label Passage QuestionWord RejectedSpan "
-        "Rejection Remark ScoredSpan Scope Span SyncReport UnknownWord"
+        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ProgressCallback "
+        "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span SyncReport UnknownWord"
     ),
-    "spanwise.pipelines.async_library": "AsyncLibrary open_async",
-    "spanwise.pipelines.doctor.checkup": "checkup",
-    "spanwise.pipelines.doctor.finding": "Finding",
     "spanwise.pipelines.explaining.explanation": "Explanation",
     "spanwise.pipelines.explaining.page": "explanation_page",
     "spanwise.pipelines.library": "Library",
     "spanwise.pipelines.opening": "open open_index",
     "spanwise.pipelines.plugins": "Plugin plugins",
     "spanwise.pipelines.record_of": "record_of",
-    "spanwise.pipelines.stream": "Stream",
     "spanwise.pipelines.summarizing.generators": "writing_of",
     "spanwise.pipelines.summarizing.markdown": "summary_markdown",
     "spanwise.pipelines.summarizing.summary": "Citation Summary SummarySentence",
     "spanwise.pipelines.summarizing.writing": "Writing",
-    "spanwise.pipelines.synced_index": "ReadOptions",
     "spanwise.pipelines.verification": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
-    "spanwise.pipelines.why_not.loss": "WhyNot",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Answer",
     "AnswerSpan",
-    "AsyncLibrary",
+    "AskOptions",
     "Citation",
     "Document",
     "Explanation",
     "Filter",
-    "Finding",
     "Heading",
     "Hit",
     "Label",
     "Library",
     "Passage",
     "Plugin",
+    "ProgressCallback",
     "QuestionWord",
-    "ReadOptions",
     "RejectedSpan",
     "Rejection",
     "Remark",
     "Scope",
     "ScoredSpan",
+    "SearchOptions",
     "Span",
-    "Stream",
     "Summary",
     "SummarySentence",
     "SyncReport",
     "UnknownWord",
     "Verification",
     "Watch",
-    "WhyNot",
     "Writing",
     "__version__",
-    "checkup",
     "errors",
     "evaluation",
     "explanation_page",
     "open",
-    "open_async",
     "open_index",
     "plugins",
     "record_of",

@@ -20,7 +20,6 @@ SpanwiseError
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
 ├── PluginFailed            a plug-in cannot be loaded, clashes, or does not keep its contract
-├── OcrNotFound             OCR was asked for, and tesseract or a language of it is not installed
 ├── StorageFull             the disk is full
 ├── GenerationFailed        a generator failed before its text was whole
 ├── ExtraMissing            what is asked for needs packages of an extra that is not installed
@@ -111,10 +110,6 @@ class VectorRejected(SpanwiseError):
 
 class PluginFailed(SpanwiseError):
     """A plug-in cannot be loaded, clashes with another, or does not keep its contract; names its package."""
-
-
-class OcrNotFound(SpanwiseError):
-    """OCR was asked for, and tesseract or one of its languages is not installed; says which."""
 
 
 class StorageFull(SpanwiseError):

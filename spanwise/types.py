@@ -8,9 +8,16 @@ the standard library.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with the name of a task, how many of its steps are done, and how many there are."""
+
+
+def no_progress(task: str, done: int, total: int) -> None:
+    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +177,57 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How passages are ranked.
+
+    `k` is the number of passages. `retriever` is a name ("bm25", "dense", "hybrid", "bm25+colbert", …), an
+    object with a method `search`, or "" for the default of the index. `rerank` names the cross-encoder that
+    re-ranks the best `rerank_depth` passages ("builtin", a folder, name@revision); "" is none, and
+    "bm25+rerank" as the retriever means "builtin". `dedupe` merges near-duplicate passages into the best of
+    them. `where` selects documents. `exact` scans every vector, also where an approximate index is faster.
+    """
+
+    k: int = 10
+    retriever: str | object = ""
+    rerank: str = ""
+    rerank_depth: int = 30
+    dedupe: bool = True
+    where: Filter | None = None
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        """Reject numbers below 1."""
+        if self.k < 1:
+            raise ValueError(f"k is {self.k}, expected at least 1")
+        if self.rerank_depth < 1:
+            raise ValueError(f"rerank_depth is {self.rerank_depth}, expected at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions(SearchOptions):
+    """How a question is answered from the best `k` passages.
+
+    `reader` is "builtin", a folder, name@revision, or an object with a method `read`. `threshold` is the
+    minimum confidence of an answer: by default the fitted one, 0 always answers. `alternatives` is the number
+    of other answers. `read_all` reads all `k` passages, also where the first are enough.
+    """
+
+    k: int = 20
+    reader: str | object = "builtin"
+    threshold: float | None = None
+    alternatives: int = 3
+    read_all: bool = False
+
+    def __post_init__(self) -> None:
+        """Reject numbers out of range."""
+        SearchOptions.__post_init__(self)
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold is {self.threshold}, expected 0 to 1")
+        if self.alternatives < 0:
+            raise ValueError(f"alternatives is {self.alternatives}, expected 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """What a filter left to be searched: how many `documents` of all, and how many `passages` they have."""
 
@@ -230,8 +288,7 @@ class Answer:
     that `scope` says a filter left; the best `passages_read` of them were read, and the next
     `passages_unread`, asked for as well, left unread, as the answer was sure without them. `cached` is true
     when the same question was answered before; the time is then that of looking the answer up. `threshold` is
-    the least confidence that was shown, None where none was fitted; `max_error` the share of wrong answers
-    that it was chosen for, if it was.
+    the least confidence that was shown, None where none was fitted.
     """
 
     question: str
@@ -248,7 +305,6 @@ class Answer:
     scope: Scope | None = None
     cached: bool = False
     threshold: float | None = None
-    max_error: float | None = None
     passages_unread: int = 0
 
     @property

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spanwise.corpora.options import ReadOptions
 from spanwise.corpora.reading import Skipped
 from spanwise.corpora.reading import parse as honest_parse
 from spanwise.pipelines.parsing import child
@@ -23,12 +22,10 @@ START = (
 )
 
 
-def main(
-    limits: Mapping[str, Any], analyzer: Mapping[str, str], options: Mapping[str, Any], parsers: list[Any]
-) -> None:
+def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], parsers: list[Any]) -> None:
     """The main loop of the child, with `parse` in the place of the honest one."""
     child.parse = parse
-    child.main(limits, analyzer, options, parsers)
+    child.main(limits, analyzer, parsers)
 
 
 def spin() -> None:
@@ -90,10 +87,10 @@ LIES: dict[bytes, Callable[[Document], Document]] = {
 }
 
 
-def parse(data: bytes, document_id: str, options: ReadOptions, others: Any) -> Document | Skipped:
+def parse(data: bytes, document_id: str, others: Any) -> Document | Skipped:
     """Do what the first line says, then read the file as ever."""
     name = data.partition(b"\n")[0]
     if name in DEEDS:
         DEEDS[name]()
-    document = honest_parse(data, document_id, options)
+    document = honest_parse(data, document_id)
     return LIES[name](document) if name in LIES and isinstance(document, Document) else document

@@ -54,8 +54,10 @@ def test_the_parser_reads_recipes_and_refuses_one_without_a_name(library, report
 
 
 def test_the_retriever_ranks_openings_alone_and_in_a_sum(library, report):
-    assert library.search("bread", 1, "opening")[0].passage.start == 0
-    assert library.search("first loaf", 1, "bm25+opening")[0].passage.document_id == "bread.recipe"
+    assert library.search("bread", k=1, retriever="opening")[0].passage.start == 0
+    assert (
+        library.search("first loaf", k=1, retriever="bm25+opening")[0].passage.document_id == "bread.recipe"
+    )
 
 
 def test_the_reader_reads_the_name(library, report):

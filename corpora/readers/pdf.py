@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from ..options import AS_GIVEN, ReadOptions
 from .hyphens import rejoin
 from .outline import find_headings
-from .pdf_ocr import FOR_OCR, recognize_pages
-from .pdf_pages import Page, open_pdf, read_page
+from .pdf_pages import NO_MEANING, NO_TEXT, Page, open_pdf, read_page
 from .pdf_remarks import remark_on
 from .reading_order import in_reading_order
 from .running_lines import drop_running_lines
@@ -32,18 +30,19 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 MEDIA_TYPE = "application/pdf"
+FOR_OCR = (NO_TEXT, NO_MEANING)
 MAX_TEXT = 50_000_000  # characters
 SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
 
 
-def read(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Document:
+def read(data: bytes, document_id: str) -> Document:
     """The document of a PDF; title from its metadata, else the first heading, line or file name."""
     with closing(open_pdf(data)) as pdf:
-        pages = _read_pages(pdf, options)
+        pages = _read_pages(pdf)
         builder, page_starts = _write_pages(rejoin(page.text for page in pages))
         text = builder.text
         if not text:
-            raise DocumentRejected(_reason(pages, options))
+            raise DocumentRejected(_reason(pages))
         headings = find_headings(pdf, text, page_starts)
         title = pdf.get_metadata_value("Title")
     return Document(
@@ -60,7 +59,7 @@ def read(data: bytes, document_id: str, options: ReadOptions = AS_GIVEN) -> Docu
     )
 
 
-def _read_pages(pdf: PdfDocument, options: ReadOptions) -> list[Page]:
+def _read_pages(pdf: PdfDocument) -> list[Page]:
     pages: list[Page] = []
     n_characters = 0
     for index in range(len(pdf)):
@@ -70,8 +69,7 @@ def _read_pages(pdf: PdfDocument, options: ReadOptions) -> list[Page]:
             raise DocumentRejected(
                 f"more than {MAX_TEXT:,} characters of text by page {index + 1}, the limit"
             )
-    pages = [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
-    return recognize_pages(pdf, pages, options.ocr_languages) if options.ocr else pages
+    return [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
 
 
 def _write_pages(pages: Sequence[str]) -> tuple[TextBuilder, list[int]]:
@@ -91,11 +89,12 @@ def _metadata(pages: Sequence[Page]) -> dict[str, str]:
     if blank:
         metadata["pages_without_text"] = ",".join(blank)
     if remark := remark_on(pages):
-        metadata["remark"] = remark
+        advice = "; ocrmypdf adds a text layer" if any(page.remark in FOR_OCR for page in pages) else ""
+        metadata["remark"] = remark + advice
     return metadata
 
 
-def _reason(pages: Sequence[Page], options: ReadOptions) -> str:
+def _reason(pages: Sequence[Page]) -> str:
     """Why a PDF without text is refused."""
-    readable = not options.ocr and any(page.remark in FOR_OCR for page in pages)
-    return f"PDF {remark_on(pages) or 'without pages'}{'; --ocr reads such pages' if readable else ''}"
+    advice = ". Add a text layer with ocrmypdf" if any(page.remark in FOR_OCR for page in pages) else ""
+    return f"PDF {remark_on(pages) or 'without pages'}{advice}"

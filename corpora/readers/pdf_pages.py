@@ -34,7 +34,6 @@ logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 NO_TEXT = "without text (scanned?)"
 NO_MEANING = "with fonts that do not say which characters they show"
 DAMAGED = "damaged"
-BY_OCR = "read by OCR"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,15 +124,15 @@ class SpanwiseAnswerer:
         how, most = self._search, checked_k(self._top_k if top_k is None else top_k)
         answer = self._opened.get().ask(
             query,
-            how.k,
-            how.retriever,
-            self._reader,
-            most - 1,
-            self._threshold,
-            how.group,
-            how.where,
-            how.rerank,
-            how.rerank_depth,
+            k=how.k,
+            retriever=how.retriever or "",
+            reader=self._reader,
+            alternatives=most - 1,
+            threshold=self._threshold,
+            dedupe=how.group,
+            where=how.where,
+            rerank=how.rerank or "",
+            rerank_depth=how.rerank_depth,
         )
         return {"answers": answers_of(answer, self._no_answer)}
 

@@ -59,10 +59,10 @@ class Search:
         """The hits of a question, best first."""
         return library.search(
             question,
-            self.k if k is None else k,
-            self.retriever,
-            self.group,
-            self.where,
-            rerank=self.rerank,
+            k=self.k if k is None else k,
+            retriever=self.retriever or "",
+            dedupe=self.group,
+            where=self.where,
+            rerank=self.rerank or "",
             rerank_depth=self.rerank_depth,
         )

@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...corpora.squad import SquadDataset
 from ...eval.calibration.risk_control import DELTA
-from ...reader.builtin import load_reader
-from ...reader.calibrations import Calibrations
-from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration
-from ...reader.folder import CALIBRATION
+from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration, Calibrations
+from ...reader.load import CALIBRATION, load_reader
 from ..default_retriever import DEFAULT_RETRIEVER
-from ..progress import Report, silent
 from ..reranking import below_reranking
 from ..stages import stages_named
 from .figures import confidence_figures
@@ -42,7 +41,7 @@ def calibrate(
     k: int = 20,
     n_questions: int = 1500,
     seed: int = 0,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     colbert: str = "builtin",
     features: Sequence[str] = FEATURES,
     confidence: Sequence[str] | None = None,

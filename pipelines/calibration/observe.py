@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
 from ..ask import Asker
@@ -25,7 +27,6 @@ from ..evaluation.squad import GoldQuestion
 from ..library import Library
 from ..opening import open_index
 from ..paragraph_index import contexts_of, document_id_of, paragraph_library, put_paragraphs
-from ..progress import Report, silent
 from ..reading import N_BEST, read_until_enough
 from ..reranking import stages_below
 from ..validation_split import split_articles
@@ -89,7 +90,7 @@ class Observer:
     colbert: str = "builtin"
 
     def observe(
-        self, trial: Trial, n: int, run: Path, reader_digest: str, report: Report = silent
+        self, trial: Trial, n: int, run: Path, reader_digest: str, report: ProgressCallback = no_progress
     ) -> list[Observed]:
         """What was found for the first `n` questions of the trial, with those kept in the folder `run`.
 
@@ -115,10 +116,10 @@ class Observer:
         return {**named, "n_best": N_BEST, "colbert": self.colbert if needs_tokens else ""}
 
     @contextmanager
-    def _asker(self, trial: Trial, index: Path, report: Report) -> Iterator[Asker]:
+    def _asker(self, trial: Trial, index: Path, report: ProgressCallback) -> Iterator[Asker]:
         with _library(trial.paragraphs, index) as library:
-            library.encode_for({"dense"} | stages_below([self.retriever]), self.colbert, report=report)
-            yield library.asker(self.retriever, self.reader, calibrated=False)
+            library.encode_for({"dense"} | stages_below([self.retriever]), self.colbert, on_progress=report)
+            yield library.asker(retriever=self.retriever, reader=self.reader, dedupe=False, calibrated=False)
 
 
 def _library(paragraphs: Sequence[tuple[str, str]], index: Path) -> Library:

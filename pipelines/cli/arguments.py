@@ -38,9 +38,7 @@ ReaderOption = Annotated[
     str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-GroupOption = Annotated[
-    bool, typer.Option("--group/--no-group", help="Fold passages that say nearly the same into one.")
-]
+DedupeOption = Annotated[bool, typer.Option("--dedupe/--no-dedupe", help="Merge near-duplicate passages.")]
 ExactOption = Annotated[
     bool, typer.Option("--exact", help="Look at every vector, also where an approximate index is faster.")
 ]

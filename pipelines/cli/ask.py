@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spanwise.types import Answer, AnswerSpan, Scope
+from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
 
 from ..library import Library
 from ..questions import checked_question
 from ..records import answer_record
-from ..summarizing.methods import EXTRACTIVE, STATEMENT
+from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     RETRIEVER,
     CacheOption,
+    DedupeOption,
     ExactOption,
-    GroupOption,
     IndexOption,
     JsonOption,
     ReadAllOption,
@@ -43,7 +43,7 @@ from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, Reran
 from .search import place, repeated
 from .summarize import show_summary
 from .terminal import print_json, progress, say, show, visible
-from .writing import DecodingOption, PresetOption, SamplesOption, SecondsOption, writing_named
+from .writing import DecodingOption, PresetOption, SecondsOption, writing_named
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
@@ -82,17 +82,8 @@ def ask(
             help="Least confidence that is shown; 0 always answers. Default: the fitted one.",
         ),
     ] = None,
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Decline so much that at most this share of the answers given is wrong, as 0.1.",
-            show_default=False,
-        ),
-    ] = None,
     read_all: ReadAllOption = False,
-    group: GroupOption = True,
+    dedupe: DedupeOption = True,
     path: PathOption = None,
     type: TypeOption = None,
     after: AfterOption = None,
@@ -112,46 +103,55 @@ def ask(
     generator: Annotated[
         str,
         typer.Option(
-            help="What writes, with --write: extractive quotes the sentence; statement turns the question "
-            "round where the passage says all of it; a model or a server, see summarize."
+            help="What writes, with --write: extractive quotes the sentence; a model or a server, see "
+            "summarize."
         ),
     ] = EXTRACTIVE,
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
-    if threshold is not None and max_error is not None:
-        raise typer.BadParameter("--threshold and --max-error exclude each other: give one")
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     if generator != EXTRACTIVE and not write:
         raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
-    writing = writing_named(generator, preset, decoding, seconds, samples, answers=True)
+    writing = writing_named(generator, preset, decoding, seconds)
     if write and (explain or explain_html is not None):
         raise typer.BadParameter("--write and --explain exclude each other: give one")
     if explain_html is not None and asked is None:
         raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
     with library_of(folder, index, cache) as library:
-        library.exact = exact
         if folder is not None:
             _bring_up_to_date(library)
         if retriever is None:
             say_default_advice(library)
 
+        options = AskOptions(
+            k=k,
+            retriever=retriever or "",
+            rerank=model,
+            rerank_depth=rerank_depth,
+            dedupe=dedupe,
+            where=where,
+            exact=exact,
+            reader=reader,
+            threshold=threshold,
+            alternatives=alternatives,
+            read_all=read_all,
+        )
+
         def tell(question: str) -> None:
-            given = (k, retriever, reader, alternatives, threshold, group, where, model, rerank_depth)
             if explain or explain_html is not None:
-                explained = library.explain(question, *given, max_error, read_all)
+                explained = library.explain(question, options)
                 _explain(explained, json, explain, explain_html)
                 return
             with progress(after_s=2) as report:
-                answer = library.ask(question, *given, report, max_error, read_all)
+                answer = library.ask(question, options, on_progress=report)
             if write:
-                _show_written(library, answer, writing, generator == STATEMENT, json)
+                _show_written(library, answer, writing, json)
             else:
                 print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
@@ -167,11 +167,9 @@ def ask(
             tell(asked)
 
 
-def _show_written(
-    library: Library, answer: Answer, writing: Writing | None, stated: bool, json: bool
-) -> None:
+def _show_written(library: Library, answer: Answer, writing: Writing | None, json: bool) -> None:
     """The answer as a sentence with its citations; a declined one as without --write."""
-    summary = library.written(answer, writing, stated)
+    summary = library.written(answer, writing)
     if json:
         from ..summarizing.record import summary_record
 

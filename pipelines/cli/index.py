@@ -13,7 +13,6 @@ import typer
 from spanwise.errors import DocumentRejected, WindowExceeded
 from spanwise.types import Rejection, SyncReport
 
-from ...corpora.options import AS_GIVEN, ReadOptions
 from ..colbert_setting import NONE
 from ..library import Library
 from ..locations import FOLDER_NAME
@@ -61,10 +60,6 @@ def index(
         int | None, typer.Option(min=1, help="Processes that read files; by default one a core, 4 at most.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read again what was refused before.")] = False,
-    ocr: Annotated[bool, typer.Option("--ocr", help="Read pages without text by tesseract.")] = False,
-    ocr_languages: Annotated[
-        str, typer.Option(help="What tesseract reads, such as eng+deu.")
-    ] = AS_GIVEN.ocr_languages,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail when parts of documents are beyond the encoder's window.")
     ] = False,
@@ -88,8 +83,7 @@ def index(
         if clear_cache:
             library.clear_cache()
         _say_place(library, index)
-        options = ReadOptions(ocr, ocr_languages)
-        sync: Sync = partial(run_sync, library, not lexical_only, workers, options=options)
+        sync: Sync = partial(run_sync, library, not lexical_only, workers)
         if tell is not None:
             sync = told(sync, tell)
         report = sync(retry=retry)
@@ -174,11 +168,10 @@ def run_sync(
     vectors: bool = True,
     workers: int | None = None,
     retry: bool = False,
-    options: ReadOptions = AS_GIVEN,
 ) -> SyncReport:
     """Syncs with a progress bar."""
     with progress() as report:
-        return library.sync(vectors, report, workers, retry, options)
+        return library.sync(vectors, report, workers, retry)
 
 
 def say_report(report: SyncReport) -> None:

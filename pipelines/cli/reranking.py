@@ -33,13 +33,13 @@ RerankDepthOption = Annotated[
 RERANK_DEPTH = DEPTH
 
 
-def rerank_model(rerank: bool, model: str | None) -> str | None:
-    """The name of the cross-encoder that was asked for; None when nothing is to be re-ranked.
+def rerank_model(rerank: bool, model: str | None) -> str:
+    """The name of the cross-encoder to re-rank with; "" for none.
 
     >>> rerank_model(True, None), rerank_model(False, "mine"), rerank_model(False, None)
-    ('builtin', 'mine', None)
+    ('builtin', 'mine', '')
     """
-    return MODEL if rerank and model is None else model
+    return model or (MODEL if rerank else "")
 
 
 def reranking(model: str | None, depth: int) -> Reranking:

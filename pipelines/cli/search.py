@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from spanwise.types import Hit, Passage
+from spanwise.types import Hit, Passage, SearchOptions
 
 from ..questions import checked_question
 from ..records import search_record
 from .arguments import (
     RETRIEVER,
     CacheOption,
+    DedupeOption,
     ExactOption,
-    GroupOption,
     IndexOption,
     JsonOption,
     RetrieverOption,
@@ -53,7 +53,7 @@ def search(
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 10,
-    group: GroupOption = True,
+    dedupe: DedupeOption = True,
     path: PathOption = None,
     type: TypeOption = None,
     after: AfterOption = None,
@@ -67,12 +67,12 @@ def search(
     asked, where = checked_question(question), filter_of(path, type, after, before, meta)
     model = rerank_model(rerank, rerank_by)
     with library_of(None, index, cache) as library:
-        library.exact = exact
         if retriever is None:
             say_default_advice(library)
         name = retriever or library.default_retriever
+        options = SearchOptions(k, name, model, rerank_depth, dedupe, where, exact)
         with progress(after_s=2) as report:
-            hits = library.search(asked, k, name, group, where, model, rerank_depth, report=report)
+            hits = library.search(asked, options, on_progress=report)
         scope = library.scope(where) if where else None
     if nothing := left_nothing(scope):
         say(nothing)

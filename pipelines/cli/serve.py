@@ -14,7 +14,6 @@ from ..summarizing.methods import EXTRACTIVE
 from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
 from .arguments import (
     CacheOption,
-    ExactOption,
     FolderArgument,
     IndexOption,
     ReaderOption,
@@ -29,7 +28,6 @@ from .writing import (
     DecodingOption,
     GeneratorOption,
     PresetOption,
-    SamplesOption,
     SecondsOption,
     writing_named,
 )
@@ -55,8 +53,6 @@ def serve(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
-    exact: ExactOption = False,
     cache: CacheOption = True,
     in_flight: Annotated[int, typer.Option(min=1, help="Requests that are worked on at a time.")] = 8,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
@@ -96,13 +92,12 @@ def serve(
         reader=reader,
         rerank=rerank_by,
         rerank_depth=rerank_depth,
-        writing=writing_named(generator, preset, decoding, seconds, samples),
+        writing=writing_named(generator, preset, decoding, seconds),
     )
     with needing("serve"):
         from ..serving.server import serve_library
 
     with library_of(folder, index, cache) as library:
-        library.exact = exact
         say_default_advice(library)
         watching = _index_watch(library) if watch else None
         if watching is None:

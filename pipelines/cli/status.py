@@ -64,7 +64,6 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
             f"{each['vectors']} vectors, recall {each['recall']:.3f}, {each['wanted']:.3f} wanted"
             for each in record["approximate"]
         ),
-        "languages": _total(None, record["languages"]),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
         "skipped": _total(sum(record["skipped"].values()), record["skipped"]),

@@ -3,20 +3,20 @@
 squad        evaluate_squad of a task of open_task and a reader of load_reader; evaluate_predictions;
              fitted_threshold
 open         run_open
-retrieval    RetrievalTest on a collection of open_collection; write_collection
+retrieval    RetrievalTest on a collection of open_collection
 folder       evaluate_retrievers with the questions of read_questions; unindexed_documents
 compare      compare_systems of read_sources and read_truth, and told
 """
 
 from __future__ import annotations
 
-from ...reader.builtin import load_reader
+from ...reader.load import load_reader
 from ..question_files import read_questions
 from .compare import compare_systems, told
 from .folder import evaluate_folder, evaluate_retrievers, unindexed_documents
 from .open_run import run_open
 from .result_folder import ResultFolder
-from .retrieval import RetrievalTest, open_collection, write_collection
+from .retrieval import RetrievalTest, open_collection
 from .scored_files import read_sources, read_truth
 from .squad import open_task
 from .squad_predictions import evaluate_predictions
@@ -41,5 +41,4 @@ __all__ = [
     "run_open",
     "told",
     "unindexed_documents",
-    "write_collection",
 ]

@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from spanwise.types import ProgressCallback, no_progress
+
 from ...eval.question_set import FolderQuestion
 from ...index.snapshot import Snapshot
 from ...models import cross_encoder_models
 from ..ask import Asker
 from ..library import Library
-from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
 from .folder_figures import folder_figures
 from .folder_records import TOP, folder_record
@@ -35,7 +36,7 @@ def evaluate_folder(
     reader: str = "builtin",
     k: int = 20,
     threshold: float | None = None,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     group: bool = True,
     reranking: Reranking = AS_USUAL,
 ) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def evaluate_retrievers(
     reader: str = "builtin",
     k: int = 20,
     threshold: float | None = None,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     group: bool = True,
     reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
@@ -65,7 +66,15 @@ def evaluate_retrievers(
     with other questions, other documents or other settings.
     """
     askers = {
-        name: library.asker(name, reader, group=group, **system_reranking(name, reranking))
+        name: library.asker(
+            retriever=name,
+            reader=reader,
+            dedupe=group,
+            k=k,
+            alternatives=TOP - 1,
+            threshold=threshold,
+            **system_reranking(name, reranking),
+        )
         for name in retrievers
     }
     settings = _settings(library, askers, questions, threshold, reranking)
@@ -73,7 +82,7 @@ def evaluate_retrievers(
     with ResultFolder.start(out, COMMAND, settings) as results:
         for name, asker in askers.items():
             told = partial(report, "questions" if len(askers) == 1 else f"ask {name}")
-            _ask(asker, name, questions, results, k, threshold, told)
+            _ask(asker, name, questions, results, k, told)
         records = {name: list(results.records(name)) for name in askers}
         figures = {name: folder_figures(found) for name, found in records.items()}
         if len(askers) > 1:
@@ -89,7 +98,6 @@ def _ask(
     questions: Sequence[FolderQuestion],
     results: ResultFolder,
     k: int,
-    threshold: float | None,
     report: Callable[[int, int], None],
 ) -> None:
     """Keeps a record of each question that there is none of yet."""
@@ -98,7 +106,7 @@ def _ask(
     report(len(done), len(questions))
     for at in range(0, len(waiting), QUESTIONS_AT_ONCE):
         batch = waiting[at : at + QUESTIONS_AT_ONCE]
-        asked = zip(batch, asker.trace([q.question for q in batch], k, TOP - 1, threshold), strict=True)
+        asked = zip(batch, asker.trace([q.question for q in batch]), strict=True)
         results.add(folder_record(q, one.answer, one.hits, k, system) for q, one in asked)
         report(len(done) + at + len(batch), len(questions))
 

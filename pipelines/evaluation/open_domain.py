@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.types import Answer, AnswerSpan, Hit
+from spanwise.types import Answer, AnswerSpan, Hit, ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset
 from ...eval.answer_match import match_text, match_tokens
@@ -29,7 +29,6 @@ from ...retrieval.protocol import Retriever
 from ..ask import Asker
 from ..library import Library
 from ..paragraph_index import document_id_of
-from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, system_reranking
 from .document_ranking import DocumentRanking, rank_documents
 from .open_figures import CUTOFFS, open_figures
@@ -62,7 +61,7 @@ def evaluate_open(
     results: ResultFolder,
     reader: str = "builtin",
     k: int = 20,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever over a library of paragraphs, see `open_figures`.
@@ -76,7 +75,9 @@ def evaluate_open(
         left = [question for question in questions if question.id not in done]
         if left:
             rerank = system_reranking(name, reranking)
-            asker = library.asker(name, reader, **rerank) if read else None
+            asker = (
+                library.asker(retriever=name, reader=reader, k=k, dedupe=False, **rerank) if read else None
+            )
             system = _System(name, library.retriever(name, **rerank), asker, texts, k)
             for n_done in system.ask(left, read, results):
                 report(name, len(questions) - len(left) + n_done, len(questions))
@@ -145,7 +146,7 @@ class _System:
         )
         if read and self.asker is not None:
             found = _Found(self.retriever.name, ranking.hits)
-            answer = replace(self.asker, retriever=found).ask([question.text], self.k)[0]
+            answer = replace(self.asker, retriever=found).ask([question.text])[0]
             record = _with_answer(record, answer, ranking.hits[: self.k], self.asker.calibration is not None)
         return record, ranking
 

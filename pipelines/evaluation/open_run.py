@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
+from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset, read_squad
 from ..paragraph_index import contexts_of
-from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, stages_below
 from .open_corpus import OpenCorpus
 from .open_domain import evaluate_open, questions_to_ask
@@ -32,7 +32,7 @@ def run_open(
     limit: int | None = None,
     read_limit: int = 1000,
     seed: int = 0,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     colbert: str = "builtin",
     colbert_bits: int = 4,
     reranking: Reranking = AS_USUAL,
@@ -118,8 +118,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 def _reader_settings(reader: str) -> dict[str, Any]:
-    from ...reader.builtin import load_calibration, load_reader
-    from ...reader.folder import calibration_sha256
+    from ...reader.load import calibration_sha256, load_calibration, load_reader
 
     digest = load_reader(reader).digest
     calibration = load_calibration(reader, digest)

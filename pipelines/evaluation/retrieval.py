@@ -13,18 +13,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from spanwise.types import Document, Hit
+from spanwise.types import Document, Hit, ProgressCallback, no_progress
 
-from ...corpora.collections import Collection, Query, read_collection
-from ...corpora.collections.beir import write_beir
+from ...corpora.beir import Collection, Query, read_beir
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.ranking.evaluate import evaluate
 from ...eval.ranking.measures import Measure
-from ...eval.ranking.qrels import read_qrels, write_qrels
+from ...eval.ranking.qrels import read_qrels
 from ...retrieval.protocol import Retriever
 from ..document_library import digest_of, document_library, text_document
 from ..library import Library
-from ..progress import Report, silent
 from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
 from .document_ranking import rank_documents
 from .result_folder import Ranking, ResultFolder
@@ -38,12 +36,7 @@ Figures = dict[str, dict[str, float]]
 
 def open_collection(folder: Path, split: str | None = None) -> Collection:
     """The test collection in a folder; `DataMalformed` names what was looked for when there is none."""
-    return read_collection(folder, split, read_qrels)
-
-
-def write_collection(collection: Collection, folder: Path, split: str | None = None) -> None:
-    """Write a collection as a BEIR folder; `ValueError` when one is there already."""
-    write_beir(collection, folder, split or "test", partial(write_qrels, form="beir"))
+    return read_beir(folder, split, read_qrels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +74,9 @@ class RetrievalTest:
             "rerank_depth": self.reranking.depth,
         }
 
-    def library(self, index: Path, retrievers: Sequence[str], report: Report = silent) -> Library:
+    def library(
+        self, index: Path, retrievers: Sequence[str], report: ProgressCallback = no_progress
+    ) -> Library:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
         stages = stages_below(retrievers)
         library = document_library(self._documents(), index, self.passages, self.model, report)
@@ -89,7 +84,11 @@ class RetrievalTest:
         return library
 
     def run(
-        self, library: Library, retrievers: Sequence[str], results: ResultFolder, report: Report = silent
+        self,
+        library: Library,
+        retrievers: Sequence[str],
+        results: ResultFolder,
+        report: ProgressCallback = no_progress,
     ) -> Figures:
         """The figures of each retriever over the judged queries; `results` keeps the rest.
 

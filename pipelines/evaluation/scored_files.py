@@ -14,9 +14,8 @@ from pathlib import Path
 
 from spanwise.errors import DataMalformed
 
-from ...corpora.collections import Collection
-from ...corpora.gold_paragraphs import read_gold_paragraphs
-from ...corpora.squad import SquadDataset
+from ...corpora.beir import Collection
+from ...corpora.squad import SquadDataset, read_squad
 from ...eval.predictions import read_predictions
 from ...eval.ranking.evaluate import Qrels, evaluate
 from ...eval.ranking.measures import parse_measure
@@ -46,7 +45,7 @@ def read_truth(data: Path | None, qrels: Path | None, questions: object = None) 
 
     DataMalformed where a file cannot be read.
     """
-    dataset, judgements = read_gold_paragraphs(data) if data else None, read_qrels(qrels) if qrels else None
+    dataset, judgements = read_squad(data) if data else None, read_qrels(qrels) if qrels else None
     if not isinstance(questions, Collection):
         return Truth(dataset, judgements)
     queries = {query.id: query.text for query in questions.judged}

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
-from spanwise.types import Passage, ScoredSpan
+from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.gold_paragraphs import read_gold_paragraphs
-from ...corpora.squad import SquadDataset
+from ...corpora.squad import SquadDataset, read_squad
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.squad import question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...eval.squad_na_probability import score_v2_with_na
@@ -24,7 +23,6 @@ from ...models.locate import file_sha256
 from ...reader.protocol import Reader
 from ..candidates import margin
 from ..paragraph_index import document_id_of
-from ..progress import Report, silent
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
@@ -80,7 +78,7 @@ def open_task(
     `DataMalformed`: the file is not of the form, or holds no questions. ValueError: a threshold that is not
     finite, or one for version 1.1, in which every question has an answer.
     """
-    dataset = read_gold_paragraphs(data)
+    dataset = read_squad(data)
     every = gold_questions(dataset)
     if not every:
         raise DataMalformed(f"{data}: holds no questions")
@@ -118,7 +116,10 @@ def best_spans(reader: Reader, questions: Sequence[GoldQuestion]) -> list[Scored
 
 
 def predict(
-    reader: Reader, questions: Sequence[GoldQuestion], may_decline: bool, report: Report = silent
+    reader: Reader,
+    questions: Sequence[GoldQuestion],
+    may_decline: bool,
+    report: ProgressCallback = no_progress,
 ) -> dict[str, str]:
     """The reader's answer to each question on its gold paragraph; "" where the null score wins, if it may."""
     predictions: dict[str, str] = {}

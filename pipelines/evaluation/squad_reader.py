@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spanwise.types import ScoredSpan
+from spanwise.types import ProgressCallback, ScoredSpan, no_progress
 
 from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.squad_na_probability import na_probability
 from ...eval.squad_operating_points import answer_vs_no_answer, best_operating_points
 from ...reader.protocol import Reader
 from ..candidates import margin
-from ..progress import Report, silent
 from .result_folder import ResultFolder
 from .squad import (
     COMMAND,
@@ -40,7 +39,11 @@ NULL_WINS = 0.5
 
 
 def evaluate_squad(
-    task: SquadTask, reader: Reader, out: Path, system: str = "builtin", report: Report = silent
+    task: SquadTask,
+    reader: Reader,
+    out: Path,
+    system: str = "builtin",
+    report: ProgressCallback = no_progress,
 ) -> dict[str, float]:
     """The official figures of a reader; questions that the result folder `out` holds are not read again.
 

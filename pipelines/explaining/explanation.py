@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanwise.types import Answer, Filter, Passage
+from spanwise.types import Answer, AskOptions, Passage
 
 from ...reader.evidence import Calibration
 from ...reader.token_probabilities import TokenScores
@@ -68,26 +68,10 @@ class Explanation:
         return self.weighed.passage if self.weighed else None
 
 
-def explained_answer(
-    library: Library,
-    question: str,
-    k: int,
-    retriever: str,
-    reader: str,
-    alternatives: int,
-    threshold: float | None,
-    group: bool,
-    where: Filter | None,
-    rerank: str | None,
-    rerank_depth: int,
-    max_error: float | None = None,
-    read_all: bool = False,
-) -> Explanation:
+def explained_answer(library: Library, question: str, options: AskOptions) -> Explanation:
     """The question asked as `Library.ask` would, and explained; costs one more forward pass of the reader."""
-    asker = library.asker(
-        retriever, reader, group=group, where=where, rerank=rerank, rerank_depth=rerank_depth
-    )
-    [asked] = asker.trace([question], k, alternatives, threshold, max_error, read_all)
+    asker = library.asker(options)
+    [asked] = asker.trace([question])
     if not asked.ranked:
         return Explanation(asked.answer)
     best = asked.ranked[0]
@@ -103,7 +87,14 @@ def explained_answer(
         seen.null_end,
         hit.rank,
         tuple(hit.scores.items()),
-        tuple(stage_ranks(question, ids, single_stages(library, retriever), asker.snapshot)),
+        tuple(
+            stage_ranks(
+                question,
+                ids,
+                single_stages(library, options.retriever or library.default_retriever),
+                asker.snapshot,
+            )
+        ),
         _formula(asker.calibration, best, asked.answer.threshold),
     )
 

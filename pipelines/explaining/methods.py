@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from ..questions import checked_k, checked_question
-from ..reranking import DEPTH
+from spanwise.types import AskOptions
+
+from ..questions import checked_question
 
 if TYPE_CHECKING:
-    from spanwise.types import Filter
-
     from ..library import Library
     from .explanation import Explanation
 
 
 def explain(
-    library: Library,
-    question: str,
-    k: int = 20,
-    retriever: str | None = None,
-    reader: str = "builtin",
-    alternatives: int = 3,
-    threshold: float | None = None,
-    group: bool = True,
-    where: Filter | None = None,
-    rerank: str | None = None,
-    rerank_depth: int = DEPTH,
-    max_error: float | None = None,
-    read_all: bool = False,
+    library: Library, question: str, options: AskOptions | None = None, **changes: Any
 ) -> Explanation:
-    """The answer to a question and what it rests on; for the arguments see `ask`.
+    """The answer to a question and what it rests on; `changes` are fields of `AskOptions`.
 
-    It is computed and not remembered, as it holds words of the question.
+    It is computed and not cached.
     """
     from .explanation import explained_answer
 
-    asked, k, name = checked_question(question), checked_k(k), retriever or library.default_retriever
-    given = (k, name, reader, alternatives, threshold, group, where, rerank, rerank_depth)
-    return explained_answer(library, asked, *given, max_error, read_all)
+    return explained_answer(library, checked_question(question), replace(options or AskOptions(), **changes))

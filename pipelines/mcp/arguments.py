@@ -95,16 +95,7 @@ class Ask(Searching):
     threshold: Annotated[
         float | None, Field(ge=0, le=1, description="Least confidence that is shown; 0 always answers.")
     ] = None
-    max_error: Annotated[
-        float | None, Field(ge=0, le=1, description="The share of wrong answers that is borne, as 0.1.")
-    ] = None
     read_all: Annotated[bool, Field(description="Read all k passages, also where the first do.")] = False
-
-    @model_validator(mode="after")
-    def _one_limit(self) -> Self:
-        if self.threshold is not None and self.max_error is not None:
-            raise ValueError("threshold and max_error exclude each other: give one")
-        return self
 
 
 class Summarize(Searching):

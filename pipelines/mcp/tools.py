@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from spanwise.types import SearchOptions
+
 from ...corpora.path_patterns import path_matcher
 from ..library import Library
 from ..named import named_id
@@ -42,9 +44,9 @@ class Tool:
 def search(library: Library, settings: Settings, given: arguments.Search) -> Result:
     """The best passages for a question."""
     where, name = given.filter(), _retriever(library, settings, given)
-    rerank = settings.rerank if given.rerank else None
-    depth = settings.rerank_depth
-    hits = library.search(given.question, given.k, name, given.group, where, False, rerank, depth)
+    rerank = settings.rerank if given.rerank else ""
+    options = SearchOptions(given.k, name, rerank, settings.rerank_depth, given.group, where)
+    hits = library.search(given.question, options)
     scope = library.scope(where) if where else None
     return Result(search_record(given.question, name, hits, scope), told_hits(hits, scope))
 
@@ -53,16 +55,15 @@ def ask(library: Library, settings: Settings, given: arguments.Ask) -> Result:
     """The answer to a question as a span, or none."""
     answer = library.ask(
         given.question,
-        given.k,
-        _retriever(library, settings, given),
-        settings.reader,
-        given.alternatives,
-        given.threshold,
-        given.group,
-        given.filter(),
-        settings.rerank if given.rerank else None,
-        settings.rerank_depth,
-        max_error=given.max_error,
+        k=given.k,
+        retriever=_retriever(library, settings, given),
+        reader=settings.reader,
+        alternatives=given.alternatives,
+        threshold=given.threshold,
+        dedupe=given.group,
+        where=given.filter(),
+        rerank=settings.rerank if given.rerank else "",
+        rerank_depth=settings.rerank_depth,
         read_all=given.read_all,
     )
     return Result(answer_record(answer), told_answer(answer))
@@ -84,7 +85,7 @@ def summarize(library: Library, settings: Settings, given: arguments.Summarize) 
         _retriever(library, settings, given),
         given.group,
         given.filter(),
-        settings.rerank if given.rerank else None,
+        settings.rerank if given.rerank else "",
         settings.rerank_depth,
     )
     return Result(summary_record(summary), told_summary(summary))
@@ -128,7 +129,7 @@ def status(library: Library, settings: Settings, given: arguments.Status) -> Res
 
 STATUS_KEYS = (
     *("generation", "last_commit", "documents", "passages", "vectors", "missing_vectors", "model"),
-    *("colbert", "beyond_window", "formats", "languages", "remarks", "rejected", "skipped"),
+    *("colbert", "beyond_window", "formats", "remarks", "rejected", "skipped"),
 )
 
 TOOLS: tuple[Tool, ...] = (

@@ -11,13 +11,11 @@ from typing import Any
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from ...corpora.options import ReadOptions
 from ...corpora.passages import split
 from ...corpora.reading import Skipped, parse
 from ...index.analysis import Analyzer
 from ...index.rows import indexed_text
 from ..child_pipes import end_with_parent, own_pipes
-from ..ocr_record import with_ocr_noted
 from .drawn_page import page_answer
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
@@ -31,20 +29,19 @@ NOTHING = (b"", b"", b"")  # the blocks of an answer without a document
 def main(
     limits: Mapping[str, Any],
     analyzer: Mapping[str, str],
-    options: Mapping[str, Any],
     parsers: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Answers requests until the parent closes the pipe."""
     requests, answers = own_pipes()
     held_to, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
-    reading, others = ReadOptions(**options), PluggedParsers(parsers)
+    others = PluggedParsers(parsers)
     held_to.confine()
     end_with_parent(requests)
     send(answers, {"ready": True}, *NOTHING)
     while (request := receive(requests, 1)) is not None:
         header, (data,) = request
         held_to.for_file(len(data)).allow_next_file()
-        answer = _answer(header, data, terms_of, reading, others)
+        answer = _answer(header, data, terms_of, others)
         del request, data
         try:
             send(answers, *answer)
@@ -58,14 +55,13 @@ def _answer(
     header: Mapping[str, Any],
     data: bytes,
     analyzer: Analyzer,
-    options: ReadOptions,
     others: PluggedParsers,
 ) -> Answer:
     """The document with its passages and terms, or a page that was asked for, or why there is none."""
     try:
         if "page" in header:
             return page_answer(header, data)
-        document = _document(header, data, options, others)
+        document = _document(header, data, others)
         if isinstance(document, Skipped):
             return {"skipped": document.reason}, *NOTHING
         passages = split(document)
@@ -80,11 +76,8 @@ def _answer(
         return {"rejected": f"its text cannot be indexed: {type(error).__name__}: {error}"}, *NOTHING
 
 
-def _document(
-    header: Mapping[str, Any], data: bytes, options: ReadOptions, others: PluggedParsers
-) -> Document | Skipped:
+def _document(header: Mapping[str, Any], data: bytes, others: PluggedParsers) -> Document | Skipped:
     """The document in a file, or the one that was stored before, as the request says."""
     if "stored" in header:
         return document_from(header["stored"], data, header["id"], "")
-    document = parse(data, header["id"], options, others)
-    return document if isinstance(document, Skipped) else with_ocr_noted(document, options)
+    return parse(data, header["id"], others)

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 
-from ...corpora.options import AS_GIVEN
 from ...corpora.readers.pdf_image import PagePlaces
 from ...index.analysis import Analyzer
 from .drawn_page import checked_picture, checked_places
@@ -67,7 +66,7 @@ class PageDrawer:
 
     def _running(self) -> ChildProcess:
         if self._child is None:
-            self._child = ChildProcess.start(self._limits, Analyzer().settings(), AS_GIVEN)
+            self._child = ChildProcess.start(self._limits, Analyzer().settings())
             try:
                 self._child.wait_until_ready()
             except ChildDied as death:

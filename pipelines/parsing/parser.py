@@ -13,7 +13,6 @@ from typing import Any
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document
 
-from ...corpora.options import AS_GIVEN, ReadOptions
 from ...corpora.reading import Skipped
 from ..plugins import Plugin
 from .limits import Limits
@@ -22,7 +21,6 @@ from .wire import Parsed, WrongAnswer, document_from, document_header, parsed_fr
 
 FILES_PER_CHILD = 1_000
 BYTES_PER_CHILD = 256 * 2**20
-OCR_S = 900.0  # by the clock, for the pages of one file; the program that reads them is no parser of ours
 LONGEST_REASON = 500  # characters
 
 
@@ -36,12 +34,11 @@ class Parser:
     def __init__(
         self,
         analyzer: Mapping[str, str],
-        options: ReadOptions = AS_GIVEN,
         limits: Limits | None = None,
         parsers: Sequence[Plugin] = (),
     ) -> None:
-        self._analyzer, self._options, self._parsers = analyzer, options, parsers
-        self._limits = limits or (Limits(wall_s=OCR_S) if options.ocr else Limits())
+        self._analyzer, self._parsers = analyzer, parsers
+        self._limits = limits or Limits()
         self._child: ChildProcess | None = None
         self._n_files = self._n_bytes = 0  # that the child was asked for
         self._changing = threading.Lock()
@@ -120,7 +117,7 @@ class Parser:
             with self._changing:
                 if self._stopped:
                     raise Stopped
-                self._child = ChildProcess.start(self._limits, self._analyzer, self._options, self._parsers)
+                self._child = ChildProcess.start(self._limits, self._analyzer, self._parsers)
             try:
                 self._child.wait_until_ready()
             except ChildDied as death:

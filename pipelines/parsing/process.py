@@ -19,7 +19,6 @@ from typing import Any, BinaryIO, cast
 
 from spanwise.errors import SpanwiseError
 
-from ...corpora.options import ReadOptions
 from ..plugins import Plugin
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
@@ -30,7 +29,7 @@ START = (
 )
 # What a child gets of the environment; the rest, passwords and keys among it, is not its business.
 KEPT = frozenset(
-    "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH TESSDATA_PREFIX "
+    "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH "
     "PYTHONHOME PYTHONPATH PYTHONHASHSEED PYTHONUTF8".split()
 )
 # Libraries set address space aside for every core, and that counts as memory.
@@ -68,12 +67,11 @@ class ChildProcess:
         cls,
         limits: Limits,
         analyzer: Mapping[str, str],
-        options: ReadOptions,
         parsers: Sequence[Plugin] = (),
     ) -> ChildProcess:
         """A child that imports what its parent would; `SpanwiseError` when the system starts none."""
         path = [str(Path(entry).absolute()) for entry in sys.path]
-        settings = {"limits": asdict(limits), "analyzer": dict(analyzer), "options": asdict(options)}
+        settings = {"limits": asdict(limits), "analyzer": dict(analyzer)}
         start = {"path": path, **settings, "parsers": [asdict(one) for one in parsers]}
         stderr = tempfile.TemporaryFile()  # noqa: SIM115, `close` closes it
         try:

@@ -30,9 +30,9 @@ def plain(text: str) -> str:
 
 def known_retriever(name: str) -> str:
     """The name; ValueError for one that is not among those there are."""
-    from ...retrieval.registry import stages_of
+    from ...retrieval.retrievers import stages_of
 
-    stages_of(reranking_of(name, None)[0])
+    stages_of(reranking_of(name)[0])
     return name
 
 
@@ -90,7 +90,6 @@ class Asking(Ranked):
     k: Annotated[int, Field(ge=1)] = 20
     alternatives: Annotated[int, Field(ge=0, le=100)] = 3
     threshold: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
-    max_error: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
     read_all: bool = False
 
 
@@ -98,18 +97,6 @@ class AskRequest(Asking):
     """The body of a question that is answered or explained."""
 
     question: Question
-
-
-class WhyNotRequest(Ranked):
-    """The body of a question that a document should have answered; `span` are the words that should have."""
-
-    document: Name
-    question: Question
-    span: Annotated[str, Field(max_length=4096), AfterValidator(plain)] | None = None
-    k: Annotated[int, Field(ge=1)] = 20
-    alternatives: Annotated[int, Field(ge=0, le=100)] = 3
-    threshold: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
-    read_all: bool = False
 
 
 class SummarizeRequest(Ranked):

@@ -1,11 +1,10 @@
 """What `spanwise train` and `calibrate` do, as functions: `spanwise.training`.
 
-train reader          read_squad and train_reader with a ReaderRecipe and Teachers
+train reader          read_squad and train_reader with a ReaderRecipe
 train negatives       mine_squad or mine_examples with Mining; Leaks keeps evaluation texts out
 train cross-encoder   open_examples and train_cross_encoder with a CrossEncoderRecipe
 train scores          score_lists
 train colbert         train_student with a StudentRecipe
-train convert         write_examples
 calibrate             read_squad, calibrate and keep_calibration
 """
 
@@ -18,12 +17,12 @@ from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
 from ..calibration import Calibrated, calibrate, keep_calibration
-from .examples import open_examples, open_ranking_data, write_examples
+from .examples import open_examples
 from .leaks import Leaks
 from .mine import mine_examples, mine_squad
 from .score import Scored, score_lists
 from .train_cross_encoder import train_cross_encoder
-from .train_reader import Teachers, train_reader
+from .train_reader import train_reader
 from .train_student import train_student
 
 __all__ = [
@@ -35,17 +34,14 @@ __all__ = [
     "Recipe",
     "Scored",
     "StudentRecipe",
-    "Teachers",
     "calibrate",
     "keep_calibration",
     "mine_examples",
     "mine_squad",
     "open_examples",
-    "open_ranking_data",
     "read_squad",
     "score_lists",
     "train_cross_encoder",
     "train_reader",
     "train_student",
-    "write_examples",
 ]

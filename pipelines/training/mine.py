@@ -9,15 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from spanwise.types import RankingExample
+from spanwise.types import ProgressCallback, RankingExample, no_progress
 
-from ...corpora.collections.ranking_folder import write_ranking_folder
+from ...corpora.ranking_examples import write_ranking_examples
 from ...corpora.squad import Article, SquadDataset
 from ...retrieval.training.mining import Mining
 from ..evaluation.open_corpus import OpenCorpus
 from ..library import Library
 from ..paragraph_index import contexts_of, document_id_of
-from ..progress import Report, silent
 from ..stages import stages_named
 from ..sync import sync_vectors
 from ..validation_split import is_validation, split_articles
@@ -45,7 +44,7 @@ def mine_squad(
     mining: Mining | None = None,
     limit: int | None = None,
     validation: int = 500,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     leaks: Leaks | None = None,
 ) -> dict[str, int]:
     """Writes the ranking folders `out/train` and `out/validation`, returns how many examples each has.
@@ -72,7 +71,7 @@ def mine_examples(
     mining: Mining | None = None,
     limit: int | None = None,
     validation: int = 500,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     leaks: Leaks | None = None,
 ) -> dict[str, int]:
     """The same for examples that have positives alone, over any passages; negatives they have are not kept.
@@ -98,7 +97,7 @@ def mine(
     out: Path,
     retrievers: Sequence[str],
     mining: Mining,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     colbert: str = "builtin",
 ) -> dict[str, int]:
     """Writes a ranking folder below `out` for each part; the corpus is searched in `out/index`."""
@@ -110,7 +109,7 @@ def mine(
         for name, part in parts.items():
             miner = Miner(found_by, texts, frozenset(part.passages), part.passages, mining)
             examples = miner.examples(part.asked, partial(_tell, report, name, len(part.asked)))
-            counts[name] = write_ranking_folder(out / name, examples)
+            counts[name] = write_ranking_examples(out / name, examples)
     return counts
 
 
@@ -141,7 +140,7 @@ def _part(
     return Part(drawn(asked, n, seed), passages)
 
 
-def _prepare(library: Library, retrievers: Sequence[str], colbert: str, report: Report) -> None:
+def _prepare(library: Library, retrievers: Sequence[str], colbert: str, report: ProgressCallback) -> None:
     """Makes the vectors that the retrievers need."""
     stages = {stage for name in retrievers for stage in stages_named(name)}
     if "dense" in stages:
@@ -151,5 +150,5 @@ def _prepare(library: Library, retrievers: Sequence[str], colbert: str, report: 
         library.sync_tokens(report)
 
 
-def _tell(report: Report, part: str, total: int, done: int) -> None:
+def _tell(report: ProgressCallback, part: str, total: int, done: int) -> None:
     report(part, done, total)

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from spanwise.types import RankingExample
+from spanwise.types import ProgressCallback, RankingExample, no_progress
 
-from ...corpora.collections.ranking_folder import write_ranking_folder
+from ...corpora.ranking_examples import write_ranking_examples
 from ...retrieval.protocol import Scorer
-from ..progress import Report, silent
 from .kept_scores import KeptScores
 
 LISTS_AT_ONCE = 256
@@ -36,7 +35,7 @@ def score_lists(
     examples: Sequence[RankingExample],
     scorer: Scorer,
     out: Path,
-    report: Report = silent,
+    report: ProgressCallback = no_progress,
     drop_within: float | None = None,
 ) -> Scored:
     """Writes the examples with scores as the ranking folder `out`; `report` hears how many are done.
@@ -57,7 +56,7 @@ def score_lists(
     report("scores", len(examples), len(examples))
     scored = [replace(one, scores=tuple(row)) for one, row in zip(examples, found, strict=True)]
     left = [one if drop_within is None else without_false_negatives(one, drop_within) for one in scored]
-    write_ranking_folder(out, left)
+    write_ranking_examples(out, left)
     pairs, remaining = (sum(len(one.passages) for one in many) for many in (scored, left))
     return Scored(len(scored), pairs, pairs - remaining, sum(map(positive_is_first, scored)))
 

@@ -69,12 +69,6 @@ def test_words_about_encryption_are_no_encryption() -> None:
     assert media_type(ole("WordDocument") + b"about " + told, "a.doc") == "unsupported format .doc"
 
 
-@pytest.mark.parametrize(("stream", "name"), [("Workbook", "a"), ("Book", "a.doc"), ("nothing", "a.xls")])
-def test_an_old_workbook_is_told_by_its_stream_or_its_name(stream: str, name: str) -> None:
-    with pytest.raises(DocumentRejected, match="damaged Excel workbook"):
-        parse(ole("Root Entry", stream), name)
-
-
 @pytest.mark.parametrize("suffix", [".doc", ".msg", ".ppt"])
 def test_other_old_formats_are_passed_over(suffix: str) -> None:
     assert parse(ole("WordDocument"), f"a{suffix}") == Skipped(f"a{suffix}", f"unsupported format {suffix}")

@@ -93,7 +93,7 @@ def test_l4_to_l6_through_the_library(tmp_path, monkeypatch, example, width, bit
     question, texts, expected = EXAMPLES[example]
     encoder = GoldenEncoder(vectors_of_words(width))
     with library_of(tmp_path / "notes", texts, encoder, bits, monkeypatch) as library:
-        hits = library.search(question, retriever="colbert", group=False)
+        hits = library.search(question, retriever="colbert", dedupe=False)
         found = {hit.passage.document_id.removesuffix(".txt"): hit.score for hit in hits}
         assert found == pytest.approx(expected, abs=ATOL)
         assert [hit.scores["colbert"] for hit in hits] == [hit.score for hit in hits]

@@ -8,7 +8,6 @@ import pytest
 
 from spanwise.index.approximate_index import ApproximateIndex
 from spanwise.index.store import Store
-from spanwise.index.vector_index import VectorIndex
 from spanwise.pipelines.opening import open, open_index
 
 
@@ -32,13 +31,11 @@ def index_of(library):
 def test_a_sync_makes_it_and_exact_passes_it_over(small_enough, folder, encoder_folder):
     told = []
     with open(folder, model=str(encoder_folder)) as library:
-        library.sync(report=lambda *step: told.append(step))
+        library.sync(on_progress=lambda *step: told.append(step))
         assert ("approximate", library.snapshot.n_passages, library.snapshot.n_passages) in told
         assert isinstance(index_of(library), ApproximateIndex)
         approximate = scores_of(library.search("who built the mill?", retriever="dense"))
-        library.exact = True
-        assert isinstance(index_of(library), VectorIndex)
-        exact = scores_of(library.search("who built the mill?", retriever="dense"))
+        exact = scores_of(library.search("who built the mill?", retriever="dense", exact=True))
         assert all(one >= other for one, other in zip(exact, approximate, strict=True))
 
 
@@ -66,8 +63,7 @@ def test_the_command_line_sets_the_recall_tells_it_and_searches_exactly(
     assert "0.900 wanted" in run("status", "--index", folder)[1]
     question = ("search", "who built the mill?", "--index", folder, "--retriever", "dense", "--json")
     with open_index(folder) as library:
-        library.exact = True
-        expected = scores_of(library.search("who built the mill?", retriever="dense"))
+        expected = scores_of(library.search("who built the mill?", retriever="dense", exact=True))
     code, out, _ = run(*question, "--exact")
     assert (code, [hit["score"] for hit in json.loads(out)["hits"]]) == (0, expected)
 

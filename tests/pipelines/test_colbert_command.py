@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_collections import WRITERS
+from made_collections import write_beir_folder
 
 from spanwise.models import fingerprint
 
@@ -132,7 +132,7 @@ def test_doctor_knows_the_model(run, index, indexed, words):
 
 
 def test_a_collection_is_evaluated(run, tmp_path, words):
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     options = (
         "--retriever",
         "colbert",

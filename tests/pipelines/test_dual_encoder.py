@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from made_collections import WRITERS
+from made_collections import write_beir_folder
 from made_encoders import dpr_pair, sentence_model, write
 
 import spanwise
@@ -59,7 +59,7 @@ def test_inner_products_rank_alike_however_the_index_came_about(folder, tmp_path
 
 
 def test_a_collection_is_evaluated_with_both_sides(run, tmp_path, pair):
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     options = ("--retriever", "dense", "--model", pair, "--measures", "RR")
     assert run("eval", "retrieval", "--data", tmp_path / "toy", *options)[0] == 0
 

@@ -40,27 +40,35 @@ def documents(hits):
 
 def test_search_finds_what_ranks_behind_k_others(library):
     where = spanwise.Filter(paths=("far.txt",))
-    assert documents(library.search("weir", 3, "bm25", where=where)) == {"far.txt"}
-    assert "far.txt" not in documents(library.search("weir", 3, "bm25"))
+    assert documents(library.search("weir", k=3, retriever="bm25", where=where)) == {"far.txt"}
+    assert "far.txt" not in documents(library.search("weir", k=3, retriever="bm25"))
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "tfidf", "rank_bm25", "bm25+tfidf"])
 @pytest.mark.parametrize("group", [True, False])
 def test_search_many_gives_k_when_so_many_match(library, retriever, group):
     where = Filter(paths=("weirs/**",), types=("md",))
-    for hits in library.search_many(["weir rook", "raised place"], 25, retriever, group, where):
+    for hits in library.search_many(
+        ["weir rook", "raised place"], k=25, retriever=retriever, dedupe=group, where=where
+    ):
         assert len(hits) == 25
         assert documents(hits) <= set(WEIRS)
 
 
 def test_a_filter_of_nothing_is_no_filter(library):
-    assert library.search("weir", 5, "bm25", where=Filter()) == library.search("weir", 5, "bm25")
+    assert library.search("weir", k=5, retriever="bm25", where=Filter()) == library.search(
+        "weir", k=5, retriever="bm25"
+    )
     assert library.scope(Filter()) == Scope(Filter(), 34, 34, library.snapshot.n_passages)
 
 
 def test_scores_are_those_of_the_whole_collection(library):
-    every = {hit.passage.id: hit.score for hit in library.search("weir", 100, "bm25", group=False)}
-    for hit in library.search("weir", 100, "bm25", group=False, where=Filter(before="2010-01-01")):
+    every = {
+        hit.passage.id: hit.score for hit in library.search("weir", k=100, retriever="bm25", dedupe=False)
+    }
+    for hit in library.search(
+        "weir", k=100, retriever="bm25", dedupe=False, where=Filter(before="2010-01-01")
+    ):
         assert hit.score == every[hit.passage.id]
 
 
@@ -89,7 +97,9 @@ def test_the_dense_index_looks_at_the_allowed_alone(many, encoder_folder):
     with spanwise.open(many, model=encoder_folder) as library:
         library.sync()
         for retriever in ("dense", "hybrid"):
-            hits = library.search("weir", 20, retriever, where=Filter(paths=("far.txt", "mill.md")))
+            hits = library.search(
+                "weir", k=20, retriever=retriever, where=Filter(paths=("far.txt", "mill.md"))
+            )
             assert documents(hits) == {"far.txt", "mill.md"}
         among = np.array([1, 2, 3])
         assert {hit.passage.id for hit in library.retriever("dense").search(["x"], 9, among)[0]} == {1, 2, 3}

@@ -39,7 +39,7 @@ def test_ask_reads_a_repeated_text_once_and_counts_who_agrees(copies, encoder_fo
         question = {"question": "when was the tram opened?", "reader": reader_folder, "threshold": 0}
         best = library.ask(retriever="bm25", k=1, **question).best
         assert [p.document_id for p in best.duplicates] == ["tram-copy.txt", "tram.txt"]
-        assert library.ask(retriever="bm25", k=1, group=False, **question).best.duplicates == ()
+        assert library.ask(retriever="bm25", k=1, dedupe=False, **question).best.duplicates == ()
 
 
 def test_the_command_line_names_the_files(copies, capsys):

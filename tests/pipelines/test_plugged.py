@@ -45,14 +45,14 @@ def documents(hits) -> list[str]:
 
 
 def test_a_retriever_of_a_package_searches(plugged):
-    hits = plugged.search(QUESTION, 2, "longest", group=False)
+    hits = plugged.search(QUESTION, k=2, retriever="longest", dedupe=False)
     assert [hit.scores for hit in hits] == [{"longest": float(len(hit.passage.text))} for hit in hits]
     assert len(hits[0].passage.text) >= len(hits[1].passage.text) > 0
 
 
 def test_it_fuses_is_reranked_and_filtered_like_any_other(plugged):
-    assert plugged.search(QUESTION, 1, "bm25+longest")[0].scores.keys() >= {"bm25", "longest"}
-    found = plugged.search(QUESTION, 5, "longest", where=Filter(paths=("*.txt",)))
+    assert plugged.search(QUESTION, k=1, retriever="bm25+longest")[0].scores.keys() >= {"bm25", "longest"}
+    found = plugged.search(QUESTION, k=5, retriever="longest", where=Filter(paths=("*.txt",)))
     assert documents(found) == ["tram.txt"]
 
 
@@ -65,7 +65,7 @@ def test_a_retriever_and_a_reader_given_in_code(library, monkeypatch):
     read_by(library, monkeypatch)
     library.use_retriever("backwards", Backwards)
     library.use_reader("scripted", Scripted(("ten minutes", 2.0, 0.0)))
-    assert documents(library.search("x", 9, "backwards", group=False))[0] == "tram.txt"
+    assert documents(library.search("x", k=9, retriever="backwards", dedupe=False))[0] == "tram.txt"
     answer = library.ask("How often does the tram run?", retriever="backwards", reader="scripted")
     assert answer.best.short.text == "ten minutes"
     explained = library.explain("How often does the tram run?", retriever="backwards", reader="scripted")
@@ -106,7 +106,7 @@ def test_a_broken_one_is_named_and_all_others_go_on(site, library):
     for name, why in (("bad", "cannot be called"), ("worse", "cannot be loaded"), ("bm25+bad", "cannot be")):
         with pytest.raises(PluginFailed, match=rf"of made-plugins 1\.0 .*{why}"):
             library.search(QUESTION, retriever=name)
-    assert documents(library.search(QUESTION, 1, "bm25")) == ["mill.md"]
+    assert documents(library.search(QUESTION, k=1, retriever="bm25")) == ["mill.md"]
 
 
 def test_an_unknown_retriever_lists_plugins_too(plugged):
@@ -116,9 +116,9 @@ def test_an_unknown_retriever_lists_plugins_too(plugged):
 
 def test_a_retriever_put_in_anothers_place_is_used_at_once(library):
     library.use_retriever("mine", Backwards)
-    before = documents(library.search("x", 1, "mine"))
+    before = documents(library.search("x", k=1, retriever="mine"))
     library.use_retriever("mine", lambda passages: First(passages))
-    assert documents(library.search("x", 1, "mine")) != before
+    assert documents(library.search("x", k=1, retriever="mine")) != before
 
 
 class First(Backwards):
@@ -136,24 +136,24 @@ def test_what_names_all_it_depends_on_is_remembered_and_nothing_else(library):
     kept = {}
     for name in ("named", "unnamed"):
         before = library._cache.entries().get("answer", 0)
-        library.search("x", 1, name)
+        library.search("x", k=1, retriever=name)
         kept[name] = library._cache.entries().get("answer", 0) - before
     assert kept == {"named": 1, "unnamed": 0}
 
 
 def test_another_digest_is_another_answer(library):
     library.use_retriever("mine", Backwards)
-    library.search("x", 1, "mine")
+    library.search("x", k=1, retriever="mine")
     other = type("Other", (First,), {"digest": "first 2"})
     library.use_retriever("mine", other)
-    assert documents(library.search("x", 1, "mine")) == ["mill.md"]
+    assert documents(library.search("x", k=1, retriever="mine")) == ["mill.md"]
 
 
 def hits_of_cache(library) -> int:
     """How often a search for the longest passage was found in the cache, of two."""
     before = library._cache.looks()["answer"].hits if "answer" in library._cache.looks() else 0
     for _ in range(2):
-        library.search(QUESTION, 1, "longest")
+        library.search(QUESTION, k=1, retriever="longest")
     return library._cache.looks()["answer"].hits - before
 
 

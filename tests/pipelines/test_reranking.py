@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_collections import WRITERS
+from made_collections import write_beir_folder
 from made_cross_encoders import classifier
 from small_squad import small_squad, written
 
@@ -13,7 +13,6 @@ import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import cross_encoder, cross_encoder_models, fingerprint
 from spanwise.pipelines.cli import terminal
-from spanwise.pipelines.doctor import State, checkup
 
 QUESTION = "who built the mill?"
 
@@ -107,7 +106,7 @@ def test_a_missing_model_is_one_line(run, folder, no_builtin):
 
 
 def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     names = ("--retriever", "bm25", "--retriever", "bm25+rerank", "--rerank-model", scorer_folder)
     options = (*names, "--rerank-depth", 5, "--measures", "RR", "--out", "out", "--json")
     code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options)
@@ -136,12 +135,6 @@ def test_a_folder_is_judged_with_reranking(
     assert code == 0, err
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
     assert (settings["retriever"], settings["rerank"]) == ("bm25+rerank", scorer_folder)
-
-
-def test_doctor_tells_whether_the_builtin_model_is_there(tmp_path, no_builtin):
-    found = {finding.subject: finding for finding in checkup(None, tmp_path)}
-    assert found["rerank"].state is State.WARN
-    assert "name another one" in found["rerank"].advice
 
 
 def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):

@@ -97,7 +97,7 @@ def test_the_time_of_a_sync_has_that_of_encoding_in_it(folder, encoder_folder):
                 time.sleep(0.3)
                 told.append(step)
 
-        assert library.sync(report=slow).seconds >= 0.3 * len(told) > 0
+        assert library.sync(on_progress=slow).seconds >= 0.3 * len(told) > 0
 
 
 def test_an_interrupted_encoding_goes_on_where_it_stopped(folder, encoder_folder, monkeypatch):

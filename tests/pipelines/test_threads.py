@@ -58,7 +58,7 @@ def test_threads_and_a_sync_share_the_encoder(folder, library):
     def search(number: int) -> list[list[str]]:
         wanted = ("dense", "hybrid", "bm25")
         return [
-            [hit.passage.document_id for hit in library.search("Who built the mill?", 4, name)]
+            [hit.passage.document_id for hit in library.search("Who built the mill?", k=4, retriever=name)]
             for name in wanted * 10
         ]
 

@@ -84,7 +84,7 @@ def test_the_order_of_encoding_changes_no_ranking(folder, tmp_path, words, monke
     def found(index):
         with spanwise.open(folder, tmp_path / index, colbert="builtin") as library:
             _sync(library)
-            hits = library.search("who opened the tram?", retriever="colbert", group=False)
+            hits = library.search("who opened the tram?", retriever="colbert", dedupe=False)
             return [(hit.passage.document_id, hit.passage.start) for hit in hits]
 
     whole = found("whole")

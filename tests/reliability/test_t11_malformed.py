@@ -19,8 +19,7 @@ from made_files import MAKERS
 import spanwise
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.parsing.process import ChildProcess
-from spanwise.pipelines.progress import Report, silent
-from spanwise.types import SyncReport
+from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 PEAK = 1.2e9  # bytes
 HANG_S = 60 + 15  # the limit by the clock, and the slack of a busy machine
@@ -50,7 +49,9 @@ def neighbours(library: Library) -> dict[str, object]:
     return stored
 
 
-def synced(root: Path, index: Path, report: Report = silent) -> tuple[SyncReport, dict[str, object]]:
+def synced(
+    root: Path, index: Path, report: ProgressCallback = no_progress
+) -> tuple[SyncReport, dict[str, object]]:
     with spanwise.open(root, index) as library:
         return library.sync(vectors=False, report=report, workers=2), neighbours(library)
 

@@ -173,7 +173,7 @@ def test_t14_spellings_of_a_query_find_the_same(
 ) -> None:
     words = [*COMPOSED, *(word for sentence in COMPOSED for word in sentence.split())]
     composed, decomposed = (
-        accents.search_many([unicodedata.normalize(form, word) for word in words], 8, retriever)
+        accents.search_many([unicodedata.normalize(form, word) for word in words], k=8, retriever=retriever)
         for form in ("NFC", "NFD")
     )
     ids = [[[hit.passage.id for hit in hits] for hits in found] for found in (composed, decomposed)]

@@ -53,7 +53,7 @@ def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> 
 
 def places(library: Library, questions: list[str], retriever: str, group: bool) -> list[int]:
     """For each question how many of its ten places its own planted copies take."""
-    found = library.search_many(questions, K, retriever, group)
+    found = library.search_many(questions, k=K, retriever=retriever, dedupe=group)
     return [
         sum(hit.passage.document_id.startswith(f"planted-{number:02}") for hit in hits)
         for number, hits in enumerate(found)

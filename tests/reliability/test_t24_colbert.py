@@ -103,7 +103,7 @@ def write(folder: Path, files: dict[str, list[str]]) -> None:
 
 
 def ranked(library: Library, retriever: str, k: int = WHOLE, where: Filter | None = None) -> list[list[Hit]]:
-    return library.search_many(QUESTIONS, k, retriever, group=False, where=where)
+    return library.search_many(QUESTIONS, k=k, retriever=retriever, dedupe=False, where=where, exact=True)
 
 
 def place(hit: Hit) -> tuple[str, int, int]:
@@ -158,7 +158,6 @@ class Life(RuleBasedStateMachine):
         write(self.folder, files)
         self.overlaps: list[float] = []
         self.library = open_library(self.folder, self.index, self.bits)
-        self.library.exact = True
         sync(self.library)
 
     def files(self) -> list[Path]:
@@ -205,7 +204,6 @@ class Life(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.library.close()
         self.library = open_library(self.folder, self.index, self.bits)
-        self.library.exact = True
 
     @precondition(lambda self: self.files())
     @rule()
@@ -214,7 +212,6 @@ class Life(RuleBasedStateMachine):
         path = self.root / "fresh"
         shutil.rmtree(path, ignore_errors=True)
         with open_library(self.folder, path, self.bits) as fresh:
-            fresh.exact = True
             sync(fresh)
             if self.bits == 8:
                 assert_same_scores(self.library, fresh)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ...opening import open
-from ..arguments import DEFAULT_HELP, GroupOption, IndexOption, JsonOption
+from ..arguments import DEFAULT_HELP, DedupeOption, IndexOption, JsonOption
 from ..reranking import (
     RERANK_DEPTH,
     RerankDepthOption,
@@ -53,7 +53,7 @@ def folder(
     reader: ReaderOption = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages are read.")] = 20,
     threshold: Annotated[float | None, typer.Option(min=0.0, max=1.0, help="Least confidence.")] = None,
-    group: GroupOption = True,
+    dedupe: DedupeOption = True,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -65,10 +65,10 @@ def folder(
 
     asked, how = read_questions(questions), reranking(rerank_by, rerank_depth)
     with kept(out) as place, open(folder, index, colbert=colbert) as library, progress() as report:
-        library.sync(report=report)
+        library.sync(on_progress=report)
         names = reranked_names(retriever or [library.default_retriever], rerank, rerank_by)
         _warn(unindexed_documents(library, asked))
-        figures = evaluate_retrievers(library, asked, place, names, reader, k, threshold, report, group, how)
+        figures = evaluate_retrievers(library, asked, place, names, reader, k, threshold, report, dedupe, how)
         records = [printed_record(record) for record in ResultFolder.open(place).records()]
     if len(figures) > 1:
         print_json({"systems": figures, "records": records}) if json else print_choice(figures)

@@ -24,7 +24,7 @@ from .kept import OutOption, kept
 from .options import BitsOption, ColbertOption
 
 if TYPE_CHECKING:
-    from ....corpora.collections import Collection
+    from ....corpora.beir import Collection
     from ...evaluation.result_folder import ResultFolder
     from ...evaluation.retrieval import Figures, RetrievalTest
 
@@ -35,7 +35,7 @@ MEASURES = "nDCG@10 R@100 RR AP P@10"
 def retrieval(
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of a test collection: BEIR, TREC, SMART, MS MARCO, Anserini."),
+        typer.Option(help="BEIR folder of a test collection."),
     ] = None,
     retriever: Annotated[
         list[str] | None,
@@ -62,9 +62,6 @@ def retrieval(
     qrels: Annotated[
         Path | None, typer.Option(help="Judgements instead of the collection's own, TREC or BEIR.")
     ] = None,
-    export: Annotated[
-        Path | None, typer.Option(help="Only write the collection there, as a BEIR folder.")
-    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure retrievers on a test collection with judgements, as trec_eval does."""
@@ -73,9 +70,6 @@ def retrieval(
 
     wanted, how = parse_measures(measures), reranking(rerank_by, rerank_depth)
     collection = _collection(data, split, qrels)
-    if export is not None:
-        _export(collection, export, split)
-        return
     test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
     names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
     figures = _measure(test, list(dict.fromkeys(names)), index, out)
@@ -95,16 +89,9 @@ def _collection(data: Path | None, split: str | None, qrels: Path | None) -> Col
     collection = open_collection(data, split)
     if qrels is not None:
         collection = replace(collection, qrels=read_qrels(qrels))
-    for note in (*collection.notes, *collection.lacks):
+    for note in collection.gaps:
         say(f"{collection.name}: {note}")
     return collection
-
-
-def _export(collection: Collection, folder: Path, split: str | None) -> None:
-    from ...evaluation.retrieval import write_collection
-
-    write_collection(collection, folder, split)
-    say(f"{folder}: {len(collection.documents):,} documents, {len(collection.queries):,} queries")
 
 
 def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out: Path | None) -> Figures:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from . import colbert, convert, cross_encoder, negatives, reader, scores
+from . import colbert, cross_encoder, negatives, reader, scores
 
 app = typer.Typer(
     help="Train models from the built-in base, and make the data for it.",
@@ -20,7 +20,6 @@ EXAMPLES = {
     "cross-encoder": "--lists runs/mined/train --validation runs/mined/validation --out runs/teacher",
     "scores": "--lists runs/mined/train --teacher runs/teacher --out runs/scored",
     "colbert": "--lists runs/scored --validation runs/mined/validation --out runs/student",
-    "convert": "--data runs/scored --to colbert --out runs/exchange",
 }
 VERBS: tuple[Callable[..., None], ...] = (
     reader.reader,
@@ -28,7 +27,6 @@ VERBS: tuple[Callable[..., None], ...] = (
     cross_encoder.cross_encoder,
     scores.scores,
     colbert.colbert,
-    convert.convert,
 )
 for name, verb in zip(EXAMPLES, VERBS, strict=True):
     app.command(name, epilog=f"Example: spanwise train {name} {EXAMPLES[name]}")(verb)

@@ -11,7 +11,6 @@ import typer
 
 from ..arguments import JsonOption
 from ..terminal import print_json, progress, say
-from .options import SplitOption
 
 if TYPE_CHECKING:
     from ...training.leaks import Leaks
@@ -22,10 +21,7 @@ RETRIEVERS = ("bm25", "dense")
 def negatives(
     data: Annotated[
         list[Path],
-        typer.Option(
-            help="SQuAD-format files, or lists and test collections of any known form; "
-            "may be given several times."
-        ),
+        typer.Option(help="SQuAD-format files, or folders with a lists.jsonl; may be given several times."),
     ],
     out: Annotated[Path, typer.Option(help="Folder for `train`, `validation` and the index.")],
     retriever: Annotated[
@@ -50,7 +46,6 @@ def negatives(
             "question set or a test collection; may be given several times."
         ),
     ] = None,
-    split: SplitOption = None,
     seed: Annotated[int, typer.Option(help="Which questions and which easy negatives are drawn.")] = 0,
     json: JsonOption = False,
 ) -> None:
@@ -63,7 +58,7 @@ def negatives(
     names = list(dict.fromkeys(retriever or RETRIEVERS))
     settings: dict[str, Any] = {"limit": limit, "validation": validation, "leaks": leaks}
     with progress() as report:
-        counts = _mine(data, split, out, names, mining, settings | {"report": report})
+        counts = _mine(data, out, names, mining, settings | {"report": report})
     if json:
         print_json({"out": str(out), **counts, "left_out": leaks.dropped if leaks else {}})
     else:
@@ -73,26 +68,23 @@ def negatives(
 
 def _mine(
     data: Sequence[Path],
-    split: str | None,
     out: Path,
     names: list[str],
     mining: Any,
     settings: dict[str, Any],
 ) -> dict[str, int]:
     """Mines for SQuAD's questions, whose answers are known, or for those of other data."""
-    from ....corpora.collections.packed import beginning
     from ....corpora.squad import read_squad
-    from ...training.examples import open_ranking_data
+    from ...training.examples import open_examples
     from ...training.mine import mine_examples, mine_squad
 
-    is_squad = [path.is_file() and beginning(path).lstrip().startswith("{") for path in data]
+    is_squad = [path.is_file() and path.name.removesuffix(".gz").endswith(".json") for path in data]
     if all(is_squad):
         return mine_squad([read_squad(path) for path in data], out, names, mining, **settings)
     if any(is_squad):
         raise ValueError("--data mixes SQuAD-format files with other data: mine each kind by itself")
-    opened = [open_ranking_data(path, split, say) for path in data]
-    examples = list(chain.from_iterable(each.examples() for each in opened))
-    passages = chain.from_iterable(each.passages() for each in opened)
+    examples = list(chain.from_iterable(map(open_examples, data)))
+    passages = chain.from_iterable(example.passages for example in examples)
     return mine_examples(examples, passages, out, names, mining, **settings)
 
 

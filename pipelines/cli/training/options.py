@@ -25,14 +25,10 @@ OutOption = Annotated[
 ]
 ListsOption = Annotated[
     Path,
-    typer.Option(help="Questions with passages to rank: made by `train negatives`, ColBERT's, DPR's."),
+    typer.Option(help="A lists.jsonl of questions with passages, or the folder of `train negatives`."),
 ]
 HeldOutOption = Annotated[
     Path, typer.Option("--validation", help="Lists that are not trained on, to select the weights by.")
-]
-SplitOption = Annotated[
-    str | None,
-    typer.Option(help="Which judgements of a collection: by default train, or the only ones there are."),
 ]
 LimitOption = Annotated[
     int | None, typer.Option(min=1, help="Train on so many questions, drawn by the seed.")

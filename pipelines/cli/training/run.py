@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ...training.model_card import Trained
 
 
-def read_lists(path: Path, split: str | None = None) -> list[RankingExample]:
-    """The examples in a folder or a file of any form; what was left out is said. DataMalformed for none."""
+def read_lists(path: Path) -> list[RankingExample]:
+    """The examples of a `lists.jsonl`, or of a folder with one; DataMalformed for none."""
     from ...training.examples import open_examples
 
-    examples = list(open_examples(path, split, say))
+    examples = list(open_examples(path))
     if not examples:
         raise DataMalformed(f"{path}: holds no question with a passage that answers it")
     return examples

@@ -9,7 +9,7 @@ import typer
 
 from ..arguments import JsonOption
 from ..terminal import print_json, progress, say
-from .options import ListsOption, SplitOption
+from .options import ListsOption
 from .run import read_lists
 
 
@@ -32,7 +32,6 @@ def scores(
     passages: Annotated[
         int | None, typer.Option(min=2, help="Keep the first so many passages of each list.")
     ] = None,
-    split: SplitOption = None,
     json: JsonOption = False,
 ) -> None:
     """Score lists with a teacher, for a student to be distilled from; an interrupted run goes on."""
@@ -41,7 +40,7 @@ def scores(
     from ....models.cross_encoder import load_cross_encoder
     from ...training.score import score_lists, shortened
 
-    examples = [shortened(one, passages) for one in read_lists(lists, split)[:limit]]
+    examples = [shortened(one, passages) for one in read_lists(lists)[:limit]]
     with progress() as report:
         scored = score_lists(examples, load_cross_encoder(teacher), out, report, drop_within)
     if json:

@@ -1,4 +1,4 @@
-"""Searching, asking, explaining, and why a document does not answer."""
+"""Searching, asking and explaining."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, Filter
+from spanwise.types import Answer, AskOptions, Filter, SearchOptions
 
 from ....index.snapshot import Snapshot
 from ...records import answer_record, search_record
 from ...reranking import reranking_of
-from ..requests import Asking, AskRequest, Ranked, SearchRequest, WhyNotRequest
+from ..requests import Asking, AskRequest, Ranked, SearchRequest
 from ..responses import Record
 from ..service import Service, service_of
 
@@ -27,9 +27,10 @@ async def search(asked: SearchRequest, service: Served) -> Record:
     k, question = service.checked_k(asked.k), service.checked_length(asked.question)
     where, name, model = await ranking_of(asked, service)
     library, depth = service.library, service.settings.rerank_depth
+    options = SearchOptions(k, name or "", model or "", depth, asked.group, where)
 
     def many(questions: Sequence[str]) -> list[dict[str, Any]]:
-        found = library.search_many(questions, k, name, asked.group, where, model, depth)
+        found = library.search_many(questions, options)
         scope, used = library.scope(where) if where else None, name or library.default_retriever
         used += "+rerank" if model else ""
         return [search_record(*row, scope) for row in zip(questions, [used] * len(found), found, strict=True)]
@@ -49,41 +50,11 @@ async def explain(asked: AskRequest, service: Served) -> Record:
     from ...explaining.record import explanation_record
 
     k, question = service.checked_k(asked.k), service.checked_length(asked.question)
-    where, name, model = await ranking_of(asked, service)
-    reader, depth = service.settings.reader, service.settings.rerank_depth
-    given = (k, name, reader, asked.alternatives, asked.threshold, asked.group, where, model, depth)
+    options = await ask_options(asked, service, k)
 
     def compute() -> dict[str, Any]:
-        explained = service.library.explain(question, *given, asked.max_error, asked.read_all)
+        explained = service.library.explain(question, options)
         return {**answer_record(explained.answer), "explanation": explanation_record(explained)}
-
-    return Record(await service.alone(compute))
-
-
-@router.post("/why-not")
-async def why_not(asked: WhyNotRequest, service: Served) -> Record:
-    """The stage at which a document was lost, as `why-not --json` has it; it is named by its id."""
-    from ...why_not.record import why_not_record
-
-    k, question = service.checked_k(asked.k), service.checked_length(asked.question)
-    where, name, model = await ranking_of(asked, service)
-    await service.looked_up(lambda snapshot: known_document(snapshot, asked.document, refused=True))
-    reader, depth = service.settings.reader, service.settings.rerank_depth
-    given = (
-        asked.span,
-        k,
-        name,
-        reader,
-        asked.alternatives,
-        asked.threshold,
-        asked.group,
-        where,
-        model,
-        depth,
-    )
-
-    def compute() -> dict[str, Any]:
-        return why_not_record(service.library.why_not(asked.document, question, *given, asked.read_all))
 
     return Record(await service.alone(compute))
 
@@ -91,14 +62,10 @@ async def why_not(asked: WhyNotRequest, service: Served) -> Record:
 async def answered(asked: Asking, question: str, service: Service, record: Any, verb: str) -> Any:
     """What `record` makes of the answer; questions of the same verb and options are read together."""
     k, question = service.checked_k(asked.k), service.checked_length(question)
-    where, name, model = await ranking_of(asked, service)
-    reader, depth = service.settings.reader, service.settings.rerank_depth
-    given = (k, name, reader, asked.alternatives, asked.threshold, asked.group, where, model, depth)
+    options = await ask_options(asked, service, k)
 
     def many(questions: Sequence[str]) -> list[Any]:
-        answers = service.library.ask_many(
-            questions, *given, max_error=asked.max_error, read_all=asked.read_all
-        )
+        answers = service.library.ask_many(questions, options)
         return [_counted(answer, record, service) for answer in answers]
 
     return await service.batched(verb, options_of(asked), many, question)
@@ -109,6 +76,23 @@ def _counted(answer: Answer, record: Any, service: Service) -> Any:
     return record(answer)
 
 
+async def ask_options(asked: Asking, service: Service, k: int) -> AskOptions:
+    """The options of a question that is answered."""
+    where, name, model = await ranking_of(asked, service)
+    return AskOptions(
+        k=k,
+        retriever=name or "",
+        rerank=model or "",
+        rerank_depth=service.settings.rerank_depth,
+        dedupe=asked.group,
+        where=where,
+        reader=service.settings.reader,
+        threshold=asked.threshold,
+        alternatives=asked.alternatives,
+        read_all=asked.read_all,
+    )
+
+
 async def ranking_of(asked: Ranked, service: Service) -> tuple[Filter | None, str | None, str | None]:
     """The filter, the retriever below, and the model that re-ranks; a wrong filter is told at once."""
     where = asked.filter
@@ -116,7 +100,7 @@ async def ranking_of(asked: Ranked, service: Service) -> tuple[Filter | None, st
         await service.looked_up(lambda snapshot: service.shelf.scope(where))
     if asked.retriever is None:
         return where, None, service.settings.rerank if asked.rerank else None
-    below, reranking = reranking_of(asked.retriever, None)
+    below, reranking = reranking_of(asked.retriever)
     return where, below, service.settings.rerank if asked.rerank or reranking else None
 
 

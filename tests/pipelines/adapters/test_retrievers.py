@@ -39,7 +39,7 @@ def expected(library, question, k, **how):
             *(hit.passage.text, hit.passage.document_id, hit.passage.start, hit.passage.end, hit.score),
             *(hit.passage.line, " > ".join(hit.passage.heading), str(hit.passage.id)),
         )
-        for hit in library.search(question, k, "bm25", **how)
+        for hit in library.search(question, k=k, retriever="bm25", **how)
     ]
 
 

@@ -21,7 +21,7 @@ from spanwise.pipelines.evaluation.folder_records import printed_record
 from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.reranking import Reranking
-from spanwise.reader.stopping import Stopping
+from spanwise.reader.evidence import Stopping
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, RejectedSpan, Span
 
 MILL = Passage(1, "mill.md", 100, 140, "The mill was built in 1811 by Ada Rook.\n")
@@ -102,7 +102,8 @@ class ScriptedLibrary:
         self.store = SimpleNamespace(path=Path("/nonexistent"))
         self.reranked: list[dict[str, object]] = []
 
-    def asker(self, retriever: str, reader: str, group: bool, **reranking: object) -> ScriptedAsker:
+    def asker(self, retriever: str, **reranking: object) -> ScriptedAsker:
+        reranking = {name: value for name, value in reranking.items() if name.startswith("rerank")}
         if not reranking:
             return self.scripted
         self.reranked.append({"retriever": retriever, **reranking})

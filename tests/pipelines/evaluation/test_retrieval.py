@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_collections import WRITERS, write
+from made_collections import write, write_beir_folder
 
 from spanwise.eval.ranking.measures import parse_measures
 from spanwise.eval.ranking.run_file import read_run
@@ -19,7 +19,7 @@ MEASURES = "nDCG@10 R@100 RR AP P@1"
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
-    WRITERS["beir"](tmp_path / "toy")
+    write_beir_folder(tmp_path / "toy")
     return tmp_path / "toy"
 
 
@@ -32,15 +32,6 @@ def measured(toy: Path, out: Path, names: list[str], model: str = "base", report
     ):
         test.run(library, names, results, report or (lambda stage, done, total: None))
         return [replace(record, timings_ms={}) for record in results.records()]
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_every_format_gives_the_same_figures(kind: str, tmp_path: Path, run) -> None:
-    WRITERS[kind](tmp_path / kind)
-    code, out, _ = run("eval", "retrieval", "--data", tmp_path / kind, "--retriever", "bm25", "--json")
-    assert code == 0
-    perfect = {"nDCG@10": 1.0, "R@100": 1.0, "RR": 1.0, "AP": 1.0, "P@10": 0.1}
-    assert json.loads(out) == {"bm25": pytest.approx(perfect)}
 
 
 def test_retrievers_stand_side_by_side(toy: Path, run, encoder_folder: str) -> None:
@@ -100,23 +91,15 @@ def test_other_judgements_can_be_given(toy: Path, tmp_path: Path, run) -> None:
     assert "toy: queries without judgements, left out: 1" in err
 
 
-def test_a_collection_is_exported_as_beir(tmp_path: Path, run) -> None:
-    WRITERS["trec"](tmp_path / "trec")
-    code, out, err = run("eval", "retrieval", "--data", tmp_path / "trec", "--export", tmp_path / "beir")
-    assert (code, out) == (0, "")
-    assert "3 documents, 2 queries" in err
-    assert open_collection(tmp_path / "beir").documents == open_collection(tmp_path / "trec").documents
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         ([], 2, "--data is missing"),
-        (["--data", "nowhere"], 1, "nowhere: is no folder"),
+        (["--data", "nowhere"], 1, "nowhere: not a BEIR folder"),
         (["--data", "toy", "--retriever", "bm26"], 2, "retriever must be one of tfidf"),
         (["--data", "toy", "--measures", "nDCG@ten"], 2, "there is no measure 'nDCG@ten'"),
         (["--data", "toy", "--passages", "half"], 2, "passages must be one of"),
-        (["--data", "toy", "--split", "dev"], 2, "there are: test"),
+        (["--data", "toy", "--split", "dev"], 2, "Choose one of: test"),
     ],
 )
 def test_wrong_usage_is_one_line(toy: Path, run, arguments: list[str], code: int, message: str) -> None:

@@ -76,7 +76,7 @@ def test_every_tool_is_listed_as_reading_only_with_its_limits(kept):
 
 def test_search_gives_the_record_of_the_command_line_and_places_in_words(library):
     result = call(library, "search", question="who built the mill?", k=2)
-    hits = library.search("who built the mill?", 2, "bm25")
+    hits = library.search("who built the mill?", k=2, retriever="bm25")
     assert result.structured_content == search_record("who built the mill?", "bm25", hits)
     assert "1. mill.md, line 1, The mill (passage" in words(result)
     assert "> The mill was built in 1811 by Ada Rook." in words(result)
@@ -127,7 +127,7 @@ def test_a_window_without_an_end_is_cut_at_its_limit(folder):
 
 
 def test_a_passage_is_read_by_its_number(library):
-    [hit] = library.search("tram", 1, "bm25")
+    [hit] = library.search("tram", k=1, retriever="bm25")
     record = call(library, "read_passage", passage=hit.passage.id).structured_content
     assert (record["document"], record["text"]) == ("tram.txt", hit.passage.text)
 

@@ -32,7 +32,7 @@ def test_a_file_of_its_suffix_becomes_a_document(site, library, notes):
     document = library.document("gate.notes")
     assert (document.text, document.media_type) == (TEXT, "text/x-notes")
     assert document.metadata["parser"] == "made-plugins 1.0"
-    [hit] = library.search("Who painted the gate?", 1, "bm25")
+    [hit] = library.search("Who painted the gate?", k=1, retriever="bm25")
     assert document.text[hit.passage.start : hit.passage.end] == hit.passage.text
 
 

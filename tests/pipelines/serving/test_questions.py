@@ -9,7 +9,7 @@ ASKED = {"question": "Who built the mill?", "retriever": "bm25"}
 
 def test_a_search_gives_the_record_of_the_command_line(client, library):
     record = client.post("/api/search", json={**ASKED, "k": 2}).json()
-    hits = library.search(ASKED["question"], 2, "bm25")
+    hits = library.search(ASKED["question"], k=2, retriever="bm25")
     assert [hit["passage"] for hit in record["hits"]] == [hit.passage.id for hit in hits]
     assert record["retriever"] == "bm25"
 

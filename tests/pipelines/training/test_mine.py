@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanwise.corpora.collections.ranking_folder import read_ranking_folder
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.corpora.squad import read_squad
 from spanwise.pipelines.training.leaks import Leaks
 from spanwise.pipelines.training.mine import drawn, mine_examples, mine_squad
@@ -39,7 +39,7 @@ def squad_file(path, title="Town", when=1811):
 
 
 def mined(folder, part="train"):
-    return list(read_ranking_folder(folder / part))
+    return list(read_ranking_examples(folder / part))
 
 
 @pytest.fixture

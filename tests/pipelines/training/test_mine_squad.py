@@ -7,7 +7,7 @@ import copy
 import pytest
 from small_squad import CONTEXTS, small_squad, written
 
-from spanwise.corpora.collections.ranking_folder import read_ranking_folder
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.corpora.squad import read_squad
 from spanwise.eval.answer_match import has_answer
 from spanwise.pipelines.training.mine import asked_of, drawn, mine_squad
@@ -38,7 +38,7 @@ def data(tmp_path):
 
 def mined(out, data, part="train", **settings):
     counts = mine_squad([data], out, ["bm25"], settings.pop("mining", MINING), **settings)
-    lists = list(read_ranking_folder(out / part))
+    lists = list(read_ranking_examples(out / part))
     assert counts[part] == len(lists)
     return lists
 

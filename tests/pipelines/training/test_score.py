@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spanwise.corpora.collections.ranking_folder import read_ranking_folder
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.training import score
 from spanwise.pipelines.training.score import Scored, positive_is_first, score_lists
@@ -42,7 +42,7 @@ def files(folder):
 def test_lists_get_the_scores_of_their_passages(tmp_path):
     told = []
     report = score_lists(EXAMPLES, LengthScorer(), tmp_path, lambda *at: told.append(at))
-    found = list(read_ranking_folder(tmp_path))
+    found = list(read_ranking_examples(tmp_path))
     assert [(e.question, e.passages) for e in found] == [(e.question, e.passages) for e in EXAMPLES]
     assert found[2].scores == (-1.0, -1.3333, -1.6667)
     assert (told[0], told[-1]) == (("scores", 0, 23), ("scores", 23, 23))
@@ -96,7 +96,7 @@ def test_negatives_that_score_like_the_positive_can_be_dropped(tmp_path, margin,
 
     example = RankingExample("q", tuple("abdce"))
     report = score_lists([example], Fixed(), tmp_path, drop_within=margin)
-    [found] = read_ranking_folder(tmp_path)
+    [found] = read_ranking_examples(tmp_path)
     assert "".join(found.passages) == left
     assert (report.dropped, report.first) == (5 - len(left), 0)
 

@@ -8,7 +8,7 @@ import pytest
 from made_ranking import PLAIN, SCORED
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 
-from spanwise.corpora.collections.ranking_folder import write_ranking_folder
+from spanwise.corpora.ranking_examples import write_ranking_examples
 from spanwise.models.training import Recipe, train
 from spanwise.pipelines.training import train_cross_encoder, train_student
 from spanwise.pipelines.training.record import write_record
@@ -31,8 +31,8 @@ def trainer(monkeypatch, tmp_path):
 
     monkeypatch.setattr(train_cross_encoder, "train_cross_encoder", small)
     monkeypatch.setattr(train_student, "train_student", small)
-    write_ranking_folder(tmp_path / "lists", SCORED)
-    write_ranking_folder(tmp_path / "held", PLAIN)
+    write_ranking_examples(tmp_path / "lists", SCORED)
+    write_ranking_examples(tmp_path / "held", PLAIN)
     return called
 
 
@@ -63,7 +63,7 @@ def test_the_settings_of_a_student_are_handed_on(run, trainer):
 
 
 def test_lists_without_scores_need_no_teacher_for_labels_alone(run, trainer, tmp_path):
-    write_ranking_folder(tmp_path / "lists", PLAIN)
+    write_ranking_examples(tmp_path / "lists", PLAIN)
     code, _, err = run("train", "colbert", *ARGUMENTS)
     assert (code, "spanwise train scores --lists lists" in err) == (2, True)
     assert run("train", "colbert", *ARGUMENTS, "--loss", "labels")[0] == 0

@@ -1,1 +1,0 @@
-"""At which stage a document was lost that should have answered a question."""
