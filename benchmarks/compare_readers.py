@@ -4,10 +4,10 @@
     python scripts/export_reader.py reader-hf
     python scripts/peer_readers.py haystack book/asked.jsonl --model reader-hf --out book/haystack.jsonl
     python scripts/peer_readers.py txtai book/asked.jsonl --model reader-hf --out book/txtai.jsonl
-    python scripts/compare_readers.py judge book --questions rust-book.jsonl
+    python scripts/compare_readers.py judge_answer book --questions rust-book.jsonl
 
 `ask` indexes the folder, writes each question with the passages found (asked.jsonl) and what spanwise
-answered from them (spanwise.jsonl). `judge` gives each answer the sentences around it, those of spanwise
+answered from them (spanwise.jsonl). `judge_answer` gives each answer the sentences around it, those of spanwise
 being its own, and prints verdicts (`eval.abstention`) with paired randomization tests against spanwise,
 Holm-corrected. Peers may run in another environment: the files are all they need.
 """
@@ -26,9 +26,8 @@ from typing import Any
 import spanwise
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import SpanwiseError
-from spanwise.eval.abstention import Verdict, judge
-from spanwise.eval.question_set import FolderQuestion, read_question_set
-from spanwise.eval.significance.comparison import compare
+from spanwise.eval.questions import FolderQuestion, Verdict, judge_answer, read_question_set
+from spanwise.eval.significance import compare
 from spanwise.eval.significance.pairing import Asked, Scored, pair
 from spanwise.reader.sentence_answer import enclosing_sentences
 from spanwise.types import AnswerSpan, Passage, Span
@@ -62,7 +61,7 @@ def ask(folder: Path, questions: Sequence[FolderQuestion], out: Path, retriever:
 
 
 def answer_span(passages: Lines, answer: Mapping[str, Any]) -> AnswerSpan | None:
-    """The answer as the judge wants it; None for a declined question."""
+    """The answer as the judge_answer wants it; None for a declined question."""
     if answer["span"] is None:
         return None
     number, start, end = answer["span"]
@@ -84,7 +83,7 @@ def verdicts(questions: Sequence[FolderQuestion], asked: Lines, answers: Lines) 
     given = {one["id"]: one for one in answers}
     if missing := [one.id for one in questions if one.id not in passages or one.id not in given]:
         raise ValueError(f"question {missing[0]!r} has no answer ({len(missing)} such): ask again")
-    return {one.id: judge(one, answer_span(passages[one.id], given[one.id])) for one in questions}
+    return {one.id: judge_answer(one, answer_span(passages[one.id], given[one.id])) for one in questions}
 
 
 def table(questions: Sequence[FolderQuestion], found: Mapping[str, Mapping[str, Verdict]]) -> Iterable[str]:
@@ -136,7 +135,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=("ask", "judge"))
-    parser.add_argument("folder", type=Path, help="the documents; for judge, the --out of ask")
+    parser.add_argument("folder", type=Path, help="the documents; for judge_answer, the --out of ask")
     parser.add_argument("--questions", type=Path, required=True, action="append", help="JSON lines")
     parser.add_argument("--out", type=Path, help="for ask: where the files go")
     parser.add_argument("--retriever", help="for ask: what finds the passages")

@@ -255,7 +255,9 @@ def reliability_bins(
     for forecast in zip(confidences, right, strict=True):
         members[min(bisect_right(edges, forecast[0]), n_bins) - 1].append(forecast)
     return tuple(
-        ReliabilityBin(edges[b], edges[b + 1], len(held), *(fmean(column) for column in zip(*held, strict=True)))
+        ReliabilityBin(
+            edges[b], edges[b + 1], len(held), *(fmean(column) for column in zip(*held, strict=True))
+        )
         for b, held in enumerate(members)
         if held
     )

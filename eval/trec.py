@@ -15,7 +15,7 @@ import gzip
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -48,7 +48,25 @@ def write_run(path: Path, run: Run, tag: str = "spanwise") -> None:
 
     ValueError: an empty id or a score that is not a number.
     """
-    _write_lines(path, (line for query, scores in run.items() for line in _run_lines(query, scores, tag)))
+    ordered = ((query, scores, trec_order(scores)) for query, scores in run.items())
+    _write_lines(
+        path,
+        (
+            line
+            for query, scores, documents in ordered
+            for line in run_lines(query, ((document, scores[document]) for document in documents), tag)
+        ),
+    )
+
+
+def run_lines(query: str, ranking: Iterable[tuple[str, float]], tag: str) -> Iterator[str]:
+    """The lines of one query, best first; ranks count from 1.
+
+    >>> list(run_lines("q1", [("d7", 2.5)], "bm25"))
+    ['q1 Q0 d7 1 2.5 bm25\\n']
+    """
+    for rank, (document, score) in enumerate(ranking, start=1):
+        yield f"{trec_id(query)} Q0 {trec_id(document)} {rank} {float(score)!r} {trec_id(tag)}\n"
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -74,11 +92,6 @@ def trec_id(name: str) -> str:
     if not name:
         raise ValueError("an id is empty; a run or judgements cannot hold it")
     return _ENCODED.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
-
-
-def _run_lines(query: str, scores: Mapping[str, float], tag: str) -> Iterator[str]:
-    for rank, document in enumerate(trec_order(scores), start=1):
-        yield f"{trec_id(query)} Q0 {trec_id(document)} {rank} {float(scores[document])!r} {trec_id(tag)}\n"
 
 
 def _run_row(line: bytes) -> Row[float]:

@@ -25,7 +25,8 @@ from spanwise.models.locate import file_sha256
 from spanwise.pipelines import answer_cache, code_state
 from spanwise.pipelines.cache_file import CacheFile
 from spanwise.pipelines.colbert_setting import ColbertSetting
-from spanwise.pipelines.document_library import stage, text_document, whole
+from spanwise.pipelines.document_library import stage, whole
+from spanwise.pipelines.evaluation.corpus import text_document
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.records import answer_record
 from spanwise.pipelines.roots import roots_setting

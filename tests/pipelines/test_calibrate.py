@@ -18,7 +18,7 @@ from spanwise.pipelines.calibration import Observed, calibrate, keep_calibration
 from spanwise.pipelines.calibration.figures import confidence_figures
 from spanwise.pipelines.calibration.fit import cross_fit, declining_for, folds_of
 from spanwise.pipelines.calibration.observed import ObservedFile
-from spanwise.pipelines.validation_split import is_validation
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.reader.evidence import FEATURES, Calibration, Features
 from spanwise.reader.load import load_calibration, load_reader
 

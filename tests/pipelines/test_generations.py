@@ -13,7 +13,8 @@ import pytest
 
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.document_library import stage, text_document, whole
+from spanwise.pipelines.document_library import stage, whole
+from spanwise.pipelines.evaluation.corpus import text_document
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.roots import roots_setting
 

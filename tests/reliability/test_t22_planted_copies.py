@@ -16,8 +16,8 @@ import pytest
 from obedient import Copying
 
 import spanwise
+from spanwise.pipelines.evaluation.corpus import read_questions
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.question_files import read_questions
 from spanwise.pipelines.summarizing.writing import Writing
 from spanwise.reader.decoding.settings import preset
 

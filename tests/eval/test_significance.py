@@ -1,4 +1,4 @@
-"""The randomisation test against scipy's, against enumeration by hand, and as a promise of level."""
+"""The randomisation test against scipy's and by enumeration; the bootstrap interval; comparisons."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from spanwise.eval.significance import randomization
-from spanwise.eval.significance.randomization import EXACT_UP_TO, randomization_test
+from spanwise.eval import significance
+from spanwise.eval.significance import EXACT_UP_TO, bootstrap_interval, compare, randomization_test
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 SMALL = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.3, 1.0]), min_size=1, max_size=9)
@@ -28,13 +28,6 @@ def by_enumeration(differences, alternative):
     if alternative == "two-sided":
         sums, seen = -abs(sums), -abs(seen)
     return float(np.mean(sums >= seen - 1e-9) if alternative == "greater" else np.mean(sums <= seen + 1e-9))
-
-
-def test_a_hand_example():
-    # 5 wins of one size and no loss: 1 of 32 assignments is as good, 2 of 32 are as far from 0
-    assert randomization_test([1] * 5, "greater") == 1 / 32
-    assert randomization_test([1] * 5) == 2 / 32
-    assert randomization_test([1] * 5, "less") == 1.0
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -78,12 +71,6 @@ def test_swapping_the_systems_swaps_the_sides(differences):
     assert randomization_test(differences) == randomization_test(swapped)
 
 
-def test_equal_binary_scores_give_the_sign_test():
-    differences = [1.0] * 40 + [-1.0] * 20 + [0.0] * 940
-    exact = stats.binomtest(20, 60, alternative="less").pvalue
-    assert randomization_test(differences, "greater", 100_000) == pytest.approx(exact, abs=0.001)
-
-
 def test_nothing_but_ties_is_no_difference():
     assert {randomization_test([0.0] * 50, alternative) for alternative in ALTERNATIVES} == {1.0}
 
@@ -100,19 +87,13 @@ def test_a_random_p_value_is_never_zero():
 def test_blocks_change_nothing(monkeypatch):
     differences = drawn(300, 5)
     whole = randomization_test(differences, permutations=501)
-    monkeypatch.setattr(randomization, "BLOCK", 130)
+    monkeypatch.setattr(significance, "BLOCK", 130)
     assert randomization_test(differences, permutations=501) == whole
-
-
-def test_the_seed_decides():
-    differences = drawn(100, 6)
-    assert randomization_test(differences, seed=1) == randomization_test(differences, seed=1)
-    assert randomization_test(differences, seed=1) != randomization_test(differences, seed=2)
 
 
 def test_the_exact_and_the_random_test_agree_where_they_meet():
     differences = drawn(EXACT_UP_TO + 1, 7, 0.3)
-    sums = randomization._signed_sums(differences[np.newaxis, :])[0]
+    sums = significance._signed_sums(differences[np.newaxis, :])[0]
     exact = float(np.mean(sums <= differences.sum() + 1e-9))
     assert randomization_test(differences, "less", 50_000) == pytest.approx(exact, abs=0.01)
 
@@ -132,7 +113,26 @@ def test_wrong_arguments_are_named(arguments, message):
         randomization_test(*arguments)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
-def test_the_unit_of_the_scores_does_not_matter(scale):
-    differences = drawn(40, 8, 0.3)
-    assert randomization_test(differences * scale) == randomization_test(differences)
+def test_the_interval_equals_scipys_percentile_interval():
+    differences = drawn(60, 1)
+    theirs = stats.bootstrap(
+        (differences,), np.mean, method="percentile", n_resamples=20_000, rng=1
+    ).confidence_interval
+    ours = bootstrap_interval(differences, resamples=20_000)
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.012)
+
+
+def test_an_interval_needs_two_differences():
+    with pytest.raises(ValueError, match="at least 2"):
+        bootstrap_interval([1.0])
+    assert bootstrap_interval([0.0] * 9) == (0.0, 0.0)
+
+
+def test_a_comparison_counts_wins_losses_and_ties_of_common_questions():
+    baseline = {"q1": 0.0, "q2": 1.0, "q3": 0.5, "q4": 1.0, "only": 1.0}
+    found = compare(baseline, {"q1": 1.0, "q2": 0.5, "q3": 0.5 + 1e-15, "q4": 1.0})
+    assert [one.id for one in (*found.wins, *found.losses, *found.ties)] == ["q1", "q2", "q3", "q4"]
+    assert (found.questions, found.baseline_mean) == (4, 0.625)
+    assert found.difference == pytest.approx(0.125)
+    with pytest.raises(ValueError, match="share no question"):
+        compare({"q1": 0.0}, {"q2": 0.0})

@@ -1,4 +1,4 @@
-"""Judgements in files: TREC's and BEIR's formats read and written, and damaged ones refused by line."""
+"""Runs and judgements in files: read, written, and damaged ones refused by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanwise.errors import DataMalformed
-from spanwise.eval.ranking.qrels import read_qrels, write_qrels
+from spanwise.eval.trec import read_qrels, read_run, write_qrels, write_run
 
 TREC = "q1 0 d7 2\nq1 0 d3 0\nq2 0 d7 -1\n"
 BEIR = "query-id\tcorpus-id\tscore\nq1\td7\t2\nq1\td3\t0\nq2\td7\t-1\n"
@@ -103,6 +103,43 @@ def test_published_judgements_are_read_as_ir_measures_reads_them(data: Path) -> 
         assert found == {(j.query_id, j.doc_id): j.relevance for j in ir_measures.read_trec_qrels(str(path))}
 
 
-def test_a_beir_folder_has_judgements_of_its_own_form(data: Path) -> None:
-    qrels = read_qrels(data / "scifact" / "qrels" / "test.tsv")
-    assert qrels == read_qrels(data / "beir-topics-qrels" / "qrels.beir-v1.0.0-scifact.test.txt.gz")
+RUN = {"q1": {"d7": 2.5, "d3": 1.0}, "q2": {"d7": -1.0}}
+LINES = "q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 1.0 bm25\nq2 Q0 d7 1 -1.0 bm25\n"
+SCORES = st.dictionaries(IDS, st.floats(allow_nan=False), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize(
+    "content", [LINES, gzip.compress(LINES.encode()), LINES.replace(" ", "\t"), "\ufeff" + LINES]
+)
+def test_a_run_is_read(tmp_path: Path, content: str | bytes) -> None:
+    assert read_run(written(tmp_path, content)) == RUN
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q3 Q0 d1 1 2.0", "line 4: 5 columns"),
+        ("q3 Q0 d1 1 high t", "line 4: the score is 'high'"),
+        ("q3 Q0 d1 1 1_0 t", "line 4: the score is '1_0'"),
+        ("q3 Q0 d1 1 nan t", "line 4: the score is 'nan'"),
+        ("q1 Q0 d7 1 2.0 t", "line 4: document 'd7' is there twice"),
+    ],
+)
+def test_a_line_that_is_not_of_a_run_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(DataMalformed, match=message):
+        read_run(written(tmp_path, LINES + line))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(IDS, SCORES, min_size=1, max_size=4))
+def test_a_written_run_is_read_back(tmp_path: Path, run: dict[str, dict[str, float]]) -> None:
+    write_run(tmp_path / "run.gz", run)
+    assert read_run(tmp_path / "run.gz") == run
+
+
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, LINES)
+    with pytest.raises(ValueError, match="id is empty"):
+        write_run(path, {"q": {"": 1.0}})
+    assert path.read_text() == LINES
+    assert list(tmp_path.iterdir()) == [path]
