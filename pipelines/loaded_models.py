@@ -13,17 +13,16 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spanwise.types import ProgressCallback
+from spanwise.types import EXTRACTIVE, ProgressCallback
 
 from .cache_file import CacheFile
 from .plugged import Plugged
 
 if TYPE_CHECKING:
-    from ..models.cross_encoder import CrossEncoder
-    from ..models.dual_encoder import SearchEncoder
+    from ..reader.generator import Generator
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Retriever, Scorer, TokenEncoder
     from .colbert_setting import ColbertSetting
     from .reranking import Reranking
 
@@ -52,9 +51,9 @@ class LoadedModels:
         self.plugged = Plugged()
         self._loading = RLock()  # a sync and a search may want the same model at once
 
-    def encoder(self, name: str) -> SearchEncoder:
+    def encoder(self, name: str) -> Encoder:
         """The encoder of passages and questions."""
-        from ..models.dual_encoder import load_encoder
+        from ..models.encoder import load_encoder
 
         return self._load("encoder", name, load_encoder)
 
@@ -75,11 +74,23 @@ class LoadedModels:
         """The reader of that name, of a plug-in or given in code; else the one of a folder or a model."""
         return (None if name == "builtin" else self.plugged.reader(name)) or self.reader(name)
 
-    def cross_encoder(self, name: str) -> CrossEncoder:
+    def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
 
         return self._load("rerank", name, load_cross_encoder)
+
+    def generator(self, given: str | object) -> Generator | None:
+        """The generator of that name, or the object given; None for "extractive"."""
+        from ..reader.generator import load_generator
+
+        if given == EXTRACTIVE:
+            return None
+        with self._loading:
+            if isinstance(given, str) and ("generator", given) not in self._loaded:
+                self._loaded["generator", given] = load_generator(given)
+        found: Generator = self._loaded["generator", given] if isinstance(given, str) else given
+        return found
 
     def reranked(self, retriever: Retriever, how: Reranking, on_progress: ProgressCallback) -> Retriever:
         """The retriever with its best hits ranked anew."""
@@ -89,7 +100,7 @@ class LoadedModels:
             retriever, self.cross_encoder(how.model), how.depth, partial(on_progress, "rerank")
         )
 
-    def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
+    def use_encoder(self, name: str, encoder: Encoder) -> None:
         """Take this object for the encoder of that name; of its files nothing is known."""
         self._loaded["encoder", name], self._known["encoder", name] = encoder, None
 

@@ -54,7 +54,7 @@ def open(
 
 def _model(name: str | None) -> str:
     """The setting of a new index; a model that is named has to be there, or nothing is made."""
-    from ..models.sides import model_digest
+    from ..models.locate import model_digest
 
     setting = model_setting(name or "base")
     if name is not None:
@@ -67,7 +67,7 @@ def _tokens(colbert: str | None) -> dict[str, str]:
     if colbert == NONE:
         return NO_COLBERT
     if colbert is not None:
-        return wanted_setting(None, colbert).settings()
+        return wanted_setting(colbert).settings()
     return ColbertSetting(COLBERT).settings() if needs_tokens() else {}
 
 

@@ -23,8 +23,7 @@ from .loaded_models import LoadedModels
 from .roots import list_roots
 
 if TYPE_CHECKING:
-    from ..models.dual_encoder import SearchEncoder
-    from ..retrieval.protocol import TokenEncoder
+    from ..retrieval.protocol import Encoder, TokenEncoder
 
 
 class SyncedIndex(IndexSettings):
@@ -37,12 +36,12 @@ class SyncedIndex(IndexSettings):
         self._models = LoadedModels(cache)
 
     @property
-    def encoder(self) -> SearchEncoder:
+    def encoder(self) -> Encoder:
         """The encoder of passages and questions."""
         return self._models.encoder(self.model)
 
     @encoder.setter
-    def encoder(self, encoder: SearchEncoder) -> None:
+    def encoder(self, encoder: Encoder) -> None:
         self._models.use_encoder(self.model, encoder)
 
     @property
@@ -94,7 +93,6 @@ class SyncedIndex(IndexSettings):
         self,
         stages: Container[str],
         colbert: str,
-        bits: int | None = None,
         on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encodes what passages lack of what these stages search by; words must be there.
@@ -104,7 +102,7 @@ class SyncedIndex(IndexSettings):
         from .sync import sync_vectors
 
         if "colbert" in stages:
-            self.require_colbert(colbert, bits)
+            self.require_colbert(colbert)
         if "dense" in stages:
             sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:

@@ -1,4 +1,4 @@
-"""Keeps token vectors up: the passages that lack them are encoded, pooled, compressed and stored.
+"""Keeps token vectors up: the passages that lack them are encoded, compressed and stored.
 
 The codebook that compresses them is trained on a random sample of the passages. These are encoded first and
 then stored like all others, so that nothing is encoded twice. Where passages lack dense vectors, too, and one
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from spanwise.types import ProgressCallback, no_progress
 
 from ..index.maxsim.codebook import Codebook
-from ..index.maxsim.pooling import pool
 from ..index.rows import indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
@@ -34,11 +33,11 @@ SEED = 0
 
 def lacks_tokens(store: Store, setting: ColbertSetting) -> bool:
     """Whether a passage has no token vectors of the model as its files are now, or some are of another."""
-    from ..models.token_models import token_model_digest
+    from ..models.locate import model_digest
 
     with store.snapshot() as snapshot:
         n_passages = snapshot.n_passages
-        wanted = {token_model_digest(setting.name): n_passages} if n_passages else {}
+        wanted = {model_digest(setting.name, "token-encoder"): n_passages} if n_passages else {}
         return snapshot.token_models() != wanted
 
 
@@ -53,7 +52,7 @@ def sync_tokens(
         work = TokenWork.begin(store, writer, encoder.digest, setting, on_progress)
         for batch, texts in work.batches(work.missing):
             vectors, lengths = encoder.encode_passages(texts, work.tell)
-            work.put(batch, vectors, lengths, encoder.covered(texts))
+            work.put(batch, vectors, lengths)
             writer.commit()
         writer.commit()  # where passages of other models were all there was
     return len(work.missing)
@@ -81,7 +80,7 @@ def switch_tokens(
             n_encoded = len(work.missing)
             for batch, texts in work.batches(work.missing):
                 vectors, lengths = encoder.encode_passages(texts, work.tell)
-                work.put(batch, vectors, lengths, encoder.covered(texts))
+                work.put(batch, vectors, lengths)
         writer.commit()
     return n_encoded
 
@@ -137,17 +136,15 @@ class TokenWork:
         batch: Sequence[int],
         vectors: NDArray[np.float32],
         lengths: NDArray[np.int64],
-        covered: NDArray[np.int32],
     ) -> None:
         """Store the token vectors of a batch with the next commit, by a codebook trained on the first."""
-        vectors, lengths = pool(vectors, lengths, self.setting.pool)
         if self.begins:
             self.on_progress("codebook", 0, 1)
             n_tokens = len(vectors) * self.total // len(batch)
-            self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens, self.setting.bits))
+            self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens))
             self.on_progress("codebook", 1, 1)
             self.begins = False
-        self.writer.put_tokens(self.digest, batch, vectors, lengths, covered)
+        self.writer.put_tokens(self.digest, batch, vectors, lengths)
         self.done += len(batch)
 
 
