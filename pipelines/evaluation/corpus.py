@@ -18,6 +18,7 @@ from ...eval.trec import read_qrels
 from ...index.analysis import Analyzer
 from ...index.rows import FileState, indexed_text
 from ...index.store import Store
+from ...index.writer import Writer
 from ..index_settings import MODEL, model_setting
 from ..library import Library
 from ..locations import is_index, resolve_index
@@ -133,6 +134,13 @@ def document_library(
     return library
 
 
+def put_document(writer: Writer, analyzer: Analyzer, document: Document, passages: Sequence[Passage]) -> int:
+    """The number of passages, after putting the document into the next commit."""
+    terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+    writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
+    return len(passages)
+
+
 def contents_digest(documents: Sequence[Document], passages: str) -> str:
     """The sha256 of the documents, in their order, and of the way they are cut."""
     if passages not in PASSAGES:
@@ -166,10 +174,7 @@ def _fill(
     n_staged = 0
     with library.store.writer() as writer:
         for done, document in enumerate(missing, start=1):
-            passages = cut(document)
-            terms = [library.analyzer.terms(indexed_text(passage)) for passage in passages]
-            writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
-            n_staged += len(passages)
+            n_staged += put_document(writer, library.analyzer, document, cut(document))
             if n_staged >= PASSAGES_PER_COMMIT:
                 writer.commit()
                 n_staged = 0

@@ -69,7 +69,9 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings_alone(scripted, tm
     )
     assert seen == [(3, 3)]
     with pytest.raises(ValueError, match=r"threshold = None, not 0\.9"):
-        evaluate_folder(scripted, QUESTIONS, ["bm25"], tmp_path / "out", AskOptions(retriever="bm25", threshold=0.9))
+        evaluate_folder(
+            scripted, QUESTIONS, ["bm25"], tmp_path / "out", AskOptions(retriever="bm25", threshold=0.9)
+        )
     with pytest.raises(ValueError, match="questions_digest"):
         evaluate_folder(scripted, QUESTIONS[:2], ["bm25"], tmp_path / "out", BM25)
 
