@@ -288,6 +288,9 @@ def test_a_short_token_and_a_wrong_origin_are_refused_and_no_token_is_shown():
     for origin in ("notes.example", "https://*", "https://a.example/b", "file://x"):
         with pytest.raises(ValueError, match="invalid origin"):
             Access(origins=(origin,))
+    for host in ("*", "notes.example:80", "a/b"):
+        with pytest.raises(ValueError, match="invalid host name"):
+            Access(hosts=(host,))
     assert TOKEN not in repr(Access(token=TOKEN))
 
 
@@ -298,6 +301,7 @@ def test_every_response_lets_a_browser_run_only_the_scripts_of_the_page(client):
         assert "unsafe" not in headers["content-security-policy"]
         assert (headers["x-content-type-options"], headers["x-frame-options"]) == ("nosniff", "DENY")
     assert client.get("/api/status").headers["cache-control"] == "no-store"
+    assert client.get("/app.js").headers["cache-control"] == "no-cache"
 
 
 def test_the_page_is_served_and_no_other_file_is(client):
