@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 from scripted_reader import read_by
 from starlette.testclient import TestClient
 
@@ -37,6 +39,11 @@ def library(tmp_path_factory, encoder_folder) -> Iterator[Library]:
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    pdf = Canvas(str(folder / "bell.pdf"))
+    for line in ("The bell was cast by Ute Falk.", "It rings at noon."):
+        pdf.drawString(72, 700, line)
+        pdf.showPage()
+    pdf.save()
     with spanwise.open(folder, model=encoder_folder) as opened, pytest.MonkeyPatch.context() as patch:
         opened.sync(vectors=False)
         read_by(opened, patch, ("Ada Rook", 9.0, 2.0), ("1920", 8.0, 2.0))
@@ -81,7 +88,7 @@ def test_a_filter_confines_search_and_is_told_with_it(client):
     found = client.post("/api/search", json={**BM25, "question": "tram", "where": {"types": ["txt"]}}).json()
     assert {hit["document"] for hit in found["hits"]} == {"tram.txt"}
     assert found["filter"]["documents"] == 1
-    assert error_of(client.post("/api/search", json={**BM25, "where": {"types": ["pdf"]}})) == (
+    assert error_of(client.post("/api/search", json={**BM25, "where": {"types": ["docx"]}})) == (
         400,
         "FilterUnknown",
     )
@@ -99,8 +106,32 @@ def test_a_document_comes_in_parts_with_its_structure(client, library):
 
 def test_documents_are_listed_in_parts(client):
     found = client.get("/api/documents", params={"limit": 2, "offset": 1}).json()
-    assert [one["document"] for one in found["documents"]] == ["sub/weir.html", "tram.txt"]
-    assert found["total"] == 3
+    assert [one["document"] for one in found["documents"]] == ["mill.md", "sub/weir.html"]
+    assert found["total"] == 4
+
+
+def test_a_page_of_a_pdf_is_drawn_with_a_box_around_the_words(client, library):
+    text = library.document("bell.pdf").text
+    start = text.index("Ute Falk")
+    given = {"id": "bell.pdf", "start": start, "end": start + 8}
+    page = client.get("/api/document/page", params=given).json()
+    assert (page["page"], page["pages"]) == (1, 2)
+    [[x, y, width, height]] = page["boxes"]
+    assert 72 < x < x + width < 300
+    assert page["height"] - 712 < y < y + height < page["height"] - 690
+    assert b64decode(page["png"]).startswith(b"\x89PNG")
+    other = client.get("/api/document/page", params={**given, "page": 2}).json()
+    assert (other["page"], other["boxes"]) == (2, [])
+
+
+def test_a_page_that_cannot_be_shown_is_an_error(client, library):
+    for given in ({"id": "mill.md"}, {"id": "bell.pdf", "page": 3}):
+        assert error_of(client.get("/api/document/page", params=given)) == (422, "DocumentRejected")
+    file = library.roots[0].folder / "bell.pdf"
+    data = file.read_bytes()
+    file.write_bytes(data + b"\n")
+    assert error_of(client.get("/api/document/page", params={"id": "bell.pdf"})) == (409, "DocumentChanged")
+    file.write_bytes(data)
 
 
 def test_a_summary_cites_the_stored_text(client, library):
@@ -115,7 +146,7 @@ def test_a_summary_cites_the_stored_text(client, library):
 
 def test_status_and_health_name_no_path(client, library):
     status = client.get("/api/status")
-    assert status.json()["documents"] == 3
+    assert status.json()["documents"] == 4
     assert str(library.store.path.parent) not in status.text
     assert client.get("/health").json() == {"status": "ok"}
 
