@@ -13,7 +13,7 @@ from spanwise.models.locate import find_base
 from spanwise.models.pretrained import load_tokenizer
 from spanwise.models.token_rows import TokenRows
 from spanwise.models.token_tower import TokenSide
-from spanwise.retrieval.training.student import Student
+from spanwise.retrieval.training.distillation import Student
 from spanwise.types import RankingExample
 
 THINGS = (

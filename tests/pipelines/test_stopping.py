@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.pipelines.calibration import Observed
+from spanwise.pipelines.training.calibrate import Observed
 from spanwise.pipelines.calibration.fit import cross_fit
 from spanwise.pipelines.calibration.stopping import as_read, fit_stopping, shortened
 from spanwise.reader.evidence import Calibration, Features

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from spanwise.corpora.squad import read_squad
-from spanwise.pipelines.calibration import Observed, fit
+from spanwise.pipelines.training.calibrate import Observed
+from spanwise.pipelines.calibration import fit
 from spanwise.pipelines.cli import main
 from spanwise.pipelines.evaluation.squad import gold_questions
 from spanwise.pipelines.validation_split import is_validation, split_articles
