@@ -35,7 +35,7 @@ from .explaining.methods import explain
 from .generations import Generation
 from .reranking import DEPTH, Reranking, reranking_of
 from .searching import search, search_many
-from .summarizing.methods import summarize, summary_sentences, written
+from .summarize import summarize
 from .synced_index import SyncedIndex
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ class Library(SyncedIndex):
     ask_many = ask_many
     explain = explain
     summarize = summarize
-    summary_sentences = summary_sentences
-    written = written
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)

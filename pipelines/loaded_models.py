@@ -13,7 +13,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spanwise.types import ProgressCallback
+from spanwise.types import EXTRACTIVE, ProgressCallback
 
 from .cache_file import CacheFile
 from .plugged import Plugged
@@ -21,6 +21,7 @@ from .plugged import Plugged
 if TYPE_CHECKING:
     from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
+    from ..reader.generator import Generator
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
@@ -80,6 +81,18 @@ class LoadedModels:
         from ..models.cross_encoder import load_cross_encoder
 
         return self._load("rerank", name, load_cross_encoder)
+
+    def generator(self, given: str | object) -> Generator | None:
+        """The generator of that name, or the object given; None for "extractive"."""
+        from ..reader.generator import load_generator
+
+        if given == EXTRACTIVE:
+            return None
+        with self._loading:
+            if isinstance(given, str) and ("generator", given) not in self._loaded:
+                self._loaded["generator", given] = load_generator(given)
+        found: Generator = self._loaded["generator", given] if isinstance(given, str) else given
+        return found
 
     def reranked(self, retriever: Retriever, how: Reranking, on_progress: ProgressCallback) -> Retriever:
         """The retriever with its best hits ranked anew."""
