@@ -1,7 +1,7 @@
 """A cross-encoder by name: what its files say of it and its digest, known before anything is loaded.
 
 builtin                  the base with the differences that are part of the package
-FOLDER                   differences from the base, as `spanwise train cross-encoder` writes them
+FOLDER                   differences from the base, as `spanwise train reranker` writes them
 FOLDER, NAME@REVISION    a model of transformers for sequence classification with one output, or a
                          CrossEncoder of sentence-transformers, with safetensors weights
 """
@@ -51,7 +51,7 @@ def pair_model_of(name: str) -> PairModel:
     if name == BUILTIN:
         raise ModelNotFound(
             "the built-in cross-encoder is not part of this installation: name another one, a folder that "
-            "`spanwise train cross-encoder` made or name@revision of a cross-encoder on the Hugging Face hub"
+            "`spanwise train reranker` made or name@revision of a cross-encoder on the Hugging Face hub"
         )
     folder, max_length, lowercase = classifier_settings(find_model(name))
     return PairModel(weights_of(folder), folder, False, max_length, lowercase)

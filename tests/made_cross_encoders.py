@@ -38,7 +38,7 @@ def sentence_classifier(folder: Path, model: dict | None = None, stated: dict | 
 
 
 def tuned_base(folder: Path, seed: int = 0) -> Path:
-    """The base with one bias changed, and a head: as `spanwise train cross-encoder` writes its folder."""
+    """The base with one bias changed, and a head: as `spanwise train reranker` writes its folder."""
     from spanwise.models.cross_encoder_models import DELTA
     from spanwise.models.stored_model import save_tuned, tuned_trunk
 

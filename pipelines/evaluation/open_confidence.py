@@ -19,8 +19,8 @@ from ...eval.calibration.equal_mass import equal_mass_calibration_error
 from ...eval.calibration.risk_coverage import credit_at_coverage
 from ...eval.calibration.threshold import HeldBack, choose_threshold
 from ...eval.question_record import QuestionRecord
-from ..calibration.figures import BINS
-from ..calibration.observed import RIGHT_F1
+from ..training.calibrate import BINS
+from ..training.observe import RIGHT_F1
 
 COVERAGES = (0.25, 0.5, 0.75, 1.0)
 

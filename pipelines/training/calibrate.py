@@ -47,7 +47,8 @@ from ..reranking import below_reranking
 from ..stages import stages_named
 from .observe import Observed, observe
 
-FOLDS, BINS = 5, 15
+FOLDS = 5
+BINS = 15  # of the calibration error
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 SETS = ((), (LEAD,), (LEAD, "log_share", "agreement", "agreeing"), CONFIDENCE_FEATURES)
@@ -264,8 +265,12 @@ def shortened(one: Observed, first: int) -> Observed:
                 agreeing=math.log1p(max(0.0, math.expm1(seen.agreeing) - len(unread))),
             )
         )
-    f1, same = (tuple(column[at] for at in read) for column in (one.f1, one.same))
-    return replace(one, features=tuple(features), f1=f1, same=same)
+    return replace(
+        one,
+        features=tuple(features),
+        f1=tuple(one.f1[at] for at in read),
+        same=tuple(one.same[at] for at in read),
+    )
 
 
 def _fit_first(

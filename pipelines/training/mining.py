@@ -139,7 +139,7 @@ class Miner:
                 one.positives[0],
                 [[text for text in ranking if text in self.allowed]],
                 self.negatives,
-                lambda text, one=one: self._answers(one, text),
+                partial(self._answers, one),
                 self.config,
                 random.Random(f"{self.config.seed} {one.text}"),
             )

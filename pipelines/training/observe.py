@@ -104,7 +104,7 @@ def observe(
             spans = read_until_enough(asker.reader, texts, hits, None)
             more = [
                 _judged(asker.weigh(q.text, *read), [a.text for a in q.answers], context, context in absent)
-                for (q, context), *read in zip(batch, hits, spans, strict=True)
+                for (q, context), read in zip(batch, zip(hits, spans, strict=True), strict=True)
             ]
             file.add(more)
             found += more

@@ -128,10 +128,10 @@ class ReaderStart:
             if any(name.startswith(SENTENCE_HEAD) for name in read_delta(delta, BASE_SHA256)):
                 add_sentence_head(model)
             apply_delta(model, delta, BASE_SHA256)
-            record: dict[str, Any] = start_record(start, delta)
-            return cls(own_memory(model), load_tokenizer(find_base()), find_base(), BASE, record)
+            stated = start_record(start, delta)
+            return cls(own_memory(model), load_tokenizer(find_base()), find_base(), BASE, stated)
         folder = find_model(start)
-        record = start_record(start, None)
+        record: dict[str, Any] = {**start_record(start, None)}
         if not is_base(start):
             record["base"] = start
             record["base_sha256"] = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))]

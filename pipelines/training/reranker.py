@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
@@ -72,7 +73,9 @@ def train_reranker(
     return evaluations
 
 
-def rank_figures(scores: Sequence[NDArray], held_out: Sequence[RankingExample]) -> dict[str, float]:
+def rank_figures(
+    scores: Sequence[NDArray[np.float32]], held_out: Sequence[RankingExample]
+) -> dict[str, float]:
     """`mrr`, the mean reciprocal rank of the best positive passage, and `first`, how often it is first.
 
     Equal scores count against the positive passage, and so does NaN. ValueError without lists.

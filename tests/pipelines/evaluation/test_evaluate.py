@@ -7,8 +7,6 @@ import json
 import pytest
 
 from spanwise.corpora.squad import read_squad
-from spanwise.pipelines.training.calibrate import Observed
-from spanwise.pipelines.calibration import fit
 from spanwise.pipelines.cli import main
 from spanwise.pipelines.evaluation.squad import gold_questions
 from spanwise.pipelines.validation_split import is_validation, split_articles
@@ -90,13 +88,3 @@ def test_the_validation_split_is_by_the_digest_of_the_title(tmp_path):
 
 def features(margin: float, similarity: float = 0.0) -> Features:
     return Features(margin, 0.0, 0.0, 0.0, similarity)
-
-
-def test_calibration_learns_which_evidence_counts():
-    observed = [Observed((features(5.0 + i % 3), features(1.0)), (True, False), True) for i in range(30)]
-    observed += [Observed((features(0.5 + i % 2), features(-1.0)), (False, False), False) for i in range(30)]
-    calibration, threshold = fit(observed, "reader", "made-up questions")
-    assert calibration.weights["margin"] > 0
-    sure, unsure = (calibration.confidence(calibration.evidence(features(m))) for m in (6.0, 0.5))
-    assert sure > threshold.value > unsure
-    assert threshold.utility == 1.0

@@ -109,6 +109,18 @@ def test_confidence_holds_on_held_out_questions():
     assert fitted.threshold.outcome.answered == answered
 
 
+def test_the_evidence_that_counts_gets_weight_and_the_threshold_divides():
+    def observed(margins, right, at):
+        features = tuple(Features(margin, 0, 0, 0, 0) for margin in margins)
+        return Observed(features, (float(right), 0.0), right, (0, 1), f"{right}{at}")
+
+    found = [observed((5.0 + i % 3, 1.0), True, i) for i in range(30)]
+    found += [observed((0.5 + i % 2, -1.0), False, i) for i in range(30)]
+    fitted = cross_fit(found, "r", "")
+    assert fitted.calibration.weights["margin"] > 0
+    assert fitted.threshold.utility == 1.0
+
+
 @pytest.mark.parametrize("answers_null", [True, False])
 def test_reading_ends_early_where_the_rest_changes_nothing(answers_null):
     far = [
