@@ -77,11 +77,11 @@ def reader(
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data."""
     from ...corpora.squad import read_squad
-    from ...models.training import Recipe
+    from ...models.training import TrainingConfig
     from ...reader.training import ReaderRecipe
     from ..training.reader import train_reader
 
-    loop = Recipe(learning_rate=learning_rate, seed=seed, average=average)
+    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, average=average)
     recipe = ReaderRecipe(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
     datasets, shares = [read_squad(path) for path in data], {"article": unanswerable} if unanswerable else {}
     with _training(out) as on_step:
@@ -106,11 +106,11 @@ def retriever(
     json: JsonOption = False,
 ) -> None:
     """Distil a cross-encoder into token vectors (ColBERT) and text vectors for an index."""
-    from ...models.training import Recipe
+    from ...models.training import TrainingConfig
     from ...retrieval.training.distillation import DistillationConfig
     from ..training.retriever import train_retriever
 
-    loop = Recipe(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
+    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
     config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
     parts = _read_lists(lists)
     with _training(out) as on_step:
@@ -134,11 +134,11 @@ def reranker(
     json: JsonOption = False,
 ) -> None:
     """Train a cross-encoder, which re-ranks passages and teaches a retriever."""
-    from ...models.training import Recipe
+    from ...models.training import TrainingConfig
     from ...retrieval.training.cross_encoder import CrossEncoderConfig
     from ..training.reranker import train_reranker
 
-    loop = Recipe(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
+    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
     config = CrossEncoderConfig(loop, epochs, negatives, batch_tokens, max_length)
     parts = _read_lists(lists)
     with _training(out) as on_step:

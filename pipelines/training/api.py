@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...corpora.ranking_examples import read_ranking_examples
 from ...corpora.squad import read_squad
-from ...models.training import Recipe
+from ...models.training import TrainingConfig
 from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderConfig
 from ...retrieval.training.distillation import DistillationConfig
@@ -22,7 +22,7 @@ __all__ = [
     "Mined",
     "MiningConfig",
     "ReaderRecipe",
-    "Recipe",
+    "TrainingConfig",
     "calibrate",
     "keep_calibration",
     "mine",

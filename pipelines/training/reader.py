@@ -22,12 +22,11 @@ from spanwise.types import Passage, ScoredSpan
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
-from ...models.delta import Precision, apply_delta, read_delta, save_delta
-from ...models.loaded_tower import n_positions
+from ...models.load import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokenizer, n_positions
 from ...models.locate import BASE_SHA256, file_sha256, find_base, find_model, is_base
 from ...models.precision import pick_device
-from ...models.pretrained import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokenizer
 from ...models.training import Progress, own_memory
+from ...models.weights import Precision, apply_delta, read_delta, save_delta
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SENTENCE_HEAD, SpanReader

@@ -14,14 +14,12 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
-from ...models.cross_encoder import CrossEncoder, PairScorer
-from ...models.cross_encoder_models import DELTA
-from ...models.delta import Precision
+from ...models.cross_encoder import DELTA, CrossEncoder, PairScorer
+from ...models.load import load_tokenizer, tuned_backbone
 from ...models.locate import find_base
 from ...models.precision import pick_device
-from ...models.pretrained import load_tokenizer
-from ...models.stored_model import save_tuned, tuned_trunk
 from ...models.training import Progress, own_memory
+from ...models.weights import Precision, save_tuned
 from ...reader.load import DELTA as READER_DELTA
 from ...reader.load import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderConfig, fine_tune
@@ -52,11 +50,11 @@ def train_reranker(
     examples = drawn(examples, limit, config.loop.seed)
     delta = builtin_folder() / READER_DELTA if start == "reader" else None
     torch.manual_seed(config.loop.seed)
-    trunk, _ = tuned_trunk(delta)
-    head = nn.Linear(trunk.config.hidden_size, 1)
+    backbone, _ = tuned_backbone(delta)
+    head = nn.Linear(backbone.config.hidden_size, 1)
     nn.init.normal_(head.weight, std=0.02)
     nn.init.zeros_(head.bias)
-    model = PairScorer(own_memory(trunk), head).to(pick_device())
+    model = PairScorer(own_memory(backbone), head).to(pick_device())
     tokenizer = load_tokenizer(find_base())
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
@@ -67,7 +65,7 @@ def train_reranker(
     evaluations = fine_tune(model, tokenizer, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
     added = {f"head.{name}": tensor for name, tensor in head.state_dict().items()}
-    save_tuned(out / DELTA, model.trunk, added, precision)
+    save_tuned(out / DELTA, model.backbone, added, precision)
     record = {**start_record(start, delta), "lists": len(examples), "precision": precision}
     write_card(out, "reranker", config, record, evaluations)
     return evaluations

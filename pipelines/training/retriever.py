@@ -10,18 +10,13 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
-from ...models.delta import Precision
-from ...models.loaded_tower import LoadedTower, n_positions
-from ...models.locate import BUILTIN, STUDENT, builtin_colbert_folder, find_base
+from ...models.load import load_tokenizer, n_positions, tuned_backbone
+from ...models.locate import BUILTIN, STUDENT, builtin_folder, find_base
 from ...models.precision import pick_device
-from ...models.pretrained import load_tokenizer
-from ...models.skiplist import marks_of
-from ...models.stored_model import tuned_trunk
-from ...models.student_config import StudentSettings
-from ...models.student_folder import StoredStudent, load_student, save_student
-from ...models.token_rows import TokenRows
-from ...models.token_tower import TokenSide
+from ...models.student import StoredStudent, StudentSettings, load_student, save_student
+from ...models.token_encoder import TokenRows, punctuation_skiplist
 from ...models.training import Progress, own_memory
+from ...models.weights import Precision
 from ...retrieval.training.distillation import (
     DistillationConfig,
     Student,
@@ -57,7 +52,7 @@ def train_retriever(
     """
     config = config or DistillationConfig()
     examples = drawn(examples, limit, config.loop.seed)
-    folder = {BASE: None, BUILTIN: builtin_colbert_folder()}.get(start, Path(start))
+    folder = {BASE: None, BUILTIN: builtin_folder("token-encoder")}.get(start, Path(start))
     if folder:
         stored = load_student(folder)
     else:
@@ -66,7 +61,7 @@ def train_retriever(
     sides = token_rows(stored, config.max_length)
     n_in = stored.projection.in_features
     heads = stored.question_head or identity_head(n_in), stored.passage_head or identity_head(n_in)
-    model = own_memory(Student(stored.trunk, stored.projection, *heads)).to(pick_device())
+    model = own_memory(Student(stored.backbone, stored.projection, *heads)).to(pick_device())
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
         tokens, dense = (rank_figures(found, held_out) for found in student_scores(model, sides, held_out))
@@ -74,8 +69,8 @@ def train_retriever(
 
     evaluations = distil(model, sides, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
-    trained = model.trunk, model.projection, model.question_head, model.passage_head
-    save_student(out, *trained, stored.settings, precision)
+    layers = model.backbone, model.projection, model.question_head, model.passage_head
+    save_student(out, StoredStudent(*layers, stored.settings), precision)
     weights = folder / STUDENT if folder else None
     record = {**start_record(start, weights), "lists": len(examples), "precision": precision}
     write_card(out, "retriever", config, record, evaluations)
@@ -85,19 +80,19 @@ def train_retriever(
 def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> StoredStudent:
     """The base with untrained layers, centred on the states of these passages."""
     torch.manual_seed(seed)
-    trunk, _ = tuned_trunk()
+    backbone, _ = tuned_backbone()
     vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    stored = StoredStudent(trunk, nn.Linear(1, 1), None, None, StudentSettings(None, marks_of(vocabulary)))
+    settings = StudentSettings(None, punctuation_skiplist(vocabulary))
+    stored = StoredStudent(backbone, nn.Linear(1, 1), None, None, settings)
     _, rows = token_rows(stored, max_length)
-    projection = untrained_projection(trunk, rows.of(passages), WIDTH, seed)
-    n_in = trunk.config.hidden_size
-    return StoredStudent(trunk, projection, identity_head(n_in), identity_head(n_in), stored.settings)
+    projection = untrained_projection(backbone, rows.of(passages), WIDTH, seed)
+    n_in = backbone.config.hidden_size
+    return StoredStudent(backbone, projection, identity_head(n_in), identity_head(n_in), settings)
 
 
 def token_rows(stored: StoredStudent, max_length: int) -> tuple[TokenRows, TokenRows]:
     """The tokenizers of questions and of passages, of at most `max_length` tokens a text."""
-    base = find_base()
-    limit = min(max_length, stored.settings.max_length or max_length, n_positions(stored.trunk) or max_length)
-    network = LoadedTower(stored.trunk, load_tokenizer(base), None, limit, 0)
-    side = TokenSide(skiplist=stored.settings.skiplist)
-    return TokenRows(side, network, base), TokenRows(side, network, base)
+    limits = max_length, stored.settings.max_length, n_positions(stored.backbone)
+    limit = min(n for n in limits if n)
+    rows = TokenRows(load_tokenizer(find_base()), limit, stored.settings.skiplist)
+    return rows, rows

@@ -31,11 +31,10 @@ from torch import Tensor, nn
 from spanwise.types import RankingExample
 
 from ...models.batching import token_budget_batches
-from ...models.packed_tokens import PackedTokens
+from ...models.packed import Backbone, PackedTokens
 from ...models.precision import autocast
-from ...models.token_rows import TokenRow, TokenRows
-from ...models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
-from ...models.trunk import Trunk
+from ...models.token_encoder import TokenRow, TokenRows
+from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
 from .lists import (
     PAD_MULTIPLE,
     TrainingList,
@@ -59,7 +58,9 @@ class DistillationConfig:
     `t_teacher` the teacher's scores. `labels` weighs the in-batch loss, `dense` the dense heads.
     """
 
-    loop: Recipe = field(default_factory=lambda: Recipe(learning_rate=1e-4, evaluate_at=(0.5, 1.0)))
+    loop: TrainingConfig = field(
+        default_factory=lambda: TrainingConfig(learning_rate=1e-4, evaluate_at=(0.5, 1.0))
+    )
     epochs: int = 1
     negatives: int = 3
     batch_tokens: int = 12288
@@ -75,17 +76,17 @@ class Student(nn.Module):
     """The transformer and the three linear layers behind it."""
 
     def __init__(
-        self, trunk: nn.Module, projection: nn.Linear, question_head: nn.Linear, passage_head: nn.Linear
+        self, backbone: nn.Module, projection: nn.Linear, question_head: nn.Linear, passage_head: nn.Linear
     ) -> None:
         super().__init__()
-        self.trunk, self.projection = trunk, projection
+        self.backbone, self.projection = backbone, projection
         self.question_head, self.passage_head = question_head, passage_head
 
     def forward(self, rows: Sequence[TokenRow], side: Side) -> Encoded:
         """The vectors of texts, given as rows of tokens."""
         device = self.projection.weight.device
         ids, mask, kept = (torch.from_numpy(values).to(device) for values in _padded(rows))
-        states = self.trunk(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        states = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state.float()
         with torch.autocast(device.type, enabled=False):
             tokens = F.normalize(self.projection(states), dim=-1)
             there = mask.unsqueeze(-1).float()
@@ -217,13 +218,13 @@ def student_scores(
     return tokens, dense
 
 
-def untrained_projection(trunk: nn.Module, rows: Sequence[TokenRow], width: int, seed: int) -> nn.Linear:
+def untrained_projection(backbone: nn.Module, rows: Sequence[TokenRow], width: int, seed: int) -> nn.Linear:
     """A token layer to start from, y = W (x - mean): W random with orthonormal rows, the mean that of `rows`.
 
     The states of a language model share a large component, which would make all cosines high; a random
     projection preserves the cosines of what is left (Johnson and Lindenstrauss 1984).
     """
-    mean = mean_state(trunk, rows)
+    mean = mean_state(backbone, rows)
     rng = np.random.default_rng(seed)
     q, r = np.linalg.qr(rng.standard_normal((len(mean), width)))
     weight = (q * np.sign(np.diag(r))).T  # (width, H); the signs make the decomposition unique
@@ -242,15 +243,15 @@ def identity_head(n_in: int) -> nn.Linear:
     return head
 
 
-def mean_state(trunk: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
+def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
     """(H,): the mean of the states of all tokens that give vectors."""
     if not rows:
         raise ValueError("there are no passages to average the states of")
-    runner = Trunk(trunk)
-    total, n_tokens = np.zeros(trunk.config.hidden_size), 0  # type: ignore[union-attr, arg-type]
+    runner = Backbone(backbone)
+    total, n_tokens = np.zeros(backbone.config.hidden_size), 0  # type: ignore[union-attr, arg-type]
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS // 2):
         of = [rows[i] for i in batch]
-        tokens = PackedTokens.of([row.ids for row in of], [row.n_seen for row in of])
+        tokens = PackedTokens.of([row.ids for row in of])
         kept = np.concatenate([at + np.array(row.kept) for at, row in zip(tokens.starts(), of, strict=True)])
         states = runner.states(tokens)[torch.from_numpy(kept)].float()
         total += states.sum(dim=0, dtype=torch.float64).numpy()
@@ -299,5 +300,5 @@ def _padded(
     shape = len(rows), -(-longest // PAD_MULTIPLE) * PAD_MULTIPLE
     ids, mask, kept = (np.zeros(shape, np.int64) for _ in range(3))
     for i, row in enumerate(rows):
-        ids[i, : len(row)], mask[i, : row.n_seen], kept[i, row.kept] = row.ids, 1, 1
+        ids[i, : len(row)], mask[i, : len(row)], kept[i, row.kept] = row.ids, 1, 1
     return ids, mask, kept

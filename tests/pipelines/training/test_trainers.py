@@ -18,7 +18,7 @@ from spanwise.corpora.ranking_examples import write_ranking_examples
 from spanwise.corpora.squad import read_squad
 from spanwise.models.cross_encoder import load_cross_encoder
 from spanwise.models.token_encoder import load_token_encoder
-from spanwise.models.training import Recipe, train
+from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.training import reader, reranker, retriever
 from spanwise.pipelines.training.model_card import write_card
 from spanwise.pipelines.training.reader import reader_figures, train_reader
@@ -33,8 +33,10 @@ from spanwise.types import Passage, RankingExample
 
 ANSWERS = {"The mill was built by Ada Rook.": "Ada Rook", "The tram was opened by Ute Falk.": "Ute Falk"}
 TITLES = ("Town", next(title for i in range(1000) if is_validation(title := f"Title {i}")))
-LOOP = Recipe(learning_rate=1e-4, evaluate_at=(1.0,))
-SMALL = ReaderRecipe(loop=Recipe(learning_rate=1e-2, warmup=0.0, evaluate_at=(1.0,)), epochs=2, max_length=64)
+LOOP = TrainingConfig(learning_rate=1e-4, evaluate_at=(1.0,))
+SMALL = ReaderRecipe(
+    loop=TrainingConfig(learning_rate=1e-2, warmup=0.0, evaluate_at=(1.0,)), epochs=2, max_length=64
+)
 
 
 @pytest.fixture
@@ -133,7 +135,7 @@ def test_a_wrong_start_and_lists_without_scores_are_refused(tmp_path):
 
 def only_last_layer(model):
     for name, parameter in model.named_parameters():
-        parameter.requires_grad = not name.startswith("trunk.") or "layer.5." in name
+        parameter.requires_grad = not name.startswith("backbone.") or "layer.5." in name
 
 
 @pytest.mark.reliability

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tiny_students import HELD_OUT, THINGS, lists_of, sides_of, tiny_student
 from torch.nn.functional import kl_div, log_softmax
 
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 from spanwise.pipelines.training.reranker import rank_figures
 from spanwise.retrieval.training.distillation import (
     DistillationConfig,
@@ -162,7 +162,7 @@ def trained(folder, report=lambda progress: None):
     def evaluate(tuned):
         return rank_figures(student_scores(model, sides, lists_of(HELD_OUT))[0], lists_of(HELD_OUT))
 
-    loop = Recipe(learning_rate=5e-3, evaluate_at=(0.01, 1.0), checkpoint_every=4)
+    loop = TrainingConfig(learning_rate=5e-3, evaluate_at=(0.01, 1.0), checkpoint_every=4)
     config = dataclasses.replace(DistillationConfig(), loop=loop, epochs=8, negatives=2, batch_tokens=600)
     return model, distil(model, sides, lists_of(THINGS), config, folder, evaluate, "mrr", report)
 
