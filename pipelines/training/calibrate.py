@@ -24,13 +24,19 @@ import numpy as np
 from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset
-from ...eval.calibration.brier import brier_score
-from ...eval.calibration.calibration_error import expected_calibration_error
-from ...eval.calibration.log_loss import log_loss
-from ...eval.calibration.platt import LogisticModel, fit_logistic
-from ...eval.calibration.risk_coverage import aurc, credit_at_coverage
-from ...eval.calibration.threshold import HeldBack, Threshold, choose_threshold
-from ...eval.listwise import fit_listwise
+from ...eval.calibration import (
+    HeldBack,
+    LogisticModel,
+    Threshold,
+    aurc,
+    brier_score,
+    choose_threshold,
+    credit_at_coverage,
+    expected_calibration_error,
+    fit_listwise,
+    fit_logistic,
+    log_loss,
+)
 from ...reader.evidence import (
     CONFIDENCE_FEATURES,
     FEATURES,

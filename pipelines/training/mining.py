@@ -16,20 +16,21 @@ from pathlib import Path
 
 from spanwise.types import ProgressCallback, RankingExample, no_progress
 
-from ...corpora.beir import read_beir
 from ...corpora.ranking_examples import LISTS, json_line, read_ranking_examples
 from ...corpora.squad import read_squad
-from ...eval.answer_match import has_answer
-from ...eval.ranking.qrels import read_qrels
+from ...eval.text import has_answer
 from ...models.cross_encoder import load_cross_encoder
 from ...retrieval.protocol import Retriever, Scorer
 from ...retrieval.training.mining import MiningConfig, NearRepeats, jaccard, mine_negatives
-from ..library import Library
-from ..opening import open_index
-from ..paragraph_index import document_id_of, paragraph_library, put_paragraphs
-from ..question_files import read_questions
+from ..evaluation.corpus import (
+    document_id_of,
+    document_library,
+    is_validation,
+    open_collection,
+    paragraph_documents,
+    read_questions,
+)
 from ..reranking import stages_below
-from ..validation_split import is_validation
 
 TRAIN, VALIDATION = PARTS = ("train", "validation")
 INDEX, SETTINGS, UNFINISHED = "index", "mining.json", f"{LISTS}.part"
@@ -86,7 +87,8 @@ def mine(
     }
     named = {"config": asdict(config), "retriever": retriever, "teacher": scorer.digest if scorer else None}
     _claim(out, named | {"data": _digest([[asdict(q) for many in asked.values() for q in many], corpus])})
-    with paragraphs_at(out / INDEX, [("", text) for text in corpus]) as library:
+    documents = paragraph_documents(("", text) for text in corpus)
+    with document_library(documents, out / INDEX, on_progress=on_progress) as library:
         library.encode_for(stages_below([retriever]), "builtin", on_progress=on_progress)
         ranker, texts = library.retriever(retriever), {document_id_of(text): text for text in corpus}
         for part in PARTS:
@@ -174,7 +176,7 @@ class Leaks:
         paragraphs: list[str] = []
         for path in paths:
             if path.is_dir():
-                questions += [query.text for query in read_beir(path, None, read_qrels).judged]
+                questions += [query.text for query in open_collection(path).judged]
             elif path.suffix not in (".json", ".gz"):
                 questions += [one.question for one in read_questions(path)]
             else:
@@ -196,25 +198,6 @@ class Leaks:
     def holds(self, passage: str) -> bool:
         """True for a paragraph of an evaluation."""
         return bool(self.paragraphs) and _form(passage) in self.paragraphs
-
-
-def paragraphs_at(index: Path, paragraphs: Sequence[tuple[str, str]]) -> Library:
-    """The library of paragraphs, given as (title, text), in an index that is made once and kept.
-
-    ValueError when the index there lacks some of them.
-    """
-    if not index.exists():
-        index.parent.mkdir(parents=True, exist_ok=True)
-        return paragraph_library(paragraphs, index)
-    library = open_index(index)
-    with library.reading() as snapshot:
-        held = set(snapshot.files())
-    if not held:  # interrupted before the first commit
-        put_paragraphs(library, paragraphs)
-    elif missing := {document_id_of(text) for _, text in paragraphs} - held:
-        library.close()
-        raise ValueError(f"{index} lacks {len(missing)} of these paragraphs. Name another --out")
-    return library
 
 
 def _write(

@@ -22,11 +22,15 @@ from ...corpora.squad import SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
 from ...reader.evidence import FEATURES, Features
 from ..candidates import said
-from ..paragraph_index import contexts_of, document_id_of
+from ..evaluation.corpus import (
+    contexts_of,
+    document_id_of,
+    document_library,
+    paragraph_documents,
+    split_articles,
+)
 from ..reading import read_until_enough
 from ..reranking import stages_below
-from ..validation_split import split_articles
-from .mining import paragraphs_at
 
 RUN = Path("run") / "calibration"
 RIGHT_F1 = 0.6  # from which an answer counts as right
@@ -93,9 +97,10 @@ def observe(
     found, wanted = file.read(), questions[:n]
     if len(found) >= len(wanted):
         return found[: len(wanted)]
-    with paragraphs_at(reader / RUN / f"index-{trial}", paragraphs) as library:
+    documents, index = paragraph_documents(paragraphs), reader / RUN / f"index-{trial}"
+    with document_library(documents, index, on_progress=on_progress) as library:
         library.encode_for({"dense"} | stages_below([retriever]), "builtin", on_progress=on_progress)
-        asker = library.asker(retriever=retriever, reader=str(reader), calibrated=False)
+        asker = library.asker(retriever=retriever, reader=str(reader), dedupe=False, calibrated=False)
         for at in range(len(found), len(wanted), QUESTIONS_AT_ONCE):
             on_progress("questions", at, len(wanted))
             batch = wanted[at : at + QUESTIONS_AT_ONCE]

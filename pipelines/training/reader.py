@@ -33,7 +33,7 @@ from ...reader.span_reader import SENTENCE_HEAD, SpanReader
 from ...reader.training import ReaderExample, ReaderRecipe, add_sentence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from ..candidates import margin
-from ..validation_split import split_articles
+from ..evaluation.corpus import split_articles
 from .model_card import RUN, start_record, write_card
 
 BASE = "base"
