@@ -20,7 +20,7 @@ from spanwise.pipelines.training.calibrate import (
     shortened,
 )
 from spanwise.pipelines.training.observe import Observed, ObservedFile
-from spanwise.pipelines.validation_split import is_validation
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.reader.evidence import FEATURES, Calibration, Features
 from spanwise.reader.load import load_calibration, load_reader
 

@@ -24,7 +24,7 @@ from spanwise.pipelines.training.model_card import write_card
 from spanwise.pipelines.training.reader import reader_figures, train_reader
 from spanwise.pipelines.training.reranker import rank_figures, train_reranker
 from spanwise.pipelines.training.retriever import train_retriever
-from spanwise.pipelines.validation_split import is_validation
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.reader.load import load_reader
 from spanwise.reader.training import ReaderExample, ReaderRecipe
 from spanwise.retrieval.training.cross_encoder import CrossEncoderConfig
