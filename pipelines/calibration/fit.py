@@ -19,7 +19,7 @@ from ...eval.calibration.platt import LogisticModel, fit_logistic
 from ...eval.calibration.risk_control import DELTA, thresholds_by_percent
 from ...eval.calibration.threshold import HeldBack, Threshold, choose_threshold, outcome_at
 from ...eval.listwise import fit_listwise
-from ...reader.evidence import FEATURES, LEAD, Calibration, Features, leads
+from ...reader.evidence import FEATURES, LEAD, Calibration, Features, margins_to_runner_up
 from .observed import RIGHT_F1, Observed
 from .stopping import as_read, best_at, fit_stopping
 
@@ -28,7 +28,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best candidate of a question by some weights, how far it leads, and whether it is right."""
+    """The best candidate of a question by some weights, its margin to the runner-up, and whether it is right."""
 
     evidence: float
     lead: float
@@ -140,7 +140,7 @@ def best_of(calibration: Calibration, one: Observed, least_f1: float = RIGHT_F1)
     if at is None:
         return None
     evidence = [calibration.evidence(features) for features in one.features]
-    ahead = leads(evidence, one.said or range(len(evidence)))
+    ahead = margins_to_runner_up(evidence, one.said or range(len(evidence)))
     return Best(evidence[at], ahead[at], one.features[at], one.right(least_f1)[at])
 
 

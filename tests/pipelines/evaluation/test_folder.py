@@ -21,7 +21,7 @@ from spanwise.pipelines.evaluation.folder_records import printed_record
 from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.reranking import Reranking
-from spanwise.reader.evidence import Stopping
+from spanwise.reader.evidence import EarlyExit
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, RejectedSpan, Span
 
 MILL = Passage(1, "mill.md", 100, 140, "The mill was built in 1811 by Ada Rook.\n")
@@ -195,7 +195,7 @@ def test_another_threshold_is_another_evaluation_and_the_fitted_one_is_named(tmp
 def test_another_rule_of_what_is_read_is_another_evaluation(tmp_path: Path) -> None:
     evaluate(tmp_path)
     library = ScriptedLibrary()
-    library.scripted.calibration.stopping = Stopping(8, 20, 6.0)
+    library.scripted.calibration.stopping = EarlyExit(8, 20, 6.0)
     with pytest.raises(ValueError, match="stopping"):
         evaluate(tmp_path, library)
 
