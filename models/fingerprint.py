@@ -13,16 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .cross_encoder_models import cross_encoder_folder
-from .locate import (
-    BUILTIN,
-    DPR,
-    base_folders,
-    builtin_colbert_folder,
-    is_base,
-    is_pinned,
-    is_student,
-)
+from .locate import BUILTIN, DPR, base_folders, builtin_folder, is_base, is_pinned, is_student
 
 SETTLED_S = 2.0  # the coarsest clock of a file system
 _MOST_FILES = 1000
@@ -41,13 +32,13 @@ def model_fingerprint(name: str) -> str | None:
 def token_model_fingerprint(name: str) -> str | None:
     """The fingerprint of a late-interaction model, named as `token_models` says; see `fingerprint`."""
     if name == BUILTIN:
-        return fingerprint([builtin_colbert_folder(), *base_folders()])
+        return fingerprint([builtin_folder("token-encoder"), *base_folders()])
     return _fingerprint_of(name)
 
 
 def cross_encoder_fingerprint(name: str) -> str | None:
     """The fingerprint of a cross-encoder and of the base it may be a difference from; see `fingerprint`."""
-    folder = cross_encoder_folder(name)
+    folder = builtin_folder("cross-encoder") if name == BUILTIN else Path(name).expanduser()
     if folder.is_dir():
         return fingerprint([folder, *base_folders()])
     return name if is_pinned(name) else None
@@ -74,7 +65,7 @@ def fingerprint(folders: Sequence[Path]) -> str | None:
 
 
 def _fingerprint_of(name: str) -> str | None:
-    folder = builtin_colbert_folder() if name == DPR else Path(name).expanduser()
+    folder = builtin_folder("token-encoder") if name == DPR else Path(name).expanduser()
     if is_base(name):
         return fingerprint(base_folders())
     if is_student(folder):

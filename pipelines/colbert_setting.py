@@ -40,8 +40,8 @@ def wanted_setting(name: str) -> ColbertSetting:
 
     Raises ModelNotFound or ModelRejected for a model that cannot be loaded.
     """
-    from ..models.token_models import absolute_token_name, token_model_digest
+    from ..models.locate import absolute_name, model_digest
 
-    absolute = absolute_token_name(name)
-    token_model_digest(absolute)
+    absolute = absolute_name(name)
+    model_digest(absolute, "token-encoder")
     return ColbertSetting(absolute)

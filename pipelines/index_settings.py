@@ -21,7 +21,7 @@ RECALL_SETTING = "recall"
 
 def model_setting(model: str) -> str:
     """The name of a model as an index keeps it: it means the same wherever a command is run."""
-    from ..models.sides import absolute_name
+    from ..models.locate import absolute_name
 
     return absolute_name(model)
 

@@ -19,12 +19,10 @@ from .cache_file import CacheFile
 from .plugged import Plugged
 
 if TYPE_CHECKING:
-    from ..models.cross_encoder import CrossEncoder
-    from ..models.dual_encoder import SearchEncoder
     from ..reader.generator import Generator
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Retriever, Scorer, TokenEncoder
     from .colbert_setting import ColbertSetting
     from .reranking import Reranking
 
@@ -53,9 +51,9 @@ class LoadedModels:
         self.plugged = Plugged()
         self._loading = RLock()  # a sync and a search may want the same model at once
 
-    def encoder(self, name: str) -> SearchEncoder:
+    def encoder(self, name: str) -> Encoder:
         """The encoder of passages and questions."""
-        from ..models.dual_encoder import load_encoder
+        from ..models.encoder import load_encoder
 
         return self._load("encoder", name, load_encoder)
 
@@ -76,7 +74,7 @@ class LoadedModels:
         """The reader of that name, of a plug-in or given in code; else the one of a folder or a model."""
         return (None if name == "builtin" else self.plugged.reader(name)) or self.reader(name)
 
-    def cross_encoder(self, name: str) -> CrossEncoder:
+    def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
 
@@ -102,7 +100,7 @@ class LoadedModels:
             retriever, self.cross_encoder(how.model), how.depth, partial(on_progress, "rerank")
         )
 
-    def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
+    def use_encoder(self, name: str, encoder: Encoder) -> None:
         """Take this object for the encoder of that name; of its files nothing is known."""
         self._loaded["encoder", name], self._known["encoder", name] = encoder, None
 

@@ -54,7 +54,7 @@ def open(
 
 def _model(name: str | None) -> str:
     """The setting of a new index; a model that is named has to be there, or nothing is made."""
-    from ..models.sides import model_digest
+    from ..models.locate import model_digest
 
     setting = model_setting(name or "base")
     if name is not None:

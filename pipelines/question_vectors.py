@@ -54,9 +54,11 @@ class QuestionEncoder:
             self._recent.popitem(last=False)
         return vector[np.newaxis].copy()
 
-    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = lambda done: None
+    ) -> NDArray[np.float32]:
         """What the encoder gives; passages are not remembered."""
-        return self._loaded().encode_passages(texts)
+        return self._loaded().encode_passages(texts, on_progress)
 
     def _loaded(self) -> Encoder:
         encoder = self._load()

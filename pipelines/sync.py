@@ -28,7 +28,7 @@ from .parsing.wire import Parsed
 from .tally import Tally
 
 if TYPE_CHECKING:
-    from ..models.dual_encoder import SearchEncoder
+    from ..retrieval.protocol import Encoder
 
 PASSAGES_PER_COMMIT = 20_000
 BYTES_PER_COMMIT = 32 * 2**20  # of files
@@ -69,14 +69,14 @@ def sync_words(
 
 def lacks_vectors(store: Store, model: str) -> bool:
     """Whether a passage has no vector of the model as its files are now: these may have changed."""
-    from ..models.sides import model_digest
+    from ..models.locate import model_digest
 
     with store.snapshot() as snapshot:
         n_passages = snapshot.n_passages
         return bool(n_passages and snapshot.vector_models().get(model_digest(model), 0) < n_passages)
 
 
-def sync_vectors(store: Store, encoder: SearchEncoder, on_progress: ProgressCallback = no_progress) -> int:
+def sync_vectors(store: Store, encoder: Encoder, on_progress: ProgressCallback = no_progress) -> int:
     """Encodes the passages that have no vector of this model yet; returns how many there were."""
     with store.snapshot() as snapshot:
         missing = snapshot.without_vectors(encoder.digest)
@@ -88,7 +88,7 @@ def sync_vectors(store: Store, encoder: SearchEncoder, on_progress: ProgressCall
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
             vectors = encoder.encode_passages(texts, _counted_on(on_progress, at, len(missing)))
-            writer.put_vectors(encoder.digest, batch, vectors, encoder.covered(texts))
+            writer.put_vectors(encoder.digest, batch, vectors)
             writer.commit()
     return len(missing)
 

@@ -23,8 +23,7 @@ from .loaded_models import LoadedModels
 from .roots import list_roots
 
 if TYPE_CHECKING:
-    from ..models.dual_encoder import SearchEncoder
-    from ..retrieval.protocol import TokenEncoder
+    from ..retrieval.protocol import Encoder, TokenEncoder
 
 
 class SyncedIndex(IndexSettings):
@@ -37,12 +36,12 @@ class SyncedIndex(IndexSettings):
         self._models = LoadedModels(cache)
 
     @property
-    def encoder(self) -> SearchEncoder:
+    def encoder(self) -> Encoder:
         """The encoder of passages and questions."""
         return self._models.encoder(self.model)
 
     @encoder.setter
-    def encoder(self, encoder: SearchEncoder) -> None:
+    def encoder(self, encoder: Encoder) -> None:
         self._models.use_encoder(self.model, encoder)
 
     @property

@@ -33,11 +33,11 @@ SEED = 0
 
 def lacks_tokens(store: Store, setting: ColbertSetting) -> bool:
     """Whether a passage has no token vectors of the model as its files are now, or some are of another."""
-    from ..models.token_models import token_model_digest
+    from ..models.locate import model_digest
 
     with store.snapshot() as snapshot:
         n_passages = snapshot.n_passages
-        wanted = {token_model_digest(setting.name): n_passages} if n_passages else {}
+        wanted = {model_digest(setting.name, "token-encoder"): n_passages} if n_passages else {}
         return snapshot.token_models() != wanted
 
 
@@ -52,7 +52,7 @@ def sync_tokens(
         work = TokenWork.begin(store, writer, encoder.digest, setting, on_progress)
         for batch, texts in work.batches(work.missing):
             vectors, lengths = encoder.encode_passages(texts, work.tell)
-            work.put(batch, vectors, lengths, encoder.covered(texts))
+            work.put(batch, vectors, lengths)
             writer.commit()
         writer.commit()  # where passages of other models were all there was
     return len(work.missing)
@@ -80,7 +80,7 @@ def switch_tokens(
             n_encoded = len(work.missing)
             for batch, texts in work.batches(work.missing):
                 vectors, lengths = encoder.encode_passages(texts, work.tell)
-                work.put(batch, vectors, lengths, encoder.covered(texts))
+                work.put(batch, vectors, lengths)
         writer.commit()
     return n_encoded
 
@@ -136,7 +136,6 @@ class TokenWork:
         batch: Sequence[int],
         vectors: NDArray[np.float32],
         lengths: NDArray[np.int64],
-        covered: NDArray[np.int32],
     ) -> None:
         """Store the token vectors of a batch with the next commit, by a codebook trained on the first."""
         if self.begins:
@@ -145,7 +144,7 @@ class TokenWork:
             self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens))
             self.on_progress("codebook", 1, 1)
             self.begins = False
-        self.writer.put_tokens(self.digest, batch, vectors, lengths, covered)
+        self.writer.put_tokens(self.digest, batch, vectors, lengths)
         self.done += len(batch)
 
 

@@ -8,7 +8,7 @@ evidence) and stored beside the reader's weights, with the threshold below which
 Spans of different passages are compared under one normalisation, so that the best span of a bad passage does
 not look certain:
 
-    P(span) = exp(score) / Z,  Z = sum over the passages read of [ sum over their spans exp(score) + exp(null) ]
+    P(span) = exp(score) / Z,  Z = sum over passages of [ sum over their spans exp(score) + exp(null) ]
 
 over the n best spans of a passage that share no token; `null` is left out for a model without a null answer.
 Source: Clark and Gardner 2018, "Simple and Effective Multi-Paragraph Reading Comprehension", section 3.3

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
-from ..models.packed_tokens import PackedTokens
-from ..models.pair_template import special_tokens
-from ..models.trunk import Trunk, packable_part, padded_forward
+from ..models.packed import Backbone, PackedTokens, packable_part, padded_forward
+from ..models.tokenizer import special_tokens
 from .spans import (
     MAX_ANSWER_TOKENS,
     SentenceScores,
@@ -47,19 +46,19 @@ class SpanScores:
         self.model = model
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
-        self.trunk = Trunk(part) if part is not None and is_linear else None
-        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.trunk else None
+        self.backbone = Backbone(part) if part is not None and is_linear else None
+        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.backbone else None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
         """(T, 2): the start and the end logit of each token; (T, 3) with a head that scores sentences."""
         import torch
 
         with torch.inference_mode():
-            if self.trunk is None:
+            if self.backbone is None:
                 logits = padded_forward(self.model, tokens, "start_logits", "end_logits")
             else:
                 head: Any = self.model.qa_outputs
-                states = self.trunk.states(tokens).float()
+                states = self.backbone.states(tokens).float()
                 heads = [head] if self.sentence_head is None else [head, self.sentence_head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
             scores: NDArray[np.float32] = logits.float().cpu().numpy()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.pair_template import SpecialTokens
+from ..models.tokenizer import SpecialTokens
 from .spans import Window
 
 MAX_QUESTION_TOKENS = 64

@@ -15,7 +15,7 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.question_set import FolderQuestion
 from ...index.snapshot import Snapshot
-from ...models import cross_encoder_models
+from ...models import locate
 from ..ask import Asker
 from ..library import Library
 from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
@@ -130,7 +130,7 @@ def _settings(
         settings["stopping"] = stopping
     for name in askers:
         if how := system_reranking(name, reranking):
-            settings |= {**how, "rerank_digest": cross_encoder_models.cross_encoder_digest(reranking.model)}
+            settings |= {**how, "rerank_digest": locate.model_digest(reranking.model, "cross-encoder")}
     if "colbert" in stages_below(askers) and library.colbert is not None:
         settings |= {**library.colbert.settings(), "token_encoders": sorted(library.snapshot.token_models())}
     return settings

@@ -1,6 +1,6 @@
 """What `spanwise train` and `calibrate` do, as functions: `spanwise.training`.
 
-train reader          read_squad and train_reader with a ReaderRecipe
+train reader          read_squad and train_reader with a ReaderTrainingConfig
 train negatives       mine_squad or mine_examples with Mining; Leaks keeps evaluation texts out
 train cross-encoder   open_examples and train_cross_encoder with a CrossEncoderRecipe
 train scores          score_lists
@@ -11,8 +11,7 @@ calibrate             read_squad, calibrate and keep_calibration
 from __future__ import annotations
 
 from ...corpora.squad import read_squad
-from ...models.training import Recipe
-from ...reader.training import ReaderRecipe
+from ...models.training import TrainingConfig
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
@@ -31,9 +30,9 @@ __all__ = [
     "Leaks",
     "Mining",
     "ReaderRecipe",
-    "Recipe",
     "Scored",
     "StudentRecipe",
+    "TrainingConfig",
     "calibrate",
     "keep_calibration",
     "mine_examples",

@@ -19,8 +19,7 @@ from word_encoder import WordEncoder
 
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
-from spanwise.models import fingerprint, token_encoder, token_models
-from spanwise.models.encoder import TextEncoder
+from spanwise.models import encoder, fingerprint, locate, token_encoder
 from spanwise.models.locate import file_sha256
 from spanwise.pipelines import answer_cache, code_state
 from spanwise.pipelines.cache_file import CacheFile
@@ -42,17 +41,21 @@ TEXTS = ("The mill was built by Ada Rook.", "The mill was built by ada rook!", "
 @pytest.fixture(scope="module", autouse=True)
 def _models_load_once():
     """Loads each model's weights once, and takes files for settled at once."""
-    load_encoder, load_reader = TextEncoder.load, load.load_reader
+    load_encoder, load_reader = encoder.load_encoder, load.load_reader
     encoder_of = cache(lambda name, digest: load_encoder(name))
     reader_of = cache(lambda name, digest: load_reader(name))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fingerprint, "SETTLED_S", 0.0)
-        patch.setattr(TextEncoder, "load", lambda name: encoder_of(name, digest_in(name)))
+        patch.setattr(encoder, "load_encoder", lambda name: encoder_of(name, digest_in(name)))
         patch.setattr(load, "load_reader", lambda name, **_: reader_of(name, digest_in(name)))
         patch.setattr(token_encoder, "load_token_encoder", WordEncoder)  # whose digest is the name
         patch.setattr(fingerprint, "token_model_fingerprint", lambda name: name)
-        for known in ("absolute_token_name", "token_model_digest"):
-            patch.setattr(token_models, known, lambda name: name)
+        digest_of = locate.model_digest
+        patch.setattr(
+            locate,
+            "model_digest",
+            lambda name, kind="encoder": name if kind == "token-encoder" else digest_of(name, kind),
+        )
         yield
 
 
@@ -255,7 +258,7 @@ def test_a_question_vector_outlives_a_commit(world, monkeypatch):
     world.search(retriever="dense")
     world.put("b", TEXTS[2])
     world.reopen()
-    monkeypatch.setattr(TextEncoder, "load", None)
+    monkeypatch.setattr(encoder, "load_encoder", None)
     [first, *_] = world.cached.search(QUESTIONS[0], retriever="dense")
     assert first.passage.document_id in {"a", "b"}
 

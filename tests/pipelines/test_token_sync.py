@@ -143,15 +143,6 @@ def test_opening_with_another_model_is_refused_and_keeps_what_is_there(library, 
         assert again.missing_tokens() == 0
 
 
-def test_a_passage_beyond_the_window_is_a_gap(library, folder, words) -> None:
-    words["builtin"].window = 6
-    (folder / "long.md").write_text("# A\n\none two three four five six seven eight\n")
-    library.sync()
-    gaps = {gap.document_id: gap.text for gap in library.gaps()}
-    assert gaps["long.md"] == "five six seven eight"
-    assert library.status()["beyond_window"]["documents"] == len(gaps)
-
-
 def test_an_empty_folder_has_no_tokens(tmp_path, words) -> None:
     (tmp_path / "empty").mkdir()
     with spanwise.open(tmp_path / "empty", colbert="builtin") as library:

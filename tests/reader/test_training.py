@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
+from spanwise.models.load import load_span_model, load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pretrained import load_span_model, load_tokenizer
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
 from spanwise.reader.training import (
     ReaderExample,
-    ReaderRecipe,
+    ReaderTrainingConfig,
     add_sentence_head,
     fine_tune,
     plan_batches,
@@ -33,8 +33,8 @@ PASSAGE = "The mill was built by Ada Rook. " + "It stands by the weir. " * 40
 EXAMPLES = [ReaderExample(f"q{i}", f"Who built mill {i}?", PASSAGE, 22, 30, "Mill") for i in range(8)] + [
     ReaderExample("n", "Who sold it?", PASSAGE, None, None, "Mill")
 ]
-RECIPE = ReaderRecipe(
-    loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64
+RECIPE = ReaderTrainingConfig(
+    loop=TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64
 )
 
 
@@ -113,8 +113,11 @@ TEXT = "It stands by the weir. The mill was built by Ada Rook. It has two wheels
 AT = TEXT.index("Ada")
 GOLD = ReaderExample("a", "Who built the mill?", TEXT, AT, AT + 8, "Mill")
 ABSENT = ReaderExample("b", "Who sold the tram?", TEXT, None, None, "Mill")
-HEAD_RECIPE = ReaderRecipe(
-    loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=60, batch_tokens=128, sentence_weight=1.0
+HEAD_RECIPE = ReaderTrainingConfig(
+    loop=TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)),
+    epochs=60,
+    batch_tokens=128,
+    sentence_weight=1.0,
 )
 
 
