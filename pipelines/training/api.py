@@ -29,7 +29,7 @@ __all__ = [
     "CrossEncoderRecipe",
     "Leaks",
     "Mining",
-    "ReaderRecipe",
+    "ReaderTrainingConfig",
     "Scored",
     "StudentRecipe",
     "TrainingConfig",
