@@ -21,7 +21,7 @@ from ...reader.load import SETTINGS, input_length
 from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderExample, ReaderTrainingConfig, fine_tune
 from ...reader.unanswerable import unanswerable
-from ..validation_split import split_articles
+from ..evaluation.corpus import split_articles
 from .reader_quality import held_back_absent, reader_figures
 from .reader_start import BASE, FRESH, reader_start
 from .record import RUN, write_record

@@ -14,9 +14,9 @@ from spanwise.corpora.sentences import sentence_spans
 from spanwise.corpora.squad import read_squad
 from spanwise.errors import ModelRejected
 from spanwise.models.training import TrainingConfig
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training.reader_start import reader_start
 from spanwise.pipelines.training.train_reader import train_reader
-from spanwise.pipelines.validation_split import is_validation
 from spanwise.reader.load import load_reader
 from spanwise.reader.training import ReaderTrainingConfig
 from spanwise.types import Passage
