@@ -85,7 +85,9 @@ def test_another_reader_can_be_gone_on_with(tmp_path):
 
 def test_a_head_for_sentences_is_stored_read_and_gone_on_with(tmp_path):
     datasets = [read_squad(squad_file(tmp_path))]
-    recipe = ReaderTrainingConfig(loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256, sentence_weight=0.2)
+    recipe = ReaderTrainingConfig(
+        loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256, sentence_weight=0.2
+    )
     [figures] = train_reader(datasets, tmp_path / "first", recipe)
     assert {"sentence", "sentence_of_span"} < set(figures)
     reader = load_reader(str(tmp_path / "first"), split=sentence_spans)
