@@ -78,11 +78,11 @@ def reader(
     """Fine-tune a span reader on SQuAD-format data."""
     from ...corpora.squad import read_squad
     from ...models.training import TrainingConfig
-    from ...reader.training import ReaderRecipe
+    from ...reader.training import ReaderTrainingConfig
     from ..training.reader import train_reader
 
     loop = TrainingConfig(learning_rate=learning_rate, seed=seed, average=average)
-    recipe = ReaderRecipe(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
+    recipe = ReaderTrainingConfig(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
     datasets, shares = [read_squad(path) for path in data], {"article": unanswerable} if unanswerable else {}
     with _training(out) as on_step:
         figures = train_reader(datasets, out, recipe, limit, precision.value, start, shares, on_step)

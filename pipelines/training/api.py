@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...corpora.ranking_examples import read_ranking_examples
 from ...corpora.squad import read_squad
 from ...models.training import TrainingConfig
-from ...reader.training import ReaderRecipe
+from ...reader.training import ReaderTrainingConfig
 from ...retrieval.training.cross_encoder import CrossEncoderConfig
 from ...retrieval.training.distillation import DistillationConfig
 from ...retrieval.training.mining import MiningConfig
@@ -21,7 +21,7 @@ __all__ = [
     "DistillationConfig",
     "Mined",
     "MiningConfig",
-    "ReaderRecipe",
+    "ReaderTrainingConfig",
     "TrainingConfig",
     "calibrate",
     "keep_calibration",

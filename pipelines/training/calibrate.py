@@ -43,9 +43,9 @@ from ...reader.evidence import (
     LEAD,
     Calibration,
     Calibrations,
+    EarlyExit,
     Features,
-    Stopping,
-    leads,
+    margins_to_runner_up,
 )
 from ...reader.load import CALIBRATION, load_reader
 from ..default_retriever import DEFAULT_RETRIEVER
@@ -190,7 +190,9 @@ class _Best:
         if at is None:
             return None
         evidence = [calibration.evidence(features) for features in one.features]
-        return cls(evidence[at], leads(evidence, one.same)[at], one.features[at], one.right[at])
+        return cls(
+            evidence[at], margins_to_runner_up(evidence, one.same)[at], one.features[at], one.right[at]
+        )
 
     def values(self, confidence: Sequence[str]) -> list[float]:
         further = (self.lead if name == LEAD else getattr(self.features, name) for name in confidence)
@@ -231,7 +233,7 @@ def _record(sure: float, best: _Best | None, one: Observed) -> HeldBack:
     return HeldBack(sure, float(best is not None and best.right), one.answerable)
 
 
-def fit_stopping(observed: Sequence[Observed], rankings: Sequence[Calibration]) -> Stopping | None:
+def fit_stopping(observed: Sequence[Observed], rankings: Sequence[Calibration]) -> EarlyExit | None:
     """The rule that leaves most passages unread and changes at most MAX_CHANGED of the answers, or None.
 
     `rankings[i]` ranks the candidates of `observed[i]`, and was fitted without them.
@@ -241,7 +243,7 @@ def fit_stopping(observed: Sequence[Observed], rankings: Sequence[Calibration]) 
     return max((rule for rule in rules if rule), key=lambda rule: rule.unread, default=None)
 
 
-def as_read(one: Observed, stopping: Stopping | None) -> Observed:
+def as_read(one: Observed, stopping: EarlyExit | None) -> Observed:
     """The observation when reading ends early by the rule."""
     is_enough = stopping is not None and _best_margin(one, stopping.first) >= stopping.margin
     return shortened(one, stopping.first) if stopping and is_enough else one
@@ -281,7 +283,7 @@ def shortened(one: Observed, first: int) -> Observed:
 
 def _fit_first(
     observed: Sequence[Observed], rankings: Sequence[Calibration], first: int, of: int
-) -> Stopping | None:
+) -> EarlyExit | None:
     rows = []  # (margin, whether the answer changes), surest first
     for one, ranking in zip(observed, rankings, strict=True):
         part = shortened(one, first)
@@ -296,7 +298,7 @@ def _fit_first(
     if not stopped:
         return None
     unread = stopped * (of - first) / (len(observed) * of)
-    return Stopping(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(observed))
+    return EarlyExit(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(observed))
 
 
 def _ranks(one: Observed) -> list[int]:

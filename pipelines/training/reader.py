@@ -30,7 +30,7 @@ from ...models.weights import Precision, apply_delta, read_delta, save_delta
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SENTENCE_HEAD, SpanReader
-from ...reader.training import ReaderExample, ReaderRecipe, add_sentence_head, fine_tune
+from ...reader.training import ReaderExample, ReaderTrainingConfig, add_sentence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from ..candidates import margin
 from ..evaluation.corpus import split_articles
@@ -53,7 +53,7 @@ _TOKENIZER = (
 def train_reader(
     datasets: Sequence[SquadDataset],
     out: Path,
-    recipe: ReaderRecipe | None = None,
+    recipe: ReaderTrainingConfig | None = None,
     limit: int | None = None,
     precision: Precision = "int8",
     start: str = BASE,
@@ -67,7 +67,7 @@ def train_reader(
     The weights with the best F1 on questions of the validation articles are kept. `out/run` holds the
     checkpoint: the same call resumes from there.
     """
-    recipe = recipe or ReaderRecipe()
+    recipe = recipe or ReaderTrainingConfig()
     shares = {"article": UNANSWERABLE} if shares is None else shares
     examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
     made = unanswerable(examples, shares, recipe.loop.seed)

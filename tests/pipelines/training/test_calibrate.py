@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from spanwise.errors import DataMalformed, ModelRejected
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import observe
 from spanwise.pipelines.training.calibrate import (
     confidence_figures,
@@ -20,7 +21,6 @@ from spanwise.pipelines.training.calibrate import (
     shortened,
 )
 from spanwise.pipelines.training.observe import Observed, ObservedFile
-from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.reader.evidence import FEATURES, Calibration, Features
 from spanwise.reader.load import load_calibration, load_reader
 

@@ -10,9 +10,9 @@ from made_ranking import PLAIN
 
 from spanwise.corpora.ranking_examples import read_ranking_examples, write_ranking_examples
 from spanwise.eval.text import has_answer
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import mining
 from spanwise.pipelines.training.mining import Leaks, Question, mine
-from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.retrieval.training.mining import MiningConfig
 from spanwise.types import RankingExample
 

@@ -19,14 +19,14 @@ from spanwise.corpora.squad import read_squad
 from spanwise.models.cross_encoder import load_cross_encoder
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import TrainingConfig, train
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import reader, reranker, retriever
 from spanwise.pipelines.training.model_card import write_card
 from spanwise.pipelines.training.reader import reader_figures, train_reader
 from spanwise.pipelines.training.reranker import rank_figures, train_reranker
 from spanwise.pipelines.training.retriever import train_retriever
-from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.reader.load import load_reader
-from spanwise.reader.training import ReaderExample, ReaderRecipe
+from spanwise.reader.training import ReaderExample, ReaderTrainingConfig
 from spanwise.retrieval.training.cross_encoder import CrossEncoderConfig
 from spanwise.retrieval.training.distillation import DistillationConfig
 from spanwise.types import Passage, RankingExample
@@ -34,7 +34,7 @@ from spanwise.types import Passage, RankingExample
 ANSWERS = {"The mill was built by Ada Rook.": "Ada Rook", "The tram was opened by Ute Falk.": "Ute Falk"}
 TITLES = ("Town", next(title for i in range(1000) if is_validation(title := f"Title {i}")))
 LOOP = TrainingConfig(learning_rate=1e-4, evaluate_at=(1.0,))
-SMALL = ReaderRecipe(
+SMALL = ReaderTrainingConfig(
     loop=TrainingConfig(learning_rate=1e-2, warmup=0.0, evaluate_at=(1.0,)), epochs=2, max_length=64
 )
 
@@ -166,7 +166,7 @@ def test_a_reranker_over_the_base_is_written_and_scores(tmp_path, monkeypatch):
 
 @pytest.mark.reliability
 def test_a_reader_over_the_base_is_written_and_continued(tmp_path, squad):
-    recipe = ReaderRecipe(loop=LOOP, batch_tokens=256)
+    recipe = ReaderTrainingConfig(loop=LOOP, batch_tokens=256)
     train_reader([read_squad(squad)], tmp_path / "first", recipe)
     passage = Passage(1, "a", 0, 15, "Ada Rook did it")
     [[spans]] = load_reader(str(tmp_path / "first")).read(["Who?"], [[passage]])
@@ -200,7 +200,11 @@ def trained(monkeypatch, tmp_path, squad):
 @pytest.mark.parametrize(
     ("verb", "given", "settings"),
     [
-        ("reader", ("--data", "train.json"), (ReaderRecipe(), None, "int8", "base", {"article": 0.33})),
+        (
+            "reader",
+            ("--data", "train.json"),
+            (ReaderTrainingConfig(), None, "int8", "base", {"article": 0.33}),
+        ),
         ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None, "int8")),
         ("reranker", ("--lists", "lists"), (CrossEncoderConfig(), "reader", None, "int8")),
     ],

@@ -1,17 +1,21 @@
-"""Question-answering checkpoints of every family read as their own library reads them."""
+"""Loading readers: other families read as transformers reads them, unfit folders are refused."""
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 import torch
-from made_readers import FAMILIES, question_answerer
+from made_readers import question_answerer
 from safetensors.torch import load_file
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.reader.load import load_reader
+from spanwise.reader.load import builtin_folder, load_calibration, load_reader
 from spanwise.types import Passage
 
+FAMILIES = ("Bert", "Roberta", "DebertaV2")
 PAIRS = [
     ("who built the mill?", "the mill was built by Ada Rook."),
     ("who?", "Rook, Ada. In 1887 the mill  burnt; Émile was by the weir."),
@@ -89,7 +93,7 @@ def test_a_long_passage_is_read_in_windows_of_the_models_positions(reader):
     assert max(one.span.end for one in spans) == len(text.rstrip())
 
 
-@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification", "MaskedLM", ""])
+@pytest.mark.parametrize("head", ["SequenceClassification", ""])
 def test_another_head_is_refused(tmp_path, head):
     with pytest.raises(ModelRejected, match="is no question-answering model"):
         load_reader(str(question_answerer(tmp_path, "Roberta", head)))
@@ -130,3 +134,32 @@ def test_a_missing_configuration_is_named(tmp_path):
 def test_a_name_without_a_revision_is_refused():
     with pytest.raises(ModelNotFound, match="40 hex digits"):
         load_reader("someone/roberta-squad2")
+
+
+@pytest.mark.parametrize(
+    ("settings", "card", "expected"),
+    [
+        (None, "", False),
+        (None, "---\ndatasets: [squad_v2]\n---\n", True),
+        (None, "---\ndatasets: [squad]\n---\nNot for squad_v2.", False),
+        (True, "---\ndatasets: [squad]\n---\n", True),
+        (False, "---\ndatasets: [squad_v2]\n---\n", False),
+    ],
+)
+def test_settings_or_the_model_card_tell_whether_it_declines(tmp_path, settings, card, expected):
+    folder = question_answerer(tmp_path)
+    (folder / "README.md").write_text(card)
+    if settings is not None:
+        (folder / "settings.json").write_text(json.dumps({"answers_null": settings}))
+    assert load_reader(str(folder), "cpu").answers_null is expected
+
+
+def test_a_calibration_of_other_weights_is_refused(tmp_path):
+    shutil.copytree(builtin_folder(), tmp_path / "reader")
+    name, reader = str(tmp_path / "reader"), load_reader()
+    assert reader.answers_null
+    assert load_calibration(name, reader.digest) == load_calibration("builtin", reader.digest)
+    with pytest.raises(ModelRejected, match="other weights"):
+        load_calibration(name, "another digest")
+    (tmp_path / "reader" / "calibration.json").unlink()
+    assert load_calibration(name, reader.digest) is None
