@@ -34,6 +34,7 @@ from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptio
 
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
+from ..explain import explanation_record
 from ..library import Library
 from ..named import home_of
 from ..parse_pool import PageDrawer
@@ -206,6 +207,11 @@ class Routes:
         """The answer, as `ask --json`."""
         return Record(answer_record(self._answer(body)))
 
+    def explain(self, body: AskBody) -> Record:
+        """The answer and its evidence, as `ask --explain --json`."""
+        changes = self._ask_changes(body)
+        return Record(explanation_record(self._library.explain(body.question, self._options, **changes)))
+
     def summarize(self, body: SummaryBody) -> Record:
         """The summary, as `summarize --json`."""
         if body.document is not None:
@@ -307,9 +313,11 @@ class Routes:
         return Record({**head, "object": "chat.completion", "choices": [choice], **record})
 
     def _answer(self, body: AskBody) -> Answer:
-        changes = {**self._changes(body), "alternatives": body.alternatives}
-        changes |= {"threshold": body.threshold, "read_all": body.read_all}
-        return self._library.ask(body.question, self._options, **changes)
+        return self._library.ask(body.question, self._options, **self._ask_changes(body))
+
+    def _ask_changes(self, body: AskBody) -> dict[str, Any]:
+        names = ("alternatives", "threshold", "read_all")
+        return {**self._changes(body), **{name: getattr(body, name) for name in names}}
 
     def _changes(self, body: SearchBody) -> dict[str, Any]:
         retriever = body.retriever or self._options.retriever or self._library.default_retriever
@@ -366,6 +374,7 @@ def create_app(
     app.get("/api/document")(routes.document)
     app.post("/api/search", dependencies=busy)(routes.search)
     app.post("/api/ask", dependencies=busy)(routes.ask)
+    app.post("/api/explain", dependencies=busy)(routes.explain)
     app.post("/api/summarize", dependencies=busy)(routes.summarize)
     app.get("/api/document/page")(routes.page)
     app.get("/v1/models")(routes.models)
