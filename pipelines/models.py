@@ -1,0 +1,195 @@
+"""The models of a library by the names in its settings and options, each loaded when it is first used."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..models.cross_encoder import CrossEncoder
+    from ..models.dual_encoder import SearchEncoder
+    from ..reader.protocol import Reader
+    from ..retrieval.protocol import TokenEncoder
+
+MODEL = "model"  # the setting that names the encoder of the dense vectors
+DEFAULT_RETRIEVER = "hybrid"
+RERANKER = "builtin"
+RERANK_SUFFIX = "+rerank"
+NAME, BITS, POOL = "colbert", "colbert_bits", "colbert_pool"
+KNOWN_BITS = (2, 4, 8)
+NONE = "none"  # the name for no token vectors
+
+
+@dataclass(frozen=True, slots=True)
+class ColbertSetting:
+    """The `name` of the model, the `bits` of a stored number, and how many tokens share a vector (`pool`)."""
+
+    name: str
+    bits: int = 4
+    pool: int = 1
+
+    def __post_init__(self) -> None:
+        """Reject what no index can store."""
+        if self.bits not in KNOWN_BITS:
+            raise ValueError(f"the bits of a token vector must be one of 2, 4, 8, not {self.bits}")
+        if self.pool < 1:
+            raise ValueError(f"the pool of token vectors is {self.pool}, expected at least 1")
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, str]) -> ColbertSetting | None:
+        """The setting of an index; None when it keeps no token vectors."""
+        name = settings.get(NAME)
+        return cls(name, int(settings[BITS]), int(settings[POOL])) if name else None
+
+    def settings(self) -> dict[str, str]:
+        """The settings of the index."""
+        return {NAME: self.name, BITS: str(self.bits), POOL: str(self.pool)}
+
+
+NO_COLBERT = {NAME: "", BITS: "", POOL: ""}
+"""The settings of an index without token vectors."""
+
+
+def wanted_setting(
+    held: ColbertSetting | None, name: str, bits: int | None = None, pool: int | None = None
+) -> ColbertSetting:
+    """The new setting of an index that has `held`; what is not given stays.
+
+    A folder is named by its absolute path. ModelNotFound or ModelRejected for a model that cannot be used,
+    `ValueError` for numbers that an index cannot store.
+    """
+    from ..models.token_models import absolute_token_name, token_model_digest
+
+    held = held or ColbertSetting(name)
+    absolute = absolute_token_name(name)
+    wanted = ColbertSetting(
+        absolute, held.bits if bits is None else bits, held.pool if pool is None else pool
+    )
+    token_model_digest(absolute)
+    return wanted
+
+
+def model_setting(model: str) -> str:
+    """The name of an encoder as an index keeps it: a folder by its absolute path."""
+    from ..models.sides import absolute_name
+
+    return absolute_name(model)
+
+
+def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
+    """The retriever without "+rerank", and the cross-encoder that re-ranks, "" for none.
+
+    >>> split_rerank("bm25+rerank"), split_rerank("bm25", "mine"), split_rerank("bm25")
+    (('bm25', 'builtin'), ('bm25', 'mine'), ('bm25', ''))
+    """
+    below = retriever.removesuffix(RERANK_SUFFIX)
+    return below, rerank or (RERANKER if below != retriever else "")
+
+
+def stages_below(retrievers: Iterable[str]) -> set[str]:
+    """The single retrievers that these names need together; `ValueError` for an unknown one.
+
+    >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
+    ['bm25', 'colbert', 'dense']
+    """
+    from ..retrieval.registry import stages_of
+
+    return {stage for name in retrievers for stage in stages_of(split_rerank(name)[0])}
+
+
+class LoadedModels:
+    """Encoders, readers and cross-encoders by name; threads may share it."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._loading = RLock()  # a sync and a search may want the same model at once
+
+    def encoder(self, name: str) -> SearchEncoder:
+        """The encoder of passages and questions."""
+        from ..models.dual_encoder import load_encoder
+
+        encoder: SearchEncoder = self._load("encoder", name, load_encoder)
+        return encoder
+
+    def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
+        """Use this object as the encoder of that name."""
+        self._loaded["encoder", name] = encoder
+
+    def token_encoder(self, name: str) -> TokenEncoder:
+        """The encoder of the tokens of passages and questions."""
+        from ..models.token_encoder import load_token_encoder
+
+        encoder: TokenEncoder = self._load("tokens", name, load_token_encoder)
+        return encoder
+
+    def reader(self, reader: str | object) -> Reader:
+        """The reader of that name; an object with a method `read` is checked at each use."""
+        if not isinstance(reader, str):
+            from ..reader.protocol import CheckedReader
+
+            return CheckedReader(reader)
+        from ..corpora.sentences import sentence_spans
+        from ..reader.builtin import load_reader
+
+        loaded: Reader = self._load("reader", reader, partial(load_reader, split=sentence_spans))
+        return loaded
+
+    def cross_encoder(self, name: str) -> CrossEncoder:
+        """The model that re-ranks."""
+        from ..models.cross_encoder import load_cross_encoder
+
+        model: CrossEncoder = self._load("rerank", name, load_cross_encoder)
+        return model
+
+    def digest(self, kind: str, name: str) -> str:
+        """The digest of a model's weights: of the loaded model, else of its files."""
+        if (kind, name) in self._loaded:
+            return str(self._loaded[kind, name].digest)
+        return _DIGESTS[kind](name)
+
+    def _load(self, kind: str, name: str, load: Any) -> Any:
+        with self._loading:
+            if (kind, name) not in self._loaded:
+                self._loaded[kind, name] = load(name)
+            return self._loaded[kind, name]
+
+
+def _encoder_digest(name: str) -> str:
+    from ..models.sides import model_digest
+
+    return model_digest(name)
+
+
+def _token_digest(name: str) -> str:
+    from ..models.token_models import token_model_digest
+
+    return token_model_digest(name)
+
+
+def _rerank_digest(name: str) -> str:
+    from ..models.cross_encoder_models import cross_encoder_digest
+
+    return cross_encoder_digest(name)
+
+
+def _reader_digest(name: str) -> str:
+    from ..models.locate import BASE_SHA256, file_sha256, find_model
+    from ..reader.folder import DELTA, reader_folder
+
+    delta = reader_folder(name) / DELTA
+    if delta.is_file():
+        return hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
+    weights = map(file_sha256, sorted(find_model(name).glob("*.safetensors")))
+    return hashlib.sha256("".join(weights).encode()).hexdigest()
+
+
+_DIGESTS = {
+    "encoder": _encoder_digest,
+    "tokens": _token_digest,
+    "rerank": _rerank_digest,
+    "reader": _reader_digest,
+}
