@@ -40,10 +40,9 @@ from .synced_index import SyncedIndex
 
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
-    from ..retrieval.encoders import Encoders
     from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Encoders, Retriever, TokenEncoder
     from .ask import Asker
 
 PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
@@ -204,7 +203,7 @@ class Library(SyncedIndex):
         how: AskOptions,
         calibrated: bool,
     ) -> Asker:
-        from ..reader.builtin import load_calibration
+        from ..reader.load import load_calibration
         from ..reader.plugged import PluggedReader
         from ..retrieval.near_duplicates import READING_RULE
         from .ask import Asker
@@ -225,7 +224,7 @@ class Library(SyncedIndex):
 
     def _encoders(self, remembering: bool = False) -> Encoders:
         """Both encoders; vectors of single questions are looked up when `remembering`."""
-        from ..retrieval.encoders import Encoders
+        from ..retrieval.protocol import Encoders
 
         passages = self._question_encoder if remembering else self._plain_encoder
         return Encoders(passages, self._token_encoder)

@@ -67,7 +67,7 @@ class LoadedModels:
     def reader(self, name: str) -> SpanReader:
         """The reader of answer spans."""
         from ..corpora.sentences import sentence_spans
-        from ..reader.builtin import load_reader
+        from ..reader.load import load_reader
 
         return self._load("reader", name, partial(load_reader, split=sentence_spans))
 
@@ -101,7 +101,7 @@ class LoadedModels:
         self, name: str, colbert: ColbertSetting | None, retriever: str, reranking: Reranking | None
     ) -> dict[str, object]:
         """The models that a retriever needs beside the index, None for one that is not known."""
-        from ..retrieval.registry import stages_of
+        from ..retrieval.retrievers import stages_of
 
         others = self.plugged.retrievers(retriever)
         stages = stages_of(retriever, others)
@@ -122,7 +122,7 @@ class LoadedModels:
         reranking: Reranking | None,
     ) -> dict[str, object]:
         """The models that answering needs, and the reader's calibration as it is now."""
-        from ..reader.folder import calibration_sha256
+        from ..reader.load import calibration_sha256
 
         known = self.known_to_search(name, colbert, retriever, reranking)
         known |= {"encoder": self.known_encoder(name)}
@@ -170,7 +170,7 @@ class LoadedModels:
 
 def _fingerprint(kind: str, name: str) -> str | None:
     if kind == "reader":
-        from ..reader.folder import reader_fingerprint
+        from ..reader.load import reader_fingerprint
 
         return reader_fingerprint(name)
     from ..models import fingerprint

@@ -14,7 +14,7 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
 from ..library import Library
 from ..questions import checked_question
 from ..records import answer_record
-from ..summarizing.methods import EXTRACTIVE, STATEMENT
+from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -43,7 +43,7 @@ from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, Reran
 from .search import place, repeated
 from .summarize import show_summary
 from .terminal import print_json, progress, say, show, visible
-from .writing import DecodingOption, PresetOption, SamplesOption, SecondsOption, writing_named
+from .writing import DecodingOption, PresetOption, SecondsOption, writing_named
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
@@ -103,14 +103,13 @@ def ask(
     generator: Annotated[
         str,
         typer.Option(
-            help="What writes, with --write: extractive quotes the sentence; statement turns the question "
-            "round where the passage says all of it; a model or a server, see summarize."
+            help="What writes, with --write: extractive quotes the sentence; a model or a server, see "
+            "summarize."
         ),
     ] = EXTRACTIVE,
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
@@ -119,7 +118,7 @@ def ask(
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     if generator != EXTRACTIVE and not write:
         raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
-    writing = writing_named(generator, preset, decoding, seconds, samples, answers=True)
+    writing = writing_named(generator, preset, decoding, seconds)
     if write and (explain or explain_html is not None):
         raise typer.BadParameter("--write and --explain exclude each other: give one")
     if explain_html is not None and asked is None:
@@ -152,7 +151,7 @@ def ask(
             with progress(after_s=2) as report:
                 answer = library.ask(question, options, on_progress=report)
             if write:
-                _show_written(library, answer, writing, generator == STATEMENT, json)
+                _show_written(library, answer, writing, json)
             else:
                 print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
@@ -168,11 +167,9 @@ def ask(
             tell(asked)
 
 
-def _show_written(
-    library: Library, answer: Answer, writing: Writing | None, stated: bool, json: bool
-) -> None:
+def _show_written(library: Library, answer: Answer, writing: Writing | None, json: bool) -> None:
     """The answer as a sentence with its citations; a declined one as without --write."""
-    summary = library.written(answer, writing, stated)
+    summary = library.written(answer, writing)
     if json:
         from ..summarizing.record import summary_record
 

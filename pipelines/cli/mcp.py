@@ -29,7 +29,6 @@ from .writing import (
     DecodingOption,
     GeneratorOption,
     PresetOption,
-    SamplesOption,
     SecondsOption,
     writing_named,
 )
@@ -48,7 +47,6 @@ def mcp(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     cache: CacheOption = True,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
@@ -67,7 +65,7 @@ def mcp(
 ) -> None:
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize."""
     timeout = HTTP_TIMEOUT_S if http and timeout is None else timeout
-    writing = writing_named(generator, preset, decoding, seconds, samples)
+    writing = writing_named(generator, preset, decoding, seconds)
     settings = Settings(reader, retriever, str(rerank_model(True, rerank_by)), rerank_depth, writing, timeout)
     hosts, origins = tuple(allow_host or ()), tuple(allow_origin or ())
     address = Address(host, port, hosts, origins, token_of(token_file)) if http else None

@@ -28,7 +28,6 @@ from .writing import (
     DecodingOption,
     GeneratorOption,
     PresetOption,
-    SamplesOption,
     SecondsOption,
     writing_named,
 )
@@ -54,7 +53,6 @@ def serve(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     cache: CacheOption = True,
     in_flight: Annotated[int, typer.Option(min=1, help="Requests that are worked on at a time.")] = 8,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
@@ -94,7 +92,7 @@ def serve(
         reader=reader,
         rerank=rerank_by,
         rerank_depth=rerank_depth,
-        writing=writing_named(generator, preset, decoding, seconds, samples),
+        writing=writing_named(generator, preset, decoding, seconds),
     )
     with needing("serve"):
         from ..serving.server import serve_library

@@ -35,14 +35,12 @@ from .writing import (
     GeneratorOption,
     LengthOption,
     PresetOption,
-    SamplesOption,
     SecondsOption,
     StrictOption,
     writing_named,
 )
 
 if TYPE_CHECKING:
-    from ...reader.support.whole import Coverage
     from ..summarizing.summary import Citation, Summary, SummarySentence
 
 
@@ -70,7 +68,6 @@ def summarize(
     preset: PresetOption = None,
     decoding: DecodingOption = None,
     seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     strict: StrictOption = False,
     stream: Annotated[
         bool, typer.Option("--stream", help="Show each sentence as soon as it is checked.")
@@ -97,7 +94,7 @@ def summarize(
     if stream and (json or markdown):
         raise typer.BadParameter("--stream shows text: leave out --json and --markdown")
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = writing_named(generator, preset, decoding, seconds, samples)
+    writing = writing_named(generator, preset, decoding, seconds)
     with library_of(folder, index) as library:
         if retriever is None and question is not None:
             say_default_advice(library)
@@ -147,8 +144,6 @@ def show_sentence(sentence: SummarySentence) -> None:
 
 def show_rest(summary: Summary) -> None:
     """What stands below the sentences: citations, what was dropped, where it comes from."""
-    from ..summarizing.summary import told_of_orders
-
     if summary.is_refusal:
         show(("nothing in these documents can be said to that", "bold"))
         if nothing := left_nothing(summary.scope):
@@ -159,31 +154,14 @@ def show_rest(summary: Summary) -> None:
         show("")
     for citation in summary.citations:
         show((f"[{citation.number}] {visible(citation_place(citation))}", "dim"))
-    for one, other in summary.inconsistent:
-        show((f"\nsentences {one + 1} and {other + 1} say the same with other numbers", "bold"))
-    if summary.agreement is not None:
-        show((f"\n{summary.agreement:.0%} of the samples were this text", "dim"))
-    if summary.words_over:
-        show((f"\nlonger than was asked for, by {summary.words_over:,} words", "dim"))
     if summary.dropped:
         were = "sentence was" if len(summary.dropped) == 1 else "sentences were"
         show((f"\n{len(summary.dropped)} {were} dropped: nothing carries it", "dim"))
-    if told := told_of_orders(summary):
-        show((f"\n{told}", "dim"))
-    if summary.coverage is not None and summary.coverage.left_out and summary.sentences:
-        show((f"\n{_told_of_coverage(summary.coverage)}", "dim"))
     left = f", {summary.left_out} more did not fit" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())
     made_of = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
     show((f"\n{made_of}{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
-
-
-def _told_of_coverage(coverage: Coverage) -> str:
-    """One line on how much is left out, as "rests on 5 of 120 sentences; 31 of the others …"."""
-    findings = len(coverage.findings_left_out)
-    held = f"; {findings:,} of the others hold a number or a date" if findings else ""
-    return f"rests on {coverage.rested_on:,} of {coverage.pieces:,} sentences{held}"
 
 
 def citation_place(citation: Citation) -> str:

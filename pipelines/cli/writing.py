@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..summarizing.methods import EXTRACTIVE, STATEMENT
+from ..summarizing.methods import EXTRACTIVE
 
 if TYPE_CHECKING:
     from ..summarizing.writing import Writing
@@ -43,14 +43,6 @@ SecondsOption = Annotated[
     float | None,
     typer.Option("--seconds", min=0.1, help="The time a generator has for one text.", show_default=False),
 ]
-SamplesOption = Annotated[
-    int,
-    typer.Option(
-        "--samples",
-        min=1,
-        help="So many texts are drawn, with a preset that samples, and that is taken on which they agree.",
-    ),
-]
 LengthOption = Annotated[str, typer.Option("--length", help="short, medium or long.")]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="Drop every sentence that is not supported by what it cites.")
@@ -62,17 +54,13 @@ def writing_named(
     preset: str | None = None,
     decoding: Sequence[str] | None = None,
     seconds: float | None = None,
-    samples: int = 1,
-    answers: bool = False,
 ) -> Writing | None:
-    """What writes; None for what decodes nothing: the extractive generator and, for `answers`, statements."""
-    if generator == STATEMENT and not answers:
-        raise typer.BadParameter("statement writes the answer to a question: take it for ask --write")
-    if generator in (EXTRACTIVE, STATEMENT):
-        if preset is not None or decoding or seconds is not None or samples > 1:
+    """What writes; None for the extractive generator."""
+    if generator in (EXTRACTIVE):
+        if preset is not None or decoding or seconds is not None:
             raise typer.BadParameter(f"{generator} decodes nothing: name another --generator")
         return None
     from ...reader.decoding.settings import given_decoding
     from ..summarizing.generators import PRESET, writing_of
 
-    return writing_of(generator, given_decoding(preset or PRESET, decoding or ()), seconds, samples)
+    return writing_of(generator, given_decoding(preset or PRESET, decoding or ()), seconds)

@@ -118,8 +118,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 def _reader_settings(reader: str) -> dict[str, Any]:
-    from ...reader.builtin import load_calibration, load_reader
-    from ...reader.folder import calibration_sha256
+    from ...reader.load import calibration_sha256, load_calibration, load_reader
 
     digest = load_reader(reader).digest
     calibration = load_calibration(reader, digest)

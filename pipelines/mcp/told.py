@@ -11,7 +11,7 @@ from ..cli.filters import left_nothing
 from ..cli.search import place
 from ..cli.summarize import citation_place
 from ..explaining.rejected import reasons
-from ..summarizing.summary import Summary, cited, told_of_orders
+from ..summarizing.summary import Summary, cited
 from .quoted import DATA, in_one_line, quoted
 
 ABSENT = "Not in these documents."
@@ -87,10 +87,6 @@ def _summed(summary: Summary) -> Iterator[str]:
     for citation in summary.citations:
         where = f"characters {citation.span.start}-{citation.span.end}"
         yield f"[{citation.number}] {in_one_line(citation_place(citation))} ({where})"
-    for one, other in summary.inconsistent:
-        yield f"Sentences {one + 1} and {other + 1} say the same with other numbers."
-    if told := told_of_orders(summary):
-        yield told
 
 
 def _refused(summary: Summary) -> Iterator[str]:

@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 def known_retriever(name: str) -> str:
     """The name; ValueError for one that is not among those there are."""
-    from ...retrieval.registry import stages_of
+    from ...retrieval.retrievers import stages_of
 
     stages_of(reranking_of(name)[0])
     return name

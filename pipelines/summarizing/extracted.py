@@ -9,13 +9,12 @@ from typing import Protocol
 
 from spanwise.types import Passage
 
+from ...corpora.sentences import sentence_spans
 from ...index.analysis import Analyzer
 from ...reader.summary.extractive import Chosen, Limits, Weights, extract
 from ...reader.summary.fragments import FRAGMENT, wholeness
 from ...reader.support.verdict import Verdict
-from ..support_check import checker
 from .citing import Citer, Piece
-from .evidence import spans_to_choose
 from .lengths import Length
 from .summary import SummarySentence
 
@@ -54,13 +53,12 @@ class Extractor:
     def sentences(self, question: str, passages: Sequence[Passage], length: Length) -> list[SummarySentence]:
         """The chosen sentences in reading order, each citing itself.
 
-        Orders to the reader are never chosen. Without a question, headings, rows, code and crumbs are chosen
+        Without a question, headings, rows, code and crumbs are chosen
         only where there is nothing else. Where there are more sentences than can be compared, blocks of
         consecutive passages are narrowed first. With a question, there is no summary where no sentence speaks
         for an answer: it would be of something else.
         """
-        content = checker(self.analyzer).content
-        every = [(passage, spans_to_choose(passage.text, question, content)) for passage in passages]
+        every = [(passage, sentence_spans(passage.text)) for passage in passages]
         candidates = every if question else _whole(every) or every
         relevance = self._relevance(question, candidates) if question else {}
         if question and max(relevance.values(), default=0.0) < LEAST_RELEVANCE:

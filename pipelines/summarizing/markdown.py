@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 
 from ..visible import visible
-from .summary import Summary, numbers_of, told_of_orders
+from .summary import Summary, numbers_of
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 
 def summary_markdown(summary: Summary) -> str:
     """The sentences, then the cited spans as footnotes with file, place and words; none of it is markup."""
-    aside = [f"\n*{told}.*"] if (told := told_of_orders(summary)) else []
     if summary.is_refusal:
-        return "\n".join(["*Nothing in these documents can be said to that.*", *aside])
+        return "*Nothing in these documents can be said to that.*"
     sentences = []
     for one in summary.sentences:
         marks = "".join(f"[^{number}]" for number in numbers_of(one.citations))
@@ -25,7 +24,7 @@ def summary_markdown(summary: Summary) -> str:
         f"{f'page {one.page}' if one.page else f'line {one.line}'}: “{_plain(one.span.text)}”"
         for one in summary.citations
     ]
-    return "\n".join([" ".join(sentences), "", *notes, *aside])
+    return "\n".join([" ".join(sentences), "", *notes])
 
 
 def _plain(text: str) -> str:

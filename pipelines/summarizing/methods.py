@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .writing import Writing
 
 EXTRACTIVE = "extractive"
-STATEMENT = "statement"
 
 
 def summarize(
@@ -39,7 +38,7 @@ def summarize(
     Of the best `k` passages for a `question`; without one of a `document` (an id, a path, or the end of an
     id), or of all documents that `where` leaves. `length` is "short", "medium" or "long". Without `writing`
     its sentences are chosen from the passages and quoted; else they are written by a generator, and `strict`
-    drops those that are not supported; what an order in a document made it say is dropped always. A summary
+    drops those that are not supported. A summary
     without sentences is a refusal. IndexEmpty without any passage, DocumentNotFound for a document that is
     none, ValueError for question and document together.
     """
@@ -95,16 +94,13 @@ def summary_sentences(
     return (yield from summarizer.sentences())
 
 
-def written(
-    library: Library, answer: Answer, writing: Writing | None = None, stated: bool = False
-) -> Summary:
+def written(library: Library, answer: Answer, writing: Writing | None = None) -> Summary:
     """The written form of an answer, each sentence checked and cited; a refusal for a declined one.
 
-    Without `writing` it is the sentence that carries the answer, or with `stated` a statement made of the
-    question and the answer, where the passage says all of it; see `of_answer`.
+    Without `writing` it is the sentence that carries the answer; see `of_answer`.
     """
     from .of_answer import written_answer
 
     with library._generations.last() as generation:
         snapshot = generation.pin()
-    return written_answer(answer, snapshot, generation.analyzer, writing, stated)
+    return written_answer(answer, snapshot, generation.analyzer, writing)

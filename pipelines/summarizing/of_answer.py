@@ -13,11 +13,8 @@ from ...index.snapshot import Snapshot
 from ...reader.support.verdict import Verdict
 from ..support_check import checker
 from .citing import Citer, Piece
-from .evidence import n_orders
 from .extracted import NAME
 from .lengths import length_of
-from .stated import NAME as STATED
-from .stated import stated_answer
 from .summary import Citation, Summary, SummarySentence
 from .writing import Writing
 
@@ -27,13 +24,11 @@ def written_answer(
     snapshot: Snapshot,
     analyzer: Analyzer,
     writing: Writing | None = None,
-    stated: bool = False,
 ) -> Summary:
     """What the answer says as checked and cited sentences; a refusal for a declined one.
 
-    Without `writing` it is the sentence that carries the answer; with `stated` the question is turned into a
-    statement with the answer's words instead, where its form is certain and the answer's passage says all of
-    it. Either cites that sentence and where the same is said. With `writing` a generator writes from the
+    Without `writing` it is the sentence that carries the answer, which cites itself and where the same is
+    said. With `writing` a generator writes from the
     answer's own passages, and what is not supported, or does not hold the answer's words, is dropped; if
     nothing is left, it is that sentence again. `Summary.generator` names what wrote.
     """
@@ -42,7 +37,7 @@ def written_answer(
     if answer.best is None:
         said = _Said(writing.generator.name if writing else NAME)
     elif writing is None:
-        said = _one(answer, answer.best, snapshot, analyzer, stated)
+        said = _Said(NAME, (_quoted(answer.best, Citer(snapshot)),))
     else:
         said = _generated(answer, answer.best, passages, snapshot, analyzer, writing)
     return Summary(
@@ -58,8 +53,6 @@ def written_answer(
         decoding=asdict(writing.decoding) if writing else {},
         scope=answer.scope,
         tokens=said.n_tokens,
-        agreement=said.agreement,
-        orders=n_orders(passages),
     )
 
 
@@ -71,15 +64,6 @@ class _Said:
     sentences: tuple[SummarySentence, ...] = ()
     dropped: tuple[SummarySentence, ...] = ()
     n_tokens: int = 0
-    agreement: float | None = None
-
-
-def _one(answer: Answer, best: AnswerSpan, snapshot: Snapshot, analyzer: Analyzer, stated: bool) -> _Said:
-    """The statement where it is wanted and certain, else the sentence that carries the answer."""
-    statement = _stated(answer, best, analyzer, Citer(snapshot)) if stated else None
-    if statement is not None:
-        return _Said(STATED, (statement,))
-    return _Said(NAME, (_quoted(best, Citer(snapshot)),))
 
 
 def _generated(
@@ -95,7 +79,7 @@ def _generated(
     kept, dropped = _parted(best, writer.write(answer.question, passages))
     by = writing.generator.name if kept else NAME
     sentences = kept or [_quoted(best, Citer(snapshot))]
-    return _Said(by, tuple(sentences), tuple(dropped), writer.n_tokens, writer.agreement)
+    return _Said(by, tuple(sentences), tuple(dropped), writer.n_tokens)
 
 
 def _passages(best: AnswerSpan | None) -> list[Passage]:
@@ -117,14 +101,6 @@ def _says(best: AnswerSpan, sentences: Sequence[SummarySentence]) -> bool:
     """Whether the short answer is among what was written, however it is spaced and cased."""
     words = " ".join(best.short.text.split()).casefold()
     return any(words in " ".join(one.text.split()).casefold() for one in sentences)
-
-
-def _stated(answer: Answer, best: AnswerSpan, analyzer: Analyzer, citer: Citer) -> SummarySentence | None:
-    """The statement that answers the question, citing what the quoted sentence would cite; or None."""
-    said = stated_answer(answer.question, best, checker(analyzer))
-    if said is None:
-        return None
-    return SummarySentence(said.text, _cited(best, citer), said.support.score, said.support.verdict)
 
 
 def _quoted(best: AnswerSpan, citer: Citer) -> SummarySentence:

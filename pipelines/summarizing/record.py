@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...reader.support.whole import Coverage
 from ..records import filter_record, hit_record
 from .summary import Citation, Summary, SummarySentence
 
@@ -15,29 +14,16 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "question": summary.question,
         "sentences": [sentence_record(one) for one in summary.sentences],
         "dropped": [sentence_record(one) for one in summary.dropped],
-        "inconsistent": [list(pair) for pair in summary.inconsistent],
         "generator": summary.generator,
         "decoding": dict(summary.decoding),
         "tokens": summary.tokens,
         "passages": summary.passages,
         "left_out": summary.left_out,
-        "orders": summary.orders,
-        "coverage": coverage_record(summary.coverage),
-        "words_over": summary.words_over,
-        "agreement": summary.agreement,
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
         "retriever": summary.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
         **filter_record(summary.scope),
     }
-
-
-def coverage_record(coverage: Coverage | None) -> dict[str, Any] | None:
-    """The share of sentences that a summary rests on, 0..1, and how many it leaves out."""
-    if coverage is None:
-        return None
-    left, findings = len(coverage.left_out), len(coverage.findings_left_out)
-    return {"share": round(coverage.share, 4), "left_out": left, "findings_left_out": findings}
 
 
 def sentence_record(sentence: SummarySentence) -> dict[str, Any]:

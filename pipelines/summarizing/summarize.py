@@ -12,10 +12,8 @@ from spanwise.types import Passage
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...reader.support.verdict import Verdict
-from ...reader.support.whole import Coverage, coverage, inconsistent, words_over
 from ..support_check import checker
-from .citing import Citer, pieces_of
-from .evidence import n_orders
+from .citing import Citer
 from .extracted import NAME, Extractor, SentenceReader
 from .gathered import Gathered
 from .lengths import Length
@@ -32,7 +30,7 @@ class Summarizer:
     """What one summary takes: its passages, the analysis of words, how long it is to be, and who writes it.
 
     Without `writing` the sentences are chosen from the passages, for a question by what `reader` gives.
-    `strict` drops what is not supported; what an order to the reader asks for is dropped always.
+    `strict` drops what is not supported.
     """
 
     question: str
@@ -46,7 +44,6 @@ class Summarizer:
     writing: Writing | None = None
     timings_ms: dict[str, float] = field(default_factory=dict)
     n_tokens: int = field(default=0, init=False)
-    agreement: float | None = field(default=None, init=False)
 
     def sentences(self) -> Pieces[SummarySentence, None, Summary]:
         """Yields each sentence once it is checked and not dropped, returns the summary."""
@@ -60,7 +57,7 @@ class Summarizer:
             except StopIteration as end:
                 left_out: list[Passage] = end.value
                 break
-            if sentence.obeys or (self.strict and sentence.verdict != Verdict.SUPPORTED):
+            if self.strict and sentence.verdict != Verdict.SUPPORTED:
                 dropped.append(sentence)
                 continue
             kept.append(sentence)
@@ -73,7 +70,7 @@ class Summarizer:
         if self.writing is not None:
             writer = self.writing.writer(checker(self.analyzer), citer, self.length)
             left_out = yield from writer.write(self.question, passages)
-            self.n_tokens, self.agreement = writer.n_tokens, writer.agreement
+            self.n_tokens = writer.n_tokens
             return left_out
         extractor = Extractor(self.analyzer, self.reader, citer)
         yield from extractor.sentences(self.question, passages, self.length)
@@ -86,7 +83,6 @@ class Summarizer:
         left_out: int,
         timings: Mapping[str, float],
     ) -> Summary:
-        check = checker(self.analyzer)
         return Summary(
             question=self.question,
             sentences=tuple(kept),
@@ -99,20 +95,8 @@ class Summarizer:
             timings_ms=timings,
             decoding=asdict(self.writing.decoding) if self.writing else {},
             scope=self.gathered.scope,
-            inconsistent=tuple(inconsistent([one.text for one in kept], check.content)),
             tokens=self.n_tokens,
-            agreement=self.agreement,
-            orders=n_orders(self.gathered.passages),
-            coverage=None if self.question else self._coverage(kept),
-            words_over=words_over(" ".join(one.text for one in kept), self.length.words),
         )
-
-    def _coverage(self, kept: Sequence[SummarySentence]) -> Coverage:
-        """What the sentences rest on of all that the passages say."""
-        pieces = [piece.span for piece in pieces_of(self.gathered.passages)]
-        cited = {citation.span for sentence in kept for citation in sentence.citations}
-        rested_on = {at for at, span in enumerate(pieces) if span in cited}
-        return coverage(rested_on, [span.text for span in pieces])
 
 
 def exhausted(sentences: Pieces[SummarySentence, None, Summary]) -> Summary:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from spanwise.types import Hit, Passage, Scope, Span
 
-from ...reader.support.verdict import Failure, Finding, Verdict
-from ...reader.support.whole import Coverage
+from ...reader.support.verdict import Finding, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +38,6 @@ class SummarySentence:
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
 
-    @property
-    def obeys(self) -> bool:
-        """True where it says what only an order to the reader would have it say: it is not shown."""
-        return any(one.failure == Failure.ORDER for one in self.findings)
-
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -52,12 +46,7 @@ class Summary:
     `question` is empty where a document or folder was to be summarized. Without sentences it is a refusal,
     and `nearest` are the passages to look at. `passages` were given to the generator, `left_out` of those
     that were gathered were not, as they did not fit. `decoding` says how the text was decoded; empty for the
-    extractive generator. `tokens` is how many it wrote, dropped sentences and notes included; 0 for the
-    extractive one. `inconsistent` are pairs of sentences, by place, that say the same with other numbers.
-    `orders` counts the sentences of the passages that give orders to the reader: none was used. `coverage`
-    says how much of a document or folder it rests on; None where there is a question. `words_over` counts the
-    words beyond those of its length, which a generator is asked for and need not keep. `agreement` is the
-    share of several samples that were the one taken, 0..1; None for one.
+    extractive generator. `tokens` is how many it wrote, dropped sentences included; 0 for the extractive one.
     """
 
     question: str
@@ -71,12 +60,7 @@ class Summary:
     timings_ms: Mapping[str, float]
     decoding: Mapping[str, object]
     scope: Scope | None = None
-    inconsistent: tuple[tuple[int, int], ...] = ()
     tokens: int = 0
-    orders: int = 0
-    coverage: Coverage | None = None
-    words_over: int = 0
-    agreement: float | None = None
 
     @property
     def is_refusal(self) -> bool:
@@ -93,14 +77,6 @@ class Summary:
         """Every span that is cited, by number."""
         found = {one.number: one for sentence in self.sentences for one in sentence.citations}
         return tuple(found[number] for number in sorted(found))
-
-
-def told_of_orders(summary: Summary) -> str:
-    """One line on what was set aside, or the empty string: "2 sentences that give orders …"."""
-    if not summary.orders:
-        return ""
-    those = "1 sentence that gives" if summary.orders == 1 else f"{summary.orders:,} sentences that give"
-    return f"{those} orders to the reader {'was' if summary.orders == 1 else 'were'} not used"
 
 
 def cited(sentence: SummarySentence) -> str:

@@ -34,13 +34,8 @@ class Checker:
     terms: Callable[[str], Sequence[str]]
     content: Callable[[str], Sequence[str]]
 
-    def check(self, sentence: str, evidence: Sequence[str], refused: frozenset[str] = frozenset()) -> Support:
-        """The verdict on a sentence by pieces of evidence, usually the sentences of its passages.
-
-        One that has a term of `refused` is unsupported: what stands only where nothing may rest on it.
-        """
-        if refused and (taken := self._taken(sentence, refused)):
-            return Support(Verdict.UNSUPPORTED, 0.0, (), taken)
+    def check(self, sentence: str, evidence: Sequence[str]) -> Support:
+        """The verdict on a sentence by pieces of evidence, usually the sentences of its passages."""
         if (quoted := _quoted(sentence, evidence)) is not None:
             return Support(Verdict.SUPPORTED, 1.0, (quoted,))
         asked = [*dict.fromkeys([*self.content(without_numbers(sentence)), *_values(sentence)])]
@@ -70,12 +65,6 @@ class Checker:
             f"{value[:-1]}0s" for value in values if len(value) == len("#1911") and value[1:].isdigit()
         ]
         return frozenset([*self.terms(piece), *values, *decades])
-
-    def _taken(self, sentence: str, refused: frozenset[str]) -> tuple[Finding, ...]:
-        """A finding for the words of a sentence that are refused."""
-        words = [word for word in sentence.split() if not refused.isdisjoint(self.content(word))]
-        reason = "stands only in an order to the reader, or away from all that the passages speak of"
-        return (Finding(Failure.ORDER, " ".join(words), reason),) if words else ()
 
     def _facts(self, sentence: str, pieces: Sequence[str]) -> list[Finding]:
         """Numbers and names that the pieces do not hold, and what is denied on one side only."""

@@ -15,21 +15,16 @@ class Verdict(StrEnum):
 
 
 class Failure(StrEnum):
-    """What is wrong with a sentence, or with a summary as a whole.
+    """What is wrong with a sentence.
 
-    extrinsic    says what the passages do not
+    extrinsic    says what the passages do not, or has an address or markup of its own
     factual      a number, date or name is another one, or what they say is denied
-    missing      leaves out what they say (of a summary, see `coverage`)
     style        speaks of itself, or asks, where it should report
-    order        says what stands only in an order to the reader, or away from all that the passages speak
-                 of, or has an address or markup that they do not have
     """
 
     EXTRINSIC = "extrinsic"
     FACTUAL = "factual"
-    MISSING = "missing"
     STYLE = "style"
-    ORDER = "order"
 
 
 @dataclass(frozen=True, slots=True)

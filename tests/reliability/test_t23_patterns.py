@@ -25,7 +25,6 @@ from spanwise.corpora.readers import csv, outline
 from spanwise.index.analysis import analyzer, fold
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.why_not import marked_passage
-from spanwise.reader.absent import changed_questions
 
 ROOT = Path(__file__).parents[2]
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
@@ -52,7 +51,6 @@ def made_from_arguments() -> dict[str, tuple[Pattern, set[str]]]:
         "csv.py: a cell": (csv._cell(","), {"findall"}),
         "analyzer.py": (analyzer._unicode_words(), {"findall"}),
         "fold.py": (fold._clusters(), {"findall"}),
-        "changed_questions.py": (changed_questions._whole("the old mill"), {"findall"}),
         "marked_passage.py": (marked_passage._in_a_row(["the", "old", "mill"]), {"findall"}),
         **{f"outline.py: {name}": (pattern, {"search"}) for name, pattern in line_starts},
     }

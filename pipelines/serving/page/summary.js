@@ -37,9 +37,7 @@ function drawWhole(sentences, rest, summary, cited, open) {
     rest.append(citations(cited, open));
   }
   const notes = [];
-  for (const [one, other] of summary.inconsistent) notes.push(`Sentences ${one + 1} and ${other + 1} say the same with other numbers.`);
   if (summary.dropped.length) notes.push(`${counted(summary.dropped.length, "sentence")} dropped: nothing carries what they say.`);
-  if (summary.orders) notes.push(`${counted(summary.orders, "sentence")} that give orders to the reader set aside.`);
   const by = summary.generator === "extractive" ? "Sentences are quoted" : `Written by ${visible(summary.generator)}`;
   notes.push(`${by} from ${counted(summary.passages, "passage")}.`);
   rest.append(element("p", { class: "footnote" }, notes.join(" ")));

@@ -14,7 +14,7 @@ from spanwise.pipelines.evaluation.open_corpus import OpenCorpus
 from spanwise.pipelines.evaluation.open_run import read_together, run_open
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.paragraph_index import document_id_of
-from spanwise.reader import builtin
+from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.types import ScoredSpan, Span
 
@@ -67,8 +67,8 @@ def scripted(monkeypatch):
     calibration = Calibration(
         {n: float(n == "margin") for n in FEATURES}, 1.0, 0.0, 0.5, "scripted", "nothing"
     )
-    monkeypatch.setattr(builtin, "load_reader", lambda name, **_: Scripted())
-    monkeypatch.setattr(builtin, "load_calibration", lambda *of: calibration)
+    monkeypatch.setattr(load, "load_reader", lambda name, **_: Scripted())
+    monkeypatch.setattr(load, "load_calibration", lambda *of: calibration)
 
 
 @pytest.fixture

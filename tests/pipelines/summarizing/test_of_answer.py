@@ -28,39 +28,8 @@ def written(library, *texts, question=QUESTION, threshold=0.0):
     return library.written(answer, Writing(ScriptedGenerator(*texts), preset("factual")) if texts else None)
 
 
-def stated(library, question=QUESTION):
-    return library.written(library.ask(question, retriever="bm25", threshold=0.0), stated=True)
-
-
 def test_without_a_generator_it_is_the_sentence_that_carries_the_answer(library):
     summary = written(library)
-    assert (summary.text, summary.generator) == ("The mill was built in 1811 by Ada Rook. [1]", "extractive")
-
-
-def test_a_statement_cites_the_sentence_that_carries_the_answer(library):
-    summary = stated(library)
-    assert (summary.text, summary.generator) == ("Ada Rook built the mill. [1]", "statement")
-    [citation] = summary.citations
-    assert (citation.span.document_id, citation.line) == ("mill.md", 3)
-    assert citation.span.text == "The mill was built in 1811 by Ada Rook."
-
-
-def test_a_question_in_small_letters_is_stated_with_the_capitals_of_the_passage(library):
-    summary = stated(library, "when was the mill built by ada rook")
-    assert (summary.text, summary.generator) == ("The mill was built by Ada Rook in 1811. [1]", "statement")
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Who built the mill in 1911?",
-        "Who built the mill of Ely?",
-        "Who destroyed the mill?",
-        "Who built the last mill?",
-    ],
-)
-def test_what_only_the_question_says_is_never_stated(library, question):
-    summary = stated(library, question)
     assert (summary.text, summary.generator) == ("The mill was built in 1811 by Ada Rook. [1]", "extractive")
 
 

@@ -10,7 +10,6 @@ from spanwise.index.analysis import Analyzer
 from spanwise.index.analysis.stop_words import ENGLISH
 from spanwise.reader.support.check import Checker
 from spanwise.reader.support.verdict import Failure, Verdict
-from spanwise.reader.support.whole import coverage, inconsistent, words_over
 
 ANALYZER = Analyzer()
 SOURCE = [
@@ -138,23 +137,3 @@ def test_any_text_has_a_verdict_and_cites_what_was_given(sentence, evidence):
 def test_support_does_not_fall_with_more_evidence_behind(more):
     sentence = "The drug lowered blood pressure."
     assert check(sentence, [*SOURCE, *more]).verdict == check(sentence).verdict == Verdict.SUPPORTED
-
-
-def test_what_a_summary_leaves_out_is_another_number_than_its_support():
-    found = check("Side effects were mild.")
-    assert found.verdict == Verdict.SUPPORTED
-    left = coverage(found.aligned, SOURCE)
-    assert left.share == pytest.approx(1 / 3)
-    assert left.left_out == left.findings_left_out == (0, 1)
-    assert coverage([], []).share == 1
-
-
-def test_two_sentences_that_say_the_same_with_other_numbers():
-    sentences = [SOURCE[0], SOURCE[2], "The trial enrolled 120 participants."]
-    assert inconsistent(sentences, content) == [(0, 2)]
-    assert inconsistent([SOURCE[0], "In the trial 100 participants enrolled."], content) == []
-
-
-def test_length_is_counted_in_words():
-    assert words_over("word " * 100, 100) == 0
-    assert words_over("word " * 101, 100) == 1
