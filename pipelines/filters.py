@@ -60,7 +60,9 @@ def conditions_of(where: Filter) -> dict[str, Filter]:
         found[f"after {where.after}"] = Filter(after=where.after)
     if where.before is not None:
         found[f"before {where.before}"] = Filter(before=where.before)
-    return found | {f"{key} = {value}": Filter(metadata={key: value}) for key, value in where.metadata.items()}
+    return found | {
+        f"{key} = {value}": Filter(metadata={key: value}) for key, value in where.metadata.items()
+    }
 
 
 def moment_ns(value: date | str) -> int:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from spanwise.errors import IndexEmpty
+from spanwise.types import AskOptions, SearchOptions
+
 if TYPE_CHECKING:
+    from ..index.store import Store
     from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
     from ..reader.protocol import Reader
-    from ..retrieval.protocol import TokenEncoder
+    from ..retrieval.protocol import Encoders, TokenEncoder
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors
 DEFAULT_RETRIEVER = "hybrid"
-RERANKER = "builtin"
+RERANKER, RERANK_DEPTH = "builtin", 30
 RERANK_SUFFIX = "+rerank"
 NAME, BITS, POOL = "colbert", "colbert_bits", "colbert_pool"
 KNOWN_BITS = (2, 4, 8)
@@ -73,6 +79,11 @@ def wanted_setting(
     return wanted
 
 
+def sync_command(index: Path) -> str:
+    """The command that brings an index up to date."""
+    return f"spanwise index --index {shlex.quote(str(index))}"
+
+
 def model_setting(model: str) -> str:
     """The name of an encoder as an index keeps it: a folder by its absolute path."""
     from ..models.sides import absolute_name
@@ -90,50 +101,95 @@ def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
     return below, rerank or (RERANKER if below != retriever else "")
 
 
+def below_reranking(retriever: str) -> str:
+    """The retriever without "+rerank"."""
+    return split_rerank(retriever)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """The cross-encoder that re-ranks, and the number of passages that it reads."""
+
+    model: str = RERANKER
+    depth: int = RERANK_DEPTH
+
+
+DEFAULT_RERANKING = Reranking()
+
+
+def system_reranking(retriever: str, how: Reranking) -> dict[str, Any]:
+    """The search options for a retriever whose name may end in "+rerank".
+
+    >>> system_reranking("bm25+rerank", Reranking("mine", 100)), system_reranking("bm25", Reranking())
+    ({'rerank': 'mine', 'rerank_depth': 100}, {})
+    """
+    is_reranked = split_rerank(retriever)[1]
+    return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
+
+
 def stages_below(retrievers: Iterable[str]) -> set[str]:
     """The single retrievers that these names need together; `ValueError` for an unknown one.
 
     >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
     ['bm25', 'colbert', 'dense']
     """
-    from ..retrieval.registry import stages_of
+    from ..retrieval.retrievers import stages_of
 
     return {stage for name in retrievers for stage in stages_of(split_rerank(name)[0])}
 
 
-class LoadedModels:
-    """Encoders, readers and cross-encoders by name; threads may share it."""
+def split_retriever(how: SearchOptions) -> tuple[str | object, str]:
+    """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
+    given = how.retriever or DEFAULT_RETRIEVER
+    return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
 
-    def __init__(self) -> None:
+
+class LoadedModels:
+    """The models that an index is set to, and readers and cross-encoders by name; threads may share it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._loaded: dict[tuple[str, str], Any] = {}
         self._loading = RLock()  # a sync and a search may want the same model at once
 
-    def encoder(self, name: str) -> SearchEncoder:
+    def encoder(self) -> SearchEncoder:
         """The encoder of passages and questions."""
         from ..models.dual_encoder import load_encoder
 
-        encoder: SearchEncoder = self._load("encoder", name, load_encoder)
+        encoder: SearchEncoder = self._load("encoder", self._store.settings[MODEL], load_encoder)
         return encoder
 
-    def use_encoder(self, name: str, encoder: SearchEncoder) -> None:
-        """Use this object as the encoder of that name."""
-        self._loaded["encoder", name] = encoder
+    def use_encoder(self, encoder: SearchEncoder) -> None:
+        """Use this object as the encoder of passages and questions."""
+        self._loaded["encoder", self._store.settings[MODEL]] = encoder
 
-    def token_encoder(self, name: str) -> TokenEncoder:
-        """The encoder of the tokens of passages and questions."""
+    def token_encoder(self) -> TokenEncoder:
+        """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
         from ..models.token_encoder import load_token_encoder
 
-        encoder: TokenEncoder = self._load("tokens", name, load_token_encoder)
+        setting = ColbertSetting.from_settings(self._store.settings)
+        if setting is None:
+            raise IndexEmpty(
+                f"no passage of {self._store.path} has token vectors yet. Make them with: "
+                f"{sync_command(self._store.path)} --colbert builtin"
+            )
+        encoder: TokenEncoder = self._load("tokens", setting.name, load_token_encoder)
         return encoder
 
+    def encoders(self) -> Encoders:
+        """Both encoders, each loaded when a retriever needs it."""
+        from ..retrieval.protocol import Encoders
+
+        return Encoders(self.encoder, self.token_encoder)
+
     def reader(self, reader: str | object) -> Reader:
-        """The reader of that name; an object with a method `read` is checked at each use."""
+        """The reader of that name; the results of an object with a method `read` are checked."""
         if not isinstance(reader, str):
             from ..reader.protocol import CheckedReader
 
             return CheckedReader(reader)
         from ..corpora.sentences import sentence_spans
-        from ..reader.builtin import load_reader
+        from ..reader.load import load_reader
 
         loaded: Reader = self._load("reader", reader, partial(load_reader, split=sentence_spans))
         return loaded
@@ -150,6 +206,27 @@ class LoadedModels:
         if (kind, name) in self._loaded:
             return str(self._loaded[kind, name].digest)
         return _DIGESTS[kind](name)
+
+    def digests(self, how: SearchOptions) -> dict[str, str] | None:
+        """The digests of all models that a result depends on; None with a user's own retriever or reader."""
+        from ..reader.load import calibration_sha256
+        from ..retrieval.retrievers import stages_of
+
+        below, reranker = split_retriever(how)
+        if not isinstance(below, str):
+            return None
+        settings, stages = self._store.settings, stages_of(below)
+        wanted = {"rerank": reranker} if reranker else {}
+        if "colbert" in stages and (setting := ColbertSetting.from_settings(settings)):
+            wanted["tokens"] = setting.name
+        if "dense" in stages or isinstance(how, AskOptions):
+            wanted["encoder"] = settings[MODEL]
+        found = {}
+        if isinstance(how, AskOptions):
+            if not isinstance(how.reader, str):
+                return None
+            wanted["reader"], found["calibration"] = how.reader, calibration_sha256(how.reader)
+        return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
 
     def _load(self, kind: str, name: str, load: Any) -> Any:
         with self._loading:
@@ -178,7 +255,7 @@ def _rerank_digest(name: str) -> str:
 
 def _reader_digest(name: str) -> str:
     from ..models.locate import BASE_SHA256, file_sha256, find_model
-    from ..reader.folder import DELTA, reader_folder
+    from ..reader.load import DELTA, reader_folder
 
     delta = reader_folder(name) / DELTA
     if delta.is_file():

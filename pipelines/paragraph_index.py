@@ -13,9 +13,9 @@ from ..corpora.squad import Article
 from ..index.analysis import Analyzer
 from ..index.store import Store
 from .document_library import stage
-from .index_settings import MODEL, model_setting
+from .models import MODEL, model_setting
 from .library import Library
-from .roots import roots_setting
+from .folders import roots_setting
 
 
 def document_id_of(context: str) -> str:

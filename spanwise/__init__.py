@@ -20,10 +20,10 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from spanwise import errors
     from spanwise.pipelines.evaluation import api as evaluation
-    from spanwise.pipelines.explaining.explanation import Explanation
+    from spanwise.pipelines.explain import Explanation
     from spanwise.pipelines.explaining.page import explanation_page
     from spanwise.pipelines.library import Library
-    from spanwise.pipelines.opening import open, open_index
+    from spanwise.pipelines.open import open, open_index
     from spanwise.pipelines.plugins import Plugin, plugins
     from spanwise.pipelines.record_of import record_of
     from spanwise.pipelines.summarizing.generators import writing_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
     from spanwise.pipelines.summarizing.writing import Writing
     from spanwise.pipelines.training import api as training
-    from spanwise.pipelines.verification import Verification, verify
+    from spanwise.pipelines.status import Verification, verify
     from spanwise.pipelines.watch import Watch
     from spanwise.types import (
         Answer,

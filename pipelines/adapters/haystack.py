@@ -9,7 +9,7 @@ from typing import Any
 
 from spanwise.types import Answer, AnswerSpan, Hit, Passage
 
-from ..extras import needing
+from spanwise.errors import needing
 from ..questions import checked_k
 from ..reranking import DEPTH
 from .metadata import Search, hit_metadata, place_metadata

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spanwise.types import Filter, Hit
 
-from ..extras import needing
+from spanwise.errors import needing
 from ..library import Library
 from ..reranking import DEPTH
 from .metadata import Search, hit_metadata

@@ -6,7 +6,7 @@ import asyncio
 
 from spanwise.types import Filter, Hit
 
-from ..extras import needing
+from spanwise.errors import needing
 from ..library import Library
 from ..reranking import DEPTH
 from .metadata import PLACES, Search, hit_metadata

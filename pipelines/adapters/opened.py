@@ -11,7 +11,7 @@ from typing import Any
 from spanwise.types import Filter
 
 from ..library import Library
-from ..opening import open_index
+from ..open import open_index
 
 
 class OpenedLibrary:

@@ -13,9 +13,9 @@ from ...corpora.squad import SquadDataset
 from ...eval.calibration.risk_control import DELTA
 from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration, Calibrations
 from ...reader.load import CALIBRATION, load_reader
-from ..default_retriever import DEFAULT_RETRIEVER
-from ..reranking import below_reranking
-from ..stages import stages_named
+from ..models import DEFAULT_RETRIEVER
+from ..models import below_reranking
+from ...retrieval.retrievers import stages_of
 from .figures import confidence_figures
 from .fit import Fitted, cross_fit, declining_for
 from .observe import Observer, Trial
@@ -89,7 +89,7 @@ def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> 
 def spelled(retriever: str) -> str:
     """The `Retriever.name` that a name stands for."""
     below = below_reranking(retriever)
-    return "+".join(stages_named(below)) + retriever.removeprefix(below)
+    return "+".join(stages_of(below)) + retriever.removeprefix(below)
 
 
 def _figures(fitted: Fitted, observed: Sequence[Observed]) -> dict[str, Any]:

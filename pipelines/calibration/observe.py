@@ -21,14 +21,15 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
-from ..ask import Asker
-from ..candidates import Candidate, said
+from ..ask import Answerer
+from ..candidates import Candidate, answer_key
 from ..evaluation.squad import GoldQuestion
 from ..library import Library
-from ..opening import open_index
+from ..open import open_index
 from ..paragraph_index import contexts_of, document_id_of, paragraph_library, put_paragraphs
-from ..reading import N_BEST, read_until_enough
-from ..reranking import stages_below
+from ..ask import N_BEST
+from ..reading import read_until_enough
+from ..models import stages_below
 from ..validation_split import split_articles
 from .observed import Observed, ObservedFile
 
@@ -116,7 +117,7 @@ class Observer:
         return {**named, "n_best": N_BEST, "colbert": self.colbert if needs_tokens else ""}
 
     @contextmanager
-    def _asker(self, trial: Trial, index: Path, report: ProgressCallback) -> Iterator[Asker]:
+    def _asker(self, trial: Trial, index: Path, report: ProgressCallback) -> Iterator[Answerer]:
         with _library(trial.paragraphs, index) as library:
             library.encode_for({"dense"} | stages_below([self.retriever]), self.colbert, on_progress=report)
             yield library.asker(retriever=self.retriever, reader=self.reader, dedupe=False, calibrated=False)
@@ -146,7 +147,7 @@ def _questions(articles: Sequence[Article]) -> list[GoldQuestion]:
 
 
 def _observed(
-    asker: Asker, questions: Sequence[GoldQuestion], absent: frozenset[str], k: int
+    asker: Answerer, questions: Sequence[GoldQuestion], absent: frozenset[str], k: int
 ) -> list[Observed]:
     texts = [question.text for question in questions]
     hits = asker.retriever.search(texts, k)
@@ -159,12 +160,12 @@ def _observed(
 
 def _judged(question: GoldQuestion, candidates: Sequence[Candidate], answerable: bool) -> Observed:
     texts = [candidate.scored.span.text for candidate in candidates]
-    numbers = {words: number for number, words in enumerate(dict.fromkeys(map(said, texts)))}
+    numbers = {words: number for number, words in enumerate(dict.fromkeys(map(answer_key, texts)))}
     return Observed(
         tuple(candidate.features for candidate in candidates),
         tuple(best_over_golds(f1_v1, question.answers, text) if answerable else 0.0 for text in texts),
         answerable,
-        tuple(numbers[said(text)] for text in texts),
+        tuple(numbers[answer_key(text)] for text in texts),
         document_id_of(question.context),
     )
 

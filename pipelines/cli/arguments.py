@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ..default_retriever import DEFAULT_RETRIEVER, WITHOUT_TOKENS, needs_tokens
+from ..models import DEFAULT_RETRIEVER
+from ..default_retriever import WITHOUT_TOKENS, needs_tokens
 from ..library import Library
-from ..locations import nearest_index, resolve_index
-from ..opening import open, open_index
+from ..folders import nearest_index, resolve_index
+from ..open import open, open_index
 from .terminal import say, visible
 
 FolderArgument = Annotated[

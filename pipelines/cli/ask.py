@@ -12,7 +12,7 @@ import typer
 from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
 
 from ..library import Library
-from ..questions import checked_question
+from ..ask import checked_question
 from ..records import answer_record
 from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
@@ -46,7 +46,7 @@ from .terminal import print_json, progress, say, show, visible
 from .writing import DecodingOption, PresetOption, SecondsOption, writing_named
 
 if TYPE_CHECKING:
-    from ..explaining.explanation import Explanation
+    from ..explain import Explanation
     from ..summarizing.writing import Writing
 
 SHOWN_PLACES = 3
@@ -188,7 +188,7 @@ def _explain(explained: Explanation, json: bool, told: bool, page: Path | None) 
         page.write_text(explanation_page(explained), encoding="utf-8")
         say(f"wrote {page}")
     if json:
-        from ..explaining.record import explanation_record
+        from ..explain import explanation_record
 
         record = answer_record(explained.answer)
         print_json(record | {"explanation": explanation_record(explained)})

@@ -13,7 +13,7 @@ from spanwise.types import SyncReport
 
 from ..child_pipes import interrupt_with_parent, own_pipes
 from ..library import Library
-from ..locations import existing_folder, is_writable
+from ..folders import existing_folder, is_writable
 
 NICENESS = 10  # added to the server's own: answers go first
 GRACE_S = 10.0  # to end in, when the server has ended

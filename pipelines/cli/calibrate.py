@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..default_retriever import DEFAULT_RETRIEVER
+from ..models import DEFAULT_RETRIEVER
 from .arguments import RETRIEVER, JsonOption, RetrieverOption
 from .terminal import print_json, progress, say
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..colbert_setting import NONE, ColbertSetting, wanted_setting
+from ..models import ColbertSetting, NONE, wanted_setting
 from ..library import Library
 from .terminal import say, visible
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..explaining.explanation import Explanation, TokenProbability, said_of
+from ..explain import Explanation
+from ..explaining.explanation import TokenProbability, said_of
 from .evidence import evidence_lines
 from .search import place
 from .terminal import show, visible

@@ -13,10 +13,10 @@ import typer
 from spanwise.errors import DocumentRejected, WindowExceeded
 from spanwise.types import Rejection, SyncReport
 
-from ..colbert_setting import NONE
+from ..models import NONE
 from ..library import Library
-from ..locations import FOLDER_NAME
-from ..opening import open
+from ..folders import FOLDER_NAME
+from ..open import open
 from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..extras import needing
+from spanwise.errors import needing
 from ..library import Library
 from ..mcp.settings import Settings
 from ..serving.settings import Settings as Address

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..reranking import DEPTH, MODEL, Reranking
+from ..reranking import DEPTH
+from ..models import RERANKER, Reranking
 
 RerankOption = Annotated[
     bool,
@@ -39,12 +40,12 @@ def rerank_model(rerank: bool, model: str | None) -> str:
     >>> rerank_model(True, None), rerank_model(False, "mine"), rerank_model(False, None)
     ('builtin', 'mine', '')
     """
-    return model or (MODEL if rerank else "")
+    return model or (RERANKER if rerank else "")
 
 
 def reranking(model: str | None, depth: int) -> Reranking:
     """How those are re-ranked whose names say so."""
-    return Reranking(MODEL if model is None else model, depth)
+    return Reranking(RERANKER if model is None else model, depth)
 
 
 def reranked_names(names: Sequence[str], rerank: bool, model: str | None) -> list[str]:

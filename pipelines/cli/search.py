@@ -9,7 +9,7 @@ import typer
 
 from spanwise.types import Hit, Passage, SearchOptions
 
-from ..questions import checked_question
+from ..ask import checked_question
 from ..records import search_record
 from .arguments import (
     RETRIEVER,

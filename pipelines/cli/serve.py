@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..extras import needing
+from spanwise.errors import needing
 from ..library import Library
 from ..summarizing.methods import EXTRACTIVE
 from .address import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of

@@ -10,7 +10,7 @@ from .terminal import print_json, visible
 
 def verify(index: IndexOption = None, json: JsonOption = False) -> None:
     """Check every byte of an index; one line for each thing that is wrong, and exit 1."""
-    from ..verification import verify as verified
+    from ..status import verify as verified
 
     found = verified(index_of(index))
     if json:

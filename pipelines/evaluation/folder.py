@@ -16,9 +16,9 @@ from spanwise.types import ProgressCallback, no_progress
 from ...eval.question_set import FolderQuestion
 from ...index.snapshot import Snapshot
 from ...models import cross_encoder_models
-from ..ask import Asker
+from ..ask import Answerer
 from ..library import Library
-from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
+from ..models import DEFAULT_RERANKING, Reranking, stages_below, system_reranking
 from .folder_figures import folder_figures
 from .folder_records import TOP, folder_record
 from .index_bytes import index_bytes
@@ -38,7 +38,7 @@ def evaluate_folder(
     threshold: float | None = None,
     report: ProgressCallback = no_progress,
     group: bool = True,
-    reranking: Reranking = AS_USUAL,
+    reranking: Reranking = DEFAULT_RERANKING,
 ) -> dict[str, Any]:
     """The figures of one retriever, or of the default one; see `evaluate_retrievers`."""
     name, given = retriever or library.default_retriever, (reader, k, threshold, report, group, reranking)
@@ -55,7 +55,7 @@ def evaluate_retrievers(
     threshold: float | None = None,
     report: ProgressCallback = no_progress,
     group: bool = True,
-    reranking: Reranking = AS_USUAL,
+    reranking: Reranking = DEFAULT_RERANKING,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever, see `folder_figures`.
 
@@ -93,7 +93,7 @@ def evaluate_retrievers(
 
 
 def _ask(
-    asker: Asker,
+    asker: Answerer,
     system: str,
     questions: Sequence[FolderQuestion],
     results: ResultFolder,
@@ -113,7 +113,7 @@ def _ask(
 
 def _settings(
     library: Library,
-    askers: Mapping[str, Asker],
+    askers: Mapping[str, Answerer],
     questions: Sequence[FolderQuestion],
     threshold: float | None,
     reranking: Reranking,
@@ -137,7 +137,7 @@ def _settings(
 
 
 def comparable_settings(
-    asker: Asker, questions: Sequence[FolderQuestion], threshold: float | None
+    asker: Answerer, questions: Sequence[FolderQuestion], threshold: float | None
 ) -> dict[str, Any]:
     """What else must be equal for two runs to be one: models, the threshold meant, documents, questions."""
     return {
@@ -158,7 +158,7 @@ def documents_and_questions(snapshot: Snapshot, questions: Sequence[FolderQuesti
     }
 
 
-def _fitted_threshold(asker: Asker) -> float | None:
+def _fitted_threshold(asker: Answerer) -> float | None:
     return asker.calibration.threshold if asker.calibration else None
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..library import Library
-from ..locations import resolve_index
-from ..opening import open_index
+from ..folders import resolve_index
+from ..open import open_index
 from ..paragraph_index import document_id_of, paragraph_library, put_paragraphs
 
 BASE_MODEL = "base"

@@ -26,10 +26,10 @@ from ...eval.recall import recall_at_k
 from ...eval.reciprocal_rank import reciprocal_rank
 from ...eval.squad import question_scores_v2
 from ...retrieval.protocol import Retriever
-from ..ask import Asker
+from ..ask import Answerer
 from ..library import Library
 from ..paragraph_index import document_id_of
-from ..reranking import AS_USUAL, Reranking, system_reranking
+from ..models import DEFAULT_RERANKING, Reranking, system_reranking
 from .document_ranking import DocumentRanking, rank_documents
 from .open_figures import CUTOFFS, open_figures
 from .result_folder import ResultFolder
@@ -62,7 +62,7 @@ def evaluate_open(
     reader: str = "builtin",
     k: int = 20,
     report: ProgressCallback = no_progress,
-    reranking: Reranking = AS_USUAL,
+    reranking: Reranking = DEFAULT_RERANKING,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever over a library of paragraphs, see `open_figures`.
 
@@ -112,7 +112,7 @@ class _System:
 
     name: str
     retriever: Retriever
-    asker: Asker | None
+    asker: Answerer | None
     texts: Callable[[str], str]
     k: int
 

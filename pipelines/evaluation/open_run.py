@@ -13,7 +13,7 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset, read_squad
 from ..paragraph_index import contexts_of
-from ..reranking import AS_USUAL, Reranking, stages_below
+from ..models import DEFAULT_RERANKING, Reranking, stages_below
 from .open_corpus import OpenCorpus
 from .open_domain import evaluate_open, questions_to_ask
 from .result_folder import ResultFolder
@@ -35,7 +35,7 @@ def run_open(
     report: ProgressCallback = no_progress,
     colbert: str = "builtin",
     colbert_bits: int = 4,
-    reranking: Reranking = AS_USUAL,
+    reranking: Reranking = DEFAULT_RERANKING,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever on the questions of `data`, with all that was found in the folder `out`.
 

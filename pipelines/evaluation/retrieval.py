@@ -23,7 +23,7 @@ from ...eval.ranking.qrels import read_qrels
 from ...retrieval.protocol import Retriever
 from ..document_library import digest_of, document_library, text_document
 from ..library import Library
-from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
+from ..models import DEFAULT_RERANKING, Reranking, stages_below, system_reranking
 from .document_ranking import rank_documents
 from .result_folder import Ranking, ResultFolder
 
@@ -54,7 +54,7 @@ class RetrievalTest:
     model: str = "base"
     colbert: str = "builtin"
     colbert_bits: int = 4
-    reranking: Reranking = AS_USUAL
+    reranking: Reranking = DEFAULT_RERANKING
 
     @property
     def settings(self) -> dict[str, Any]:

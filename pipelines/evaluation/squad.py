@@ -21,7 +21,7 @@ from ...eval.squad import question_scores_v1, question_scores_v2, score_v1, scor
 from ...eval.squad_na_probability import score_v2_with_na
 from ...models.locate import file_sha256
 from ...reader.protocol import Reader
-from ..candidates import margin
+from ..candidates import score_over_null
 from ..paragraph_index import document_id_of
 
 COMMAND = "squad"
@@ -125,7 +125,7 @@ def predict(
     predictions: dict[str, str] = {}
     for batch in batches(questions):
         for question, best in zip(batch, best_spans(reader, batch), strict=True):
-            declined = best is None or (may_decline and margin(best) < 0 and not math.isnan(best.null_score))
+            declined = best is None or (may_decline and score_over_null(best) < 0 and not math.isnan(best.null_score))
             predictions[question.id] = "" if best is None or declined else best.span.text
         report("questions", len(predictions), len(questions))
     return predictions

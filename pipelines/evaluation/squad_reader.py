@@ -20,7 +20,7 @@ from ...eval.question_record import Evidence, QuestionRecord
 from ...eval.squad_na_probability import na_probability
 from ...eval.squad_operating_points import answer_vs_no_answer, best_operating_points
 from ...reader.protocol import Reader
-from ..candidates import margin
+from ..candidates import score_over_null
 from .result_folder import ResultFolder
 from .squad import (
     COMMAND,
@@ -82,14 +82,14 @@ def _read(
 
 
 def _evidence(question: GoldQuestion, best: ScoredSpan) -> Evidence:
-    return paragraph_evidence(question, margin(best), (best.span.start, best.span.end))
+    return paragraph_evidence(question, score_over_null(best), (best.span.start, best.span.end))
 
 
 def _declined(task: SquadTask, best: ScoredSpan) -> bool:
     if task.version != "2.0":
         return False
     usual = DECLINES_NOTHING if math.isnan(best.null_score) else NULL_WINS
-    return na_probability(margin(best)) > (usual if task.threshold is None else task.threshold)
+    return na_probability(score_over_null(best)) > (usual if task.threshold is None else task.threshold)
 
 
 def _figures(task: SquadTask, results: ResultFolder, system: str) -> dict[str, float]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..reranking import DEPTH, MODEL
+from ..reranking import DEPTH
+from ..models import RERANKER
 
 if TYPE_CHECKING:
     from ..summarizing.writing import Writing
@@ -23,7 +24,7 @@ class Settings:
 
     reader: str = "builtin"
     retriever: str | None = None
-    rerank: str = MODEL
+    rerank: str = RERANKER
     rerank_depth: int = DEPTH
     writing: Writing | None = None
     call_s: float | None = None

@@ -10,7 +10,7 @@ from ..cli.declined import answer_place, confidence, said_of, searched
 from ..cli.filters import left_nothing
 from ..cli.search import place
 from ..cli.summarize import citation_place
-from ..explaining.rejected import reasons
+from ..declined import reasons
 from ..summarizing.summary import Summary, cited
 from .quoted import DATA, in_one_line, quoted
 

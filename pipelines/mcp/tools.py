@@ -10,7 +10,7 @@ from spanwise.types import SearchOptions
 
 from ...corpora.path_patterns import path_matcher
 from ..library import Library
-from ..named import named_id
+from ..folders import resolve_document_id
 from ..records import answer_record, search_record
 from ..status import file_records
 from ..summarizing.record import summary_record
@@ -74,7 +74,7 @@ def summarize(library: Library, settings: Settings, given: arguments.Summarize) 
     document = given.document
     if document is not None:
         with library.reading() as snapshot:
-            document = named_id(document, set(snapshot.document_ids()))
+            document = resolve_document_id(document, set(snapshot.document_ids()))
     summary = library.summarize(
         given.question,
         document,

@@ -9,7 +9,7 @@ from spanwise.types import Document, Passage
 
 from ...corpora.passages import passages_at
 from ..library import Library
-from ..named import named_id
+from ..folders import resolve_document_id
 from .arguments import WINDOW_CHARACTERS, ReadPassage
 
 
@@ -31,7 +31,7 @@ def window(library: Library, wanted: ReadPassage) -> Window:
         if wanted.passage is not None:
             [passage] = snapshot.passages([wanted.passage])
             return Window(snapshot.document(passage.document_id), passage)
-        name = named_id(str(wanted.document), set(snapshot.document_ids()))
+        name = resolve_document_id(str(wanted.document), set(snapshot.document_ids()))
         document = snapshot.document(name)
     start = wanted.start or 0
     if start >= len(document.text) > 0:

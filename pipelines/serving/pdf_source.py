@@ -11,7 +11,7 @@ from spanwise.types import Document
 
 from ...corpora.opening import read_regular
 from ...corpora.readers.pdf import MEDIA_TYPE
-from ..named import home_of
+from ..folders import file_of
 from ..parsing.page_drawer import PageDrawer
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class PdfPages:
 
     def _file(self, document: Document) -> bytes:
         """The bytes that were indexed."""
-        root, place = home_of(document.id, self._library.roots)
+        root, place = file_of(document.id, self._library.roots)
         mend = "bring the index up to date with: spanwise index"
         if root is None:
             raise DocumentChanged(f"the folder of {document.id} is no longer indexed; {mend}")

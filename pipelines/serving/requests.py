@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from spanwise.types import Filter
 
-from ..questions import checked_question
-from ..reranking import reranking_of
+from ..ask import checked_question
+from ..models import split_rerank
 
 MOST_CHARACTERS = 512  # of a pattern, an id, a value of metadata
 _WHITE_SPACE = "\t\n\r"
@@ -32,7 +32,7 @@ def known_retriever(name: str) -> str:
     """The name; ValueError for one that is not among those there are."""
     from ...retrieval.retrievers import stages_of
 
-    stages_of(reranking_of(name)[0])
+    stages_of(split_rerank(name)[0])
     return name
 
 

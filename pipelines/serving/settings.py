@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from ..reranking import DEPTH, MODEL
+from ..reranking import DEPTH
+from ..models import RERANKER
 
 if TYPE_CHECKING:
     from ..summarizing.writing import Writing
@@ -40,7 +41,7 @@ class Settings:
     batch: int = 32
     shutdown_s: float = 30.0
     reader: str = "builtin"
-    rerank: str = MODEL
+    rerank: str = RERANKER
     rerank_depth: int = DEPTH
     writing: Writing | None = None
 

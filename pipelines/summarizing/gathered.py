@@ -12,9 +12,9 @@ from spanwise.types import Filter, Hit, Passage, Scope
 
 from ...index.snapshot import Snapshot
 from ...retrieval.protocol import Retriever
-from ..generations import Generation
+from ..view import IndexView
 from ..named import named
-from ..roots import Root
+from ..folders import Root
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Gathered:
 
 
 def found(
-    generation: Generation, retriever: Retriever, question: str, k: int, where: Filter | None
+    generation: IndexView, retriever: Retriever, question: str, k: int, where: Filter | None
 ) -> Gathered:
     """The best `k` passages for a question, best first."""
     selection = generation.selection(where) if where else None
@@ -36,7 +36,7 @@ def found(
 
 
 def whole(
-    generation: Generation, document: str | None, where: Filter | None, roots: Sequence[Root]
+    generation: IndexView, document: str | None, where: Filter | None, roots: Sequence[Root]
 ) -> Gathered:
     """All passages of one document, or of all that a filter leaves, by document and place.
 

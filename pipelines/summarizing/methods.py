@@ -6,8 +6,10 @@ import time
 from collections.abc import Generator as Pieces
 from typing import TYPE_CHECKING
 
-from ..questions import checked_k, checked_question
-from ..reranking import DEPTH, reranking_of
+from ..questions import checked_k
+from ..ask import checked_question
+from ..reranking import DEPTH
+from ..models import split_rerank
 
 if TYPE_CHECKING:
     from spanwise.types import Answer, Filter
@@ -71,7 +73,7 @@ def summary_sentences(
         raise ValueError("a question is answered from all documents: give a question or a document")
     asked = "" if question is None else checked_question(question)
     wanted, began, k = length_of(length), time.perf_counter(), checked_k(k)
-    below, reranking = reranking_of(retriever or library.default_retriever, rerank, rerank_depth)
+    below, reranking = split_rerank(retriever or library.default_retriever, rerank, rerank_depth)
     with library._generations.last() as generation:
         snapshot = generation.pin()
         if asked:

@@ -17,7 +17,7 @@ from ...retrieval.training.mining import Mining
 from ..evaluation.open_corpus import OpenCorpus
 from ..library import Library
 from ..paragraph_index import contexts_of, document_id_of
-from ..stages import stages_named
+from ...retrieval.retrievers import stages_of
 from ..sync import sync_vectors
 from ..validation_split import is_validation, split_articles
 from .leaks import Leaks
@@ -142,7 +142,7 @@ def _part(
 
 def _prepare(library: Library, retrievers: Sequence[str], colbert: str, report: ProgressCallback) -> None:
     """Makes the vectors that the retrievers need."""
-    stages = {stage for name in retrievers for stage in stages_named(name)}
+    stages = {stage for name in retrievers for stage in stages_of(name)}
     if "dense" in stages:
         sync_vectors(library.store, library.encoder, report)
     if "colbert" in stages:

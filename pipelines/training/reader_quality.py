@@ -11,8 +11,8 @@ from ...eval.squad import score_v1
 from ...reader.protocol import Reader
 from ...reader.training import ReaderExample
 from ...reader.unanswerable import unanswerable
-from ..candidates import margin, sentence_of
-from ..reading import N_BEST
+from ..candidates import score_over_null, sentence_of
+from ..ask import N_BEST
 
 HELD_BACK_KINDS = ("article", "figures", "names")
 SEED = 1
@@ -43,9 +43,9 @@ def reader_figures(
     scores = score_v1({one.id: (one.answer,) for one in examples}, found)
     figures = {"exact": scores["exact_match"], "f1": scores["f1"], **_sentences(examples, read)}
     if absent:
-        figures["answered"] = _share([span is not None and margin(span) >= 0 for span in best])
+        figures["answered"] = _share([span is not None and score_over_null(span) >= 0 for span in best])
     for kind, held in (absent or {}).items():
-        declined = [not spans or margin(spans[0]) < 0 for spans in _readings(reader, held)]
+        declined = [not spans or score_over_null(spans[0]) < 0 for spans in _readings(reader, held)]
         figures[f"declined_{kind}"] = _share(declined)
     return figures
 

@@ -24,11 +24,11 @@ from spanwise.models.encoder import TextEncoder
 from spanwise.models.locate import file_sha256
 from spanwise.pipelines import answer_cache, code_state
 from spanwise.pipelines.cache_file import CacheFile
-from spanwise.pipelines.colbert_setting import ColbertSetting
+from spanwise.pipelines.models import ColbertSetting
 from spanwise.pipelines.document_library import stage, text_document, whole
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.records import answer_record
-from spanwise.pipelines.roots import roots_setting
+from spanwise.pipelines.folders import roots_setting
 from spanwise.pipelines.sync import sync_vectors
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration

@@ -11,7 +11,7 @@ from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.cli.ask import show_answer
 from spanwise.pipelines.cli.declined import first_words
-from spanwise.pipelines.explaining.rejected import reasons
+from spanwise.pipelines.declined import reasons
 from spanwise.pipelines.packing import pack, passages_in, unpack
 from spanwise.pipelines.records import answer_record, search_record
 from spanwise.types import Answer, Filter, Passage

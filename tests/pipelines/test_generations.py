@@ -15,7 +15,7 @@ from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.document_library import stage, text_document, whole
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.roots import roots_setting
+from spanwise.pipelines.folders import roots_setting
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import DocumentNotFound
-from spanwise.pipelines.named import Named, named, named_id
-from spanwise.pipelines.roots import Root
+from spanwise.pipelines.named import Named, named
+from spanwise.pipelines.folders import resolve_document_id
+from spanwise.pipelines.folders import Root
 
 IDS = {"town/mill.md": 1, "town/tram.txt": 2, "harbour/tram.txt": 3}
 
@@ -79,7 +80,7 @@ def test_odd_names_are_named_errors(root, given):
 
 
 def test_the_id_of_a_request_is_an_id_or_the_end_of_one_and_never_a_path(root):
-    assert (named_id("town/mill.md", IDS), named_id("mill.md", IDS)) == ("town/mill.md", "town/mill.md")
+    assert (resolve_document_id("town/mill.md", IDS), resolve_document_id("mill.md", IDS)) == ("town/mill.md", "town/mill.md")
     for given in ("new.md", "notes/town/mill.md", str(root.folder / "town/mill.md")):
         with pytest.raises(DocumentNotFound, match="no document is called"):
-            named_id(given, IDS)
+            resolve_document_id(given, IDS)

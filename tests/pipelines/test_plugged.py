@@ -11,7 +11,7 @@ from scripted_reader import Flat, Scripted, read_by
 from spanwise.errors import PluginFailed
 from spanwise.pipelines import code_state
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.opening import open_index
+from spanwise.pipelines.open import open_index
 from spanwise.pipelines.summarizing.generators import writing_of
 from spanwise.types import Filter, Hit
 

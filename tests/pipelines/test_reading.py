@@ -12,22 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_reader import Scripted, asker, by_margin, read_by
 
-from spanwise.pipelines.candidates import margin
+from spanwise.pipelines.candidates import score_over_null
 from spanwise.pipelines.cli.ask import show_answer
 from spanwise.pipelines.reading import read_until_enough
 from spanwise.pipelines.records import answer_record
-from spanwise.pipelines.selection import select
+from spanwise.pipelines.filters import select
 from spanwise.reader.evidence import Stopping
 from spanwise.types import Filter, Hit, Passage, ScoredSpan
 
 BOTH = "Who built the mill, opened the tram or raised the weir?"  # three passages or more are found
 WORDS = {"mill.md": "Ada Rook", "tram.txt": "Ute Falk", "sub/weir.html": "1920"}
 SURE = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 2.0, 0.0), ("1920", 1.0, 0.0))
-RULE = Stopping(first=1, of=20, margin=5.0)
+RULE = Stopping(first=1, of=20, score_over_null=5.0)
 
 
 class Noted(Scripted):
-    """Says the whole passage with the margin that stands in it; remembers what it read, a list a call."""
+    """Says the whole passage with the score_over_null that stands in it; remembers what it read, a list a call."""
 
     def __init__(self) -> None:
         self.calls: list[list[list[str]]] = []
@@ -42,7 +42,7 @@ class Noted(Scripted):
 
 
 def hits_of(*margins: float) -> list[Hit]:
-    """A hit for each margin, its passage saying it."""
+    """A hit for each score_over_null, its passage saying it."""
     texts = [str(float(one)) for one in margins]
     return [
         Hit(Passage(at, f"{at}.txt", 0, len(text), text), 1.0 / at, at, {})
@@ -71,7 +71,7 @@ def test_only_what_is_not_enough_is_read_on_in_a_second_batch():
 
 def test_more_passages_than_it_was_fitted_for_are_all_read_at_once():
     reader = Noted()
-    [reading] = read_until_enough(reader, ["a"], [hits_of(9, 9, 9)], Stopping(first=1, of=2, margin=5.0))
+    [reading] = read_until_enough(reader, ["a"], [hits_of(9, 9, 9)], Stopping(first=1, of=2, score_over_null=5.0))
     assert (len(reading), len(reader.calls)) == (3, 1)
 
 
@@ -93,7 +93,7 @@ def test_the_best_is_that_of_all_wherever_it_was_read(margins, first, least):
 
 
 def best(reading: list[list[ScoredSpan]]) -> float | None:
-    return max((margin(scored) for spans in reading for scored in spans), default=None)
+    return max((score_over_null(scored) for spans in reading for scored in spans), default=None)
 
 
 def test_a_sure_answer_leaves_the_rest_unread_and_is_the_same(library):
@@ -118,7 +118,7 @@ def test_the_answer_is_that_of_all_where_its_passage_was_read(library, scores):
 
 
 def test_where_nothing_is_enough_all_is_as_without_the_rule(library):
-    never = passing(rule=replace(RULE, margin=50.0))
+    never = passing(rule=replace(RULE, score_over_null=50.0))
     with_rule, without = (
         replace(asker(library, *SURE, calibration=one).ask([BOTH])[0], timings_ms={})
         for one in (never, by_margin(0.1))
@@ -137,7 +137,7 @@ def test_questions_of_one_call_are_decided_one_by_one(library):
 
 
 def test_nothing_is_declined_before_all_was_read(library):
-    """The first passage is enough by its margin, but not for this threshold."""
+    """The first passage is enough by its score_over_null, but not for this threshold."""
     one = asker(library, *((words, 6.0, 0.0) for words in ("Ada Rook", "Ute Falk", "1920")))
     strict = replace(one, calibration=passing(by_margin(0.9999)))
     (declined,) = strict.ask([BOTH])

@@ -7,7 +7,7 @@ import pytest
 import spanwise
 from spanwise.errors import IndexEmpty, ModelMismatch, ModelNotFound
 from spanwise.pipelines import token_sync
-from spanwise.pipelines.colbert_setting import ColbertSetting
+from spanwise.pipelines.models import ColbertSetting
 
 
 @pytest.fixture

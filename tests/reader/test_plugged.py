@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spanwise.errors import PluginFailed
-from spanwise.reader.plugged import PluggedReader
+from spanwise.reader.protocol import CheckedReader
 from spanwise.reader.token_probabilities import TokenScores
 from spanwise.types import Passage, ScoredSpan, Span
 
@@ -22,12 +22,12 @@ def scored(first: int, last: int, score: float = 1.0, null: float = 0.0, **chang
     return ScoredSpan(replace(span, **changed), PASSAGE, score, null)
 
 
-def reader(*spans, give=None) -> PluggedReader:
+def reader(*spans, give=None) -> CheckedReader:
     class Reading:
         def read(self, questions, passages, n_best=5):
             return give if give is not None else [[list(spans) for _ in group] for group in passages]
 
-    return PluggedReader("the plug-in 'mine'", "digest", Reading())
+    return CheckedReader("the plug-in 'mine'", "digest", Reading())
 
 
 def read(*spans, give=None, n_best=5):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ...opening import open
+from ...open import open
 from ..arguments import DEFAULT_HELP, DedupeOption, IndexOption, JsonOption
 from ..reranking import (
     RERANK_DEPTH,

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from spanwise.types import Answer
 
-from ...questions import checked_question
+from ...ask import checked_question
 from ...records import answer_record
 from ...summarizing.record import summary_record
 from ..citations import chat_text, url_citations

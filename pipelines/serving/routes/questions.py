@@ -12,7 +12,7 @@ from spanwise.types import Answer, AskOptions, Filter, SearchOptions
 
 from ....index.snapshot import Snapshot
 from ...records import answer_record, search_record
-from ...reranking import reranking_of
+from ...models import split_rerank
 from ..requests import Asking, AskRequest, Ranked, SearchRequest
 from ..responses import Record
 from ..service import Service, service_of
@@ -47,7 +47,7 @@ async def ask(asked: AskRequest, service: Served) -> Record:
 @router.post("/explain")
 async def explain(asked: AskRequest, service: Served) -> Record:
     """The answer and what it rests on, as `ask --explain --json` has it."""
-    from ...explaining.record import explanation_record
+    from ...explain import explanation_record
 
     k, question = service.checked_k(asked.k), service.checked_length(asked.question)
     options = await ask_options(asked, service, k)
@@ -100,7 +100,7 @@ async def ranking_of(asked: Ranked, service: Service) -> tuple[Filter | None, st
         await service.looked_up(lambda snapshot: service.shelf.scope(where))
     if asked.retriever is None:
         return where, None, service.settings.rerank if asked.rerank else None
-    below, reranking = reranking_of(asked.retriever)
+    below, reranking = split_rerank(asked.retriever)
     return where, below, service.settings.rerank if asked.rerank or reranking else None
 
 

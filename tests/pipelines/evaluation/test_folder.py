@@ -14,13 +14,13 @@ import pytest
 from spanwise.eval.question_set import FolderQuestion
 from spanwise.index.rows import FileState
 from spanwise.models import cross_encoder_models
-from spanwise.pipelines.ask import Asked
+from spanwise.pipelines.ask import AnswerTrace
 from spanwise.pipelines.evaluation import folder as judging
 from spanwise.pipelines.evaluation.folder import evaluate_folder, evaluate_retrievers, unindexed_documents
 from spanwise.pipelines.evaluation.folder_records import printed_record
 from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
-from spanwise.pipelines.reranking import Reranking
+from spanwise.pipelines.models import Reranking
 from spanwise.reader.evidence import Stopping
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, RejectedSpan, Span
 
@@ -68,11 +68,11 @@ class ScriptedAsker:
 
     def trace(
         self, questions: Sequence[str], k: int, alternatives: int, threshold: float | None
-    ) -> list[Asked]:
+    ) -> list[AnswerTrace]:
         if self.fails_at in questions:
             raise KeyboardInterrupt
         self.asked += questions
-        return [Asked(self._answer(question), self.found, (), ()) for question in questions]
+        return [AnswerTrace(self._answer(question), self.found, (), ()) for question in questions]
 
     def _answer(self, question: str) -> Answer:
         (first, *others), given = ANSWERS[question]

@@ -9,9 +9,10 @@ import pytest
 from scripted_reader import by_margin, read_by
 
 from spanwise.pipelines.cli.explanation import shaded
-from spanwise.pipelines.explaining.explanation import Formula, TokenProbability, said_of
+from spanwise.pipelines.explain import Formula
+from spanwise.pipelines.explaining.explanation import TokenProbability, said_of
 from spanwise.pipelines.explaining.page import explanation_page
-from spanwise.pipelines.explaining.record import explanation_record
+from spanwise.pipelines.explain import explanation_record
 
 MILL = "Who built the mill?"
 
