@@ -15,10 +15,9 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
-from .models import MODEL, model_setting
+from .folders import is_index, roots_setting
 from .library import Library
-from .folders import is_index
-from .folders import roots_setting
+from .models import MODEL, model_setting
 from .sync import PASSAGES_PER_COMMIT
 
 OF = "documents"  # the setting that says which documents an index is made of, and how they are cut

@@ -40,15 +40,14 @@ from .cache import CACHE_NAME, AnswerCache, result_key
 from .filters import select
 from .folders import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
 from .models import (
+    COLBERT,
     DEFAULT_RETRIEVER,
     MODEL,
-    NO_COLBERT,
     NONE,
-    ColbertSetting,
     LoadedModels,
+    colbert_setting,
     model_setting,
     sync_command,
-    wanted_setting,
 )
 from .view import IndexView, Views
 
@@ -122,36 +121,29 @@ class Library:
             )
 
     @property
-    def colbert(self) -> ColbertSetting | None:
-        """The model of the token vectors, and how they are stored; None when there are none."""
-        return ColbertSetting.from_settings(self.store.settings)
+    def colbert(self) -> str | None:
+        """The name of the encoder of the token vectors; None when the index keeps none."""
+        return self.store.settings.get(COLBERT) or None
 
-    def use_colbert(self, name: str | None, bits: int | None = None, pool: int | None = None) -> None:
+    def use_colbert(self, name: str | None) -> None:
         """Keep token vectors of this model from the next `sync` on; None or "none" drops them.
 
-        Numbers that are not given stay, or are 4 bits and one vector a token. Token vectors of another model
-        or with other numbers are dropped at once. Raises ModelNotFound or ModelRejected for a model that
-        cannot be used; then nothing changes.
+        Token vectors of another model are dropped at once. Raises ModelNotFound or ModelRejected for a model
+        that cannot be used; then nothing changes.
         """
-        held = self.colbert
-        if name in (None, NONE):
-            if held is not None:
-                self._put(NO_COLBERT, drop_tokens=True)
-            return
-        wanted = wanted_setting(held, str(name), bits, pool)
-        if wanted != held:
-            self._put(wanted.settings(), drop_tokens=True)
+        wanted = "" if name in (None, NONE) else colbert_setting(str(name))
+        if wanted != (self.colbert or ""):
+            self._put({COLBERT: wanted}, drop_tokens=True)
 
-    def require_colbert(self, name: str, bits: int | None = None) -> None:
+    def require_colbert(self, name: str) -> None:
         """Set the model of token vectors when none is set; ModelMismatch when they are of another."""
-        held, wanted = self.colbert, wanted_setting(self.colbert, name, bits)
-        if held is not None and wanted != held:
+        held, wanted = self.colbert, colbert_setting(name)
+        if held not in (None, wanted):
             raise ModelMismatch(
-                f"the token vectors of {self.store.path} are of {held.bits} bits by the model {held.name!r}, "
-                f"not of {wanted.bits} by {wanted.name!r}. Replace them with: {self.sync_command} "
-                f"--colbert {shlex.quote(name)} --colbert-bits {wanted.bits}"
+                f"the token vectors of {self.store.path} are of the model {held!r}, not of {wanted!r}. "
+                f"Replace them with: {self.sync_command} --colbert {shlex.quote(name)}"
             )
-        self.use_colbert(name, bits)
+        self.use_colbert(name)
 
     @property
     def recall(self) -> float:
@@ -224,25 +216,24 @@ class Library:
         """Encode the tokens of the passages that lack them; returns their number."""
         from .sync import TokenVectors, sync_vectors
 
-        setting = self.colbert
-        if setting is None:
+        model = self.colbert
+        if model is None:
             return 0
         with self.reading() as snapshot:
             stored, n_passages = snapshot.token_models(), snapshot.n_passages
-        if stored == ({self._models.digest("tokens", setting.name): n_passages} if n_passages else {}):
+        if stored == ({self._models.digest("tokens", model): n_passages} if n_passages else {}):
             return 0
-        return sync_vectors(self.store, TokenVectors(self.token_encoder, setting), on_progress)
+        return sync_vectors(self.store, TokenVectors(self.token_encoder), on_progress)
 
     def encode_for(
         self,
         stages: Container[str],
         colbert: str,
-        bits: int | None = None,
         on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encode what these stages need; ModelMismatch when the index keeps token vectors of another model."""
         if "colbert" in stages:
-            self.require_colbert(colbert, bits)
+            self.require_colbert(colbert)
         if "dense" in stages:
             self._sync_dense(on_progress)
         if "colbert" in stages:
@@ -405,6 +396,24 @@ class Library:
         return explained(
             answerer, checked_question(question), stages, document, self.roots, self.sync_command
         )
+
+    def summarize(self, *given: Any, **options: Any) -> Any:
+        """A summary in which every sentence is checked and cites the spans that support it."""
+        from .summarizing.methods import summarize
+
+        return summarize(self, *given, **options)
+
+    def summary_sentences(self, *given: Any, **options: Any) -> Any:
+        """The sentences of a summary, one after the other."""
+        from .summarizing.methods import summary_sentences
+
+        return summary_sentences(self, *given, **options)
+
+    def written(self, answer: Answer, writing: Any = None) -> Any:
+        """The written form of an answer."""
+        from .summarizing.methods import written
+
+        return written(self, answer, writing)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which it holds, without deduplication; IndexEmpty without passages.

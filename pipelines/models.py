@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,60 +23,23 @@ if TYPE_CHECKING:
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors
 DEFAULT_RETRIEVER = "hybrid"
-RERANKER, RERANK_DEPTH = "builtin", 30
+RERANKER = "builtin"
+RERANK_DEPTH = 30
 RERANK_SUFFIX = "+rerank"
-NAME, BITS, POOL = "colbert", "colbert_bits", "colbert_pool"
-KNOWN_BITS = (2, 4, 8)
+COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
 NONE = "none"  # the name for no token vectors
 
 
-@dataclass(frozen=True, slots=True)
-class ColbertSetting:
-    """The `name` of the model, the `bits` of a stored number, and how many tokens share a vector (`pool`)."""
+def colbert_setting(name: str) -> str:
+    """The name of a token model as an index keeps it: a folder by its absolute path.
 
-    name: str
-    bits: int = 4
-    pool: int = 1
-
-    def __post_init__(self) -> None:
-        """Reject what no index can store."""
-        if self.bits not in KNOWN_BITS:
-            raise ValueError(f"the bits of a token vector must be one of 2, 4, 8, not {self.bits}")
-        if self.pool < 1:
-            raise ValueError(f"the pool of token vectors is {self.pool}, expected at least 1")
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, str]) -> ColbertSetting | None:
-        """The setting of an index; None when it keeps no token vectors."""
-        name = settings.get(NAME)
-        return cls(name, int(settings[BITS]), int(settings[POOL])) if name else None
-
-    def settings(self) -> dict[str, str]:
-        """The settings of the index."""
-        return {NAME: self.name, BITS: str(self.bits), POOL: str(self.pool)}
-
-
-NO_COLBERT = {NAME: "", BITS: "", POOL: ""}
-"""The settings of an index without token vectors."""
-
-
-def wanted_setting(
-    held: ColbertSetting | None, name: str, bits: int | None = None, pool: int | None = None
-) -> ColbertSetting:
-    """The new setting of an index that has `held`; what is not given stays.
-
-    A folder is named by its absolute path. ModelNotFound or ModelRejected for a model that cannot be used,
-    `ValueError` for numbers that an index cannot store.
+    ModelNotFound or ModelRejected for a model that cannot be used.
     """
     from ..models.token_models import absolute_token_name, token_model_digest
 
-    held = held or ColbertSetting(name)
     absolute = absolute_token_name(name)
-    wanted = ColbertSetting(
-        absolute, held.bits if bits is None else bits, held.pool if pool is None else pool
-    )
     token_model_digest(absolute)
-    return wanted
+    return absolute
 
 
 def sync_command(index: Path) -> str:
@@ -167,13 +130,13 @@ class LoadedModels:
         """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
         from ..models.token_encoder import load_token_encoder
 
-        setting = ColbertSetting.from_settings(self._store.settings)
-        if setting is None:
+        name = self._store.settings.get(COLBERT)
+        if not name:
             raise IndexEmpty(
                 f"no passage of {self._store.path} has token vectors yet. Make them with: "
                 f"{sync_command(self._store.path)} --colbert builtin"
             )
-        encoder: TokenEncoder = self._load("tokens", setting.name, load_token_encoder)
+        encoder: TokenEncoder = self._load("tokens", name, load_token_encoder)
         return encoder
 
     def encoders(self) -> Encoders:
@@ -217,8 +180,8 @@ class LoadedModels:
             return None
         settings, stages = self._store.settings, stages_of(below)
         wanted = {"rerank": reranker} if reranker else {}
-        if "colbert" in stages and (setting := ColbertSetting.from_settings(settings)):
-            wanted["tokens"] = setting.name
+        if "colbert" in stages and settings.get(COLBERT):
+            wanted["tokens"] = settings[COLBERT]
         if "dense" in stages or isinstance(how, AskOptions):
             wanted["encoder"] = settings[MODEL]
         found = {}

@@ -18,7 +18,7 @@ from .folders import (
     with_folders,
 )
 from .library import Library
-from .models import MODEL, NONE, model_setting, wanted_setting
+from .models import COLBERT, MODEL, NONE, colbert_setting, model_setting
 
 NO_CACHE = "SPANWISE_NO_CACHE"
 
@@ -51,9 +51,13 @@ def open(
             library.require_colbert(str(colbert))
         library.add(folders)
         return library
-    settings = {**roots_setting(with_folders((), folders), path), MODEL: _model(model), **Analyzer().settings()}
+    settings = {
+        **roots_setting(with_folders((), folders), path),
+        MODEL: _model(model),
+        **Analyzer().settings(),
+    }
     if wants_tokens:
-        settings |= wanted_setting(None, str(colbert)).settings()
+        settings[COLBERT] = colbert_setting(str(colbert))
     return Library(Store.create(path, settings), _is_cached(cache))
 
 

@@ -13,9 +13,9 @@ from ..corpora.squad import Article
 from ..index.analysis import Analyzer
 from ..index.store import Store
 from .document_library import stage
-from .models import MODEL, model_setting
-from .library import Library
 from .folders import roots_setting
+from .library import Library
+from .models import MODEL, model_setting
 
 
 def document_id_of(context: str) -> str:

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from .library import Library
 
 LANGUAGE = "the built-in models read English"
-EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "openai"}  # the package that shows that an extra is installed
+EXTRAS = {
+    "serve": "uvicorn",
+    "mcp": "mcp",
+    "llm": "openai",
+}  # the package that shows that an extra is installed
 
 
 def status_record(library: Library, check: bool = False) -> dict[str, Any]:
@@ -91,20 +95,18 @@ def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
 def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
     """The token vectors of an index; None when it keeps none.
 
-    `bits` are those of a stored number, `pool` tokens share a vector; `passages` have vectors, `missing` do
-    not yet; `tokens` is the number of vectors, `bytes` their size on disk with their codebook.
+    `passages` have vectors, `missing` do not yet; `tokens` is the number of vectors, `bytes` their size on disk
+    with their codebook.
     """
-    setting = library.colbert
-    if setting is None:
+    model = library.colbert
+    if model is None:
         return None
     models, sizes = snapshot.token_models(), snapshot.sizes()
     return {
-        "model": setting.name,
-        "bits": setting.bits,
-        "pool": setting.pool,
+        "model": model,
         "passages": max(models.values(), default=0),
         "missing": library.missing_tokens(),
-        "tokens": sum(snapshot.stored_tokens(model).n_tokens for model in models),
+        "tokens": sum(snapshot.stored_tokens(digest).n_tokens for digest in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
@@ -206,7 +208,7 @@ def check_record(library: Library) -> dict[str, Any]:
     digests = {}
     models = {"encoder": library.model, "reader": "builtin", "rerank": RERANKER}
     if library.colbert is not None:
-        models["tokens"] = library.colbert.name
+        models["tokens"] = library.colbert
     for kind, name in models.items():
         try:
             digests[kind] = {"name": name, "digest": library.model_digest(kind, name)}
@@ -214,7 +216,9 @@ def check_record(library: Library) -> dict[str, Any]:
             problems.append(f"the {kind} {name} cannot be used: {error}")
     free = shutil.disk_usage(library.store.path).free
     if free < bytes_below(library.store.path):
-        problems.append(f"only {free / 1e9:.1f} GB are free at {library.store.path}: a sync may fill the disk")
+        problems.append(
+            f"only {free / 1e9:.1f} GB are free at {library.store.path}: a sync may fill the disk"
+        )
     if not is_writable(library.store.path):
         problems.append(f"{library.store.path} cannot be written to: it can be searched and not synced")
     return {

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -27,12 +28,10 @@ from ..corpora.opening import read_regular
 from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
 from ..index.maxsim.codebook import Codebook
-from ..index.maxsim.pooling import pool
 from ..index.rows import FileState, Refusal, indexed_text
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from ..index.writer import Writer
-from .models import ColbertSetting
 from .parsing.parser import Parser
 from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
@@ -339,12 +338,17 @@ def sync_vectors(store: Store, vectors: Vectors, on_progress: ProgressCallback =
         for batch in vectors.batches(missing):
             with store.snapshot() as snapshot:
                 texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            before = done
-            vectors.put(writer, batch, texts, lambda n: on_progress(vectors.task, before + n, len(missing)))
+            vectors.put(
+                writer, batch, texts, partial(_counted, on_progress, vectors.task, done, len(missing))
+            )
             writer.commit()
             done += len(batch)
         writer.commit()  # where dropping the vectors of other models was all there was to do
     return len(missing)
+
+
+def _counted(on_progress: ProgressCallback, task: str, before: int, total: int, done: int) -> None:
+    on_progress(task, before + done, total)
 
 
 class DenseVectors:
@@ -370,7 +374,7 @@ class DenseVectors:
 
 
 class TokenVectors:
-    """One vector a token, pooled and compressed by a codebook.
+    """One vector a token, compressed by a codebook.
 
     The codebook is trained on a random sample of the passages. These are encoded first and stored like all
     others, so that nothing is encoded twice.
@@ -378,8 +382,8 @@ class TokenVectors:
 
     task = "tokens"
 
-    def __init__(self, encoder: TokenEncoder, setting: ColbertSetting) -> None:
-        self._encoder, self._setting = encoder, setting
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self._encoder = encoder
         self._needs_codebook, self._total = False, 0
 
     def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
@@ -405,9 +409,9 @@ class TokenVectors:
     def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
         """Encode these passages and store their vectors with the next commit."""
         digest = self._encoder.digest
-        vectors, lengths = pool(*self._encoder.encode_passages(texts, on_done), self._setting.pool)
+        vectors, lengths = self._encoder.encode_passages(texts, on_done)
         if self._needs_codebook:
             n_tokens = len(vectors) * self._total // len(batch)
-            writer.put_codebook(digest, Codebook.train(vectors, n_tokens, self._setting.bits))
+            writer.put_codebook(digest, Codebook.train(vectors, n_tokens))
             self._needs_codebook = False
         writer.put_tokens(digest, batch, vectors, lengths)

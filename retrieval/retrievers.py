@@ -109,7 +109,7 @@ def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -
     collection is searched approximately, unless `exact`.
     """
     _check_models(encoder.digest, snapshot.vector_models(), "vector", "", "--model NAME")
-    index = snapshot.vectors(encoder.digest, exact, str(getattr(encoder, "device", "cpu")))
+    index = snapshot.vectors(encoder.digest, exact)
     return Stage("dense", encoder.encode_questions, index, snapshot)
 
 
@@ -123,7 +123,7 @@ def colbert_retriever(
     _check_models(
         encoder.digest, snapshot.token_models(), "token vector", " --colbert builtin", "--colbert NAME"
     )
-    index = snapshot.maxsim(encoder.digest, exact, str(getattr(encoder, "device", "cpu")))
+    index = snapshot.maxsim(encoder.digest, exact)
     return Stage("colbert", encoder.encode_questions, index, snapshot)
 
 

@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from spanwise import errors
     from spanwise.pipelines.evaluation import api as evaluation
     from spanwise.pipelines.explain import Explanation
-    from spanwise.pipelines.explaining.page import explanation_page
     from spanwise.pipelines.library import Library
     from spanwise.pipelines.open import open, open_index
-    from spanwise.pipelines.plugins import Plugin, plugins
-    from spanwise.pipelines.record_of import record_of
     from spanwise.pipelines.summarizing.generators import writing_of
     from spanwise.pipelines.summarizing.markdown import summary_markdown
     from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
@@ -66,17 +63,14 @@ _NAMES = {
         "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ProgressCallback "
         "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span SyncReport UnknownWord"
     ),
-    "spanwise.pipelines.explaining.explanation": "Explanation",
-    "spanwise.pipelines.explaining.page": "explanation_page",
+    "spanwise.pipelines.explain": "Explanation",
     "spanwise.pipelines.library": "Library",
-    "spanwise.pipelines.opening": "open open_index",
-    "spanwise.pipelines.plugins": "Plugin plugins",
-    "spanwise.pipelines.record_of": "record_of",
+    "spanwise.pipelines.open": "open open_index",
     "spanwise.pipelines.summarizing.generators": "writing_of",
     "spanwise.pipelines.summarizing.markdown": "summary_markdown",
     "spanwise.pipelines.summarizing.summary": "Citation Summary SummarySentence",
     "spanwise.pipelines.summarizing.writing": "Writing",
-    "spanwise.pipelines.verification": "Verification verify",
+    "spanwise.pipelines.status": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -94,7 +88,6 @@ __all__ = [
     "Label",
     "Library",
     "Passage",
-    "Plugin",
     "ProgressCallback",
     "QuestionWord",
     "RejectedSpan",
@@ -114,11 +107,8 @@ __all__ = [
     "__version__",
     "errors",
     "evaluation",
-    "explanation_page",
     "open",
     "open_index",
-    "plugins",
-    "record_of",
     "summary_markdown",
     "training",
     "verify",

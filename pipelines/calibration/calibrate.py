@@ -13,9 +13,8 @@ from ...corpora.squad import SquadDataset
 from ...eval.calibration.risk_control import DELTA
 from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration, Calibrations
 from ...reader.load import CALIBRATION, load_reader
-from ..models import DEFAULT_RETRIEVER
-from ..models import below_reranking
 from ...retrieval.retrievers import stages_of
+from ..models import DEFAULT_RETRIEVER, below_reranking
 from .figures import confidence_figures
 from .fit import Fitted, cross_fit, declining_for
 from .observe import Observer, Trial

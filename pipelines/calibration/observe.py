@@ -21,15 +21,13 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
-from ..ask import Answerer
+from ..ask import N_BEST, Answerer
 from ..candidates import Candidate, answer_key
 from ..evaluation.squad import GoldQuestion
 from ..library import Library
+from ..models import stages_below
 from ..open import open_index
 from ..paragraph_index import contexts_of, document_id_of, paragraph_library, put_paragraphs
-from ..ask import N_BEST
-from ..reading import read_until_enough
-from ..models import stages_below
 from ..validation_split import split_articles
 from .observed import Observed, ObservedFile
 
@@ -120,7 +118,9 @@ class Observer:
     def _asker(self, trial: Trial, index: Path, report: ProgressCallback) -> Iterator[Answerer]:
         with _library(trial.paragraphs, index) as library:
             library.encode_for({"dense"} | stages_below([self.retriever]), self.colbert, on_progress=report)
-            yield library.asker(retriever=self.retriever, reader=self.reader, dedupe=False, calibrated=False)
+            yield library.answerer(
+                retriever=self.retriever, reader=self.reader, dedupe=False, calibrated=False
+            )
 
 
 def _library(paragraphs: Sequence[tuple[str, str]], index: Path) -> Library:
@@ -151,9 +151,9 @@ def _observed(
 ) -> list[Observed]:
     texts = [question.text for question in questions]
     hits = asker.retriever.search(texts, k)
-    readings = read_until_enough(asker.reader, texts, hits, None)
+    readings = asker.read(texts, hits)
     return [
-        _judged(question, asker.weigh(question.text, found, spans), question.context not in absent).rounded()
+        _judged(question, asker.score_candidates(question.text, found, spans), question.context not in absent).rounded()
         for question, found, spans in zip(questions, hits, readings, strict=True)
     ]
 

@@ -10,18 +10,16 @@ from typing import Annotated
 
 import typer
 
-from spanwise.errors import DocumentRejected, WindowExceeded
+from spanwise.errors import DocumentRejected
 from spanwise.types import Rejection, SyncReport
 
-from ..models import NONE
-from ..library import Library
 from ..folders import FOLDER_NAME
+from ..library import Library
+from ..models import NONE
 from ..open import open
-from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
-from .beside_server import FLAG, Sync, attend_server, told
-from .colbert import BitsOption, ColbertOption, PoolOption, check_colbert, set_colbert
+from .colbert import ColbertOption, check_colbert, set_colbert
 from .terminal import json_line, print_json, progress, say, visible
 
 LINES_OF_A_KIND = 10
@@ -44,8 +42,6 @@ def index(
         ),
     ] = None,
     colbert: ColbertOption = None,
-    colbert_bits: BitsOption = None,
-    colbert_pool: PoolOption = None,
     recall: Annotated[
         float | None,
         typer.Option(
@@ -60,39 +56,29 @@ def index(
         int | None, typer.Option(min=1, help="Processes that read files; by default one a core, 4 at most.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read again what was refused before.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail when parts of documents are beyond the encoder's window.")
-    ] = False,
     clear_cache: Annotated[
         bool, typer.Option("--clear-cache", help="Forget the answers that were kept.")
     ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
-    beside_server: Annotated[bool, typer.Option(FLAG, hidden=True)] = False,
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
-    tell = attend_server() if beside_server else None
-    check_colbert(colbert, colbert_bits, colbert_pool)
+    check_colbert(colbert)
     with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)
-        set_colbert(library, colbert, colbert_bits, colbert_pool)
+        set_colbert(library, colbert)
         if recall is not None:
             library.recall = recall
         if clear_cache:
             library.clear_cache()
         _say_place(library, index)
-        sync: Sync = partial(run_sync, library, not lexical_only, workers)
-        if tell is not None:
-            sync = told(sync, tell)
+        sync = partial(run_sync, library, not lexical_only, workers)
         report = sync(retry=retry)
-        _say_unused_parsers()
         if not watch and not report.passages and not (report.deleted or report.unchanged):
             raise DocumentRejected(_nothing(library, report))
         _tell(library, report, json)
-        if strict:
-            _refuse_gaps(library)
         if watch:
             _stay(library, sync, watch_delay, report, json)
 
@@ -113,13 +99,6 @@ def _say_place(library: Library, index: Path | None) -> None:
         say(f"{visible(str(library.roots[0].folder))} cannot be written to: its index is in {path}")
 
 
-def _say_unused_parsers() -> None:
-    """Tells on stderr which packages wanted to read files and do not."""
-    for plugin in plugins(PARSERS):
-        if plugin.problem:
-            say(visible(f"{plugin.label} is not used: {plugin.problem}"))
-
-
 def _tell(library: Library, report: SyncReport, json: bool) -> None:
     if json:
         print_json(sync_record(report))
@@ -128,14 +107,6 @@ def _tell(library: Library, report: SyncReport, json: bool) -> None:
     with library.reading() as snapshot:
         n_documents = snapshot.n_documents
     print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
-
-
-def _refuse_gaps(library: Library) -> None:
-    from ..status import beyond_sentence, beyond_window_record
-
-    if gaps := library.gaps():
-        named = ", ".join(dict.fromkeys(visible(gap.document_id) for gap in gaps))
-        raise WindowExceeded(f"{beyond_sentence(beyond_window_record(gaps))}: {named}")
 
 
 def _stay(

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..reranking import DEPTH
 from ..models import RERANKER, Reranking
+from ..models import RERANK_DEPTH
 
 RerankOption = Annotated[
     bool,
@@ -31,7 +31,7 @@ RerankDepthOption = Annotated[
     int,
     typer.Option("--rerank-depth", min=1, help="How many passages it reads; each takes some 5 ms on a CPU."),
 ]
-RERANK_DEPTH = DEPTH
+RERANK_DEPTH = RERANK_DEPTH
 
 
 def rerank_model(rerank: bool, model: str | None) -> str:

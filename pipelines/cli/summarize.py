@@ -15,7 +15,6 @@ from .arguments import (
     JsonOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
 )
 from .declined import show_nearest
 from .filters import (
@@ -96,8 +95,6 @@ def summarize(
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
     writing = writing_named(generator, preset, decoding, seconds)
     with library_of(folder, index) as library:
-        if retriever is None and question is not None:
-            say_default_advice(library)
         sentences = library.summary_sentences(
             *(question, document, length, writing, strict, k, retriever, dedupe, where, model, rerank_depth)
         )

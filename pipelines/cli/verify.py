@@ -14,9 +14,9 @@ def verify(index: IndexOption = None, json: JsonOption = False) -> None:
 
     found = verified(index_of(index))
     if json:
-        from ..record_of import record_of
+        from ..status import verification_record
 
-        print_json(record_of(found))
+        print_json(verification_record(found))
     else:
         for problem in found.problems:
             print(visible(" ".join(problem.split())))

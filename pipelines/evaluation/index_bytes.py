@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...index.code_cache import CACHE
-from ..status import bytes_below
 from ..library import Library
 from ..models import stages_below
+from ..status import bytes_below
 
 KINDS = {"dense": ("vectors", "codes"), "colbert": ("tokens", "codebook")}  # all others: postings
 

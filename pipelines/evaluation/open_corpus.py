@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..library import Library
 from ..folders import resolve_index
+from ..library import Library
 from ..open import open_index
 from ..paragraph_index import document_id_of, paragraph_library, put_paragraphs
 

@@ -28,8 +28,8 @@ from ...eval.squad import question_scores_v2
 from ...retrieval.protocol import Retriever
 from ..ask import Answerer
 from ..library import Library
-from ..paragraph_index import document_id_of
 from ..models import DEFAULT_RERANKING, Reranking, system_reranking
+from ..paragraph_index import document_id_of
 from .document_ranking import DocumentRanking, rank_documents
 from .open_figures import CUTOFFS, open_figures
 from .result_folder import ResultFolder

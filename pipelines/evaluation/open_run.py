@@ -12,8 +12,8 @@ from spanwise.errors import DataMalformed
 from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset, read_squad
-from ..paragraph_index import contexts_of
 from ..models import DEFAULT_RERANKING, Reranking, stages_below
+from ..paragraph_index import contexts_of
 from .open_corpus import OpenCorpus
 from .open_domain import evaluate_open, questions_to_ask
 from .result_folder import ResultFolder
@@ -34,7 +34,6 @@ def run_open(
     seed: int = 0,
     report: ProgressCallback = no_progress,
     colbert: str = "builtin",
-    colbert_bits: int = 4,
     reranking: Reranking = DEFAULT_RERANKING,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever on the questions of `data`, with all that was found in the folder `out`.
@@ -55,7 +54,6 @@ def run_open(
     settings = {
         **_searched(data, corpus, planned, questions),
         "colbert": colbert,
-        "colbert_bits": colbert_bits,
         "rerank": reranking.model,
         "rerank_depth": reranking.depth,
         **(_reader_settings(reader) if read else {}),
@@ -66,7 +64,7 @@ def run_open(
     }
     with ResultFolder.start(out, "open", settings) as results, planned.open() as library:
         library.retriever("bm25")  # an index of another analyzer is refused before anything is encoded
-        library.encode_for(stages, colbert, colbert_bits, report)
+        library.encode_for(stages, colbert, report)
         return evaluate_open(library, questions, read, names, results, reader, k, report, reranking)
 
 

@@ -125,7 +125,9 @@ def predict(
     predictions: dict[str, str] = {}
     for batch in batches(questions):
         for question, best in zip(batch, best_spans(reader, batch), strict=True):
-            declined = best is None or (may_decline and score_over_null(best) < 0 and not math.isnan(best.null_score))
+            declined = best is None or (
+                may_decline and score_over_null(best) < 0 and not math.isnan(best.null_score)
+            )
             predictions[question.id] = "" if best is None or declined else best.span.text
         report("questions", len(predictions), len(questions))
     return predictions

@@ -12,9 +12,9 @@ from spanwise.types import Filter, Hit, Passage, Scope
 
 from ...index.snapshot import Snapshot
 from ...retrieval.protocol import Retriever
-from ..view import IndexView
-from ..named import named
 from ..folders import Root
+from ..folders import resolve_document_id
+from ..view import IndexView
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def found(
     generation: IndexView, retriever: Retriever, question: str, k: int, where: Filter | None
 ) -> Gathered:
     """The best `k` passages for a question, best first."""
-    selection = generation.selection(where) if where else None
+    selection = generation.selection(where)
     [hits] = retriever.search([question], k, selection.passage_ids if selection else None)
     return Gathered([hit.passage for hit in hits], hits, selection.scope if selection else None)
 
@@ -43,7 +43,7 @@ def whole(
     `DocumentNotFound` for a name that is none, `ValueError` for one that was found and is not in the index.
     """
     snapshot = generation.snapshot
-    selection = generation.selection(where) if where else None
+    selection = generation.selection(where)
     if document is None:
         chosen = selection.passage_ids if selection else None
     else:
@@ -58,8 +58,4 @@ def _in_order(ordered: NDArray[np.int64], chosen: NDArray[np.int64] | None) -> N
 
 
 def _indexed(document: str, snapshot: Snapshot, roots: Sequence[Root]) -> str:
-    ids = set(snapshot.document_ids())
-    found = named(document, ids, roots).id
-    if found not in ids:
-        raise ValueError(f"{document} is not in the index: sync it, and see why it was left out")
-    return found
+    return resolve_document_id(document, set(snapshot.document_ids()), roots)

@@ -6,10 +6,11 @@ import time
 from collections.abc import Generator as Pieces
 from typing import TYPE_CHECKING
 
-from ..questions import checked_k
+from spanwise.types import SearchOptions
+
 from ..ask import checked_question
-from ..reranking import DEPTH
-from ..models import split_rerank
+from ..models import RERANK_DEPTH
+from ..models import RERANK_DEPTH
 
 if TYPE_CHECKING:
     from spanwise.types import Answer, Filter
@@ -33,7 +34,7 @@ def summarize(
     group: bool = True,
     where: Filter | None = None,
     rerank: str = "",
-    rerank_depth: int = DEPTH,
+    rerank_depth: int = RERANK_DEPTH,
 ) -> Summary:
     """A summary in which every sentence is checked and cites the spans that carry it.
 
@@ -62,7 +63,7 @@ def summary_sentences(
     group: bool = True,
     where: Filter | None = None,
     rerank: str = "",
-    rerank_depth: int = DEPTH,
+    rerank_depth: int = RERANK_DEPTH,
 ) -> Pieces[SummarySentence, None, Summary]:
     """Yields the sentences of a summary as they come, each after its check; returns it. See `summarize`."""
     from .gathered import found, whole
@@ -72,23 +73,23 @@ def summary_sentences(
     if question is not None and document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     asked = "" if question is None else checked_question(question)
-    wanted, began, k = length_of(length), time.perf_counter(), checked_k(k)
-    below, reranking = split_rerank(retriever or library.default_retriever, rerank, rerank_depth)
-    with library._generations.last() as generation:
-        snapshot = generation.pin()
+    wanted, began = length_of(length), time.perf_counter()
+    options = SearchOptions(k, retriever or "", rerank, rerank_depth, group, where)
+    with library._views.current() as view:
+        snapshot, name = view.hold(), ""
         if asked:
-            ranking = library._ranking(generation, below, library._encoders(remembering=True), reranking)
-            gathered = found(generation, library.grouping(ranking) if group else ranking, asked, k, where)
+            ranking = view.retriever(options, library._models)
+            name = ranking.name
+            gathered = found(view, ranking, asked, k, where)
         else:
-            gathered = whole(generation, document, where, library.roots)
+            gathered = whole(view, document, where, library.roots)
     took = {"retrieve": (time.perf_counter() - began) * 1000}
-    name = below if asked else ""
     summarizer = Summarizer(
         *(
             asked,
             gathered,
             snapshot,
-            generation.analyzer,
+            view.analyzer,
             lambda: library._models.reader("builtin"),
         ),
         *(wanted, name, strict, writing, took),
@@ -103,6 +104,6 @@ def written(library: Library, answer: Answer, writing: Writing | None = None) ->
     """
     from .of_answer import written_answer
 
-    with library._generations.last() as generation:
-        snapshot = generation.pin()
-    return written_answer(answer, snapshot, generation.analyzer, writing)
+    with library._views.current() as view:
+        snapshot = view.hold()
+    return written_answer(answer, snapshot, view.analyzer, writing)

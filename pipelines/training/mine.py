@@ -13,11 +13,11 @@ from spanwise.types import ProgressCallback, RankingExample, no_progress
 
 from ...corpora.ranking_examples import write_ranking_examples
 from ...corpora.squad import Article, SquadDataset
+from ...retrieval.retrievers import stages_of
 from ...retrieval.training.mining import Mining
 from ..evaluation.open_corpus import OpenCorpus
 from ..library import Library
 from ..paragraph_index import contexts_of, document_id_of
-from ...retrieval.retrievers import stages_of
 from ..sync import sync_vectors
 from ..validation_split import is_validation, split_articles
 from .leaks import Leaks

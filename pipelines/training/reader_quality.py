@@ -11,8 +11,8 @@ from ...eval.squad import score_v1
 from ...reader.protocol import Reader
 from ...reader.training import ReaderExample
 from ...reader.unanswerable import unanswerable
-from ..candidates import score_over_null, sentence_of
 from ..ask import N_BEST
+from ..candidates import score_over_null, sentence_of
 
 HELD_BACK_KINDS = ("article", "figures", "names")
 SEED = 1

@@ -96,10 +96,10 @@ def test_every_retriever_has_its_figures(tmp_path, measure):
 
 
 def test_token_vectors_are_made_where_a_stage_needs_them(tmp_path, measure, words):
-    figures = measure(squad_file(tmp_path / "a.json"), ("bm25", "bm25+colbert"), colbert_bits=8)
+    figures = measure(squad_file(tmp_path / "a.json"), ("bm25", "bm25+colbert"))
     assert figures["bm25+colbert"]["recall@1"] == 1.0
     settings = ResultFolder.open(tmp_path / "out").settings
-    assert (settings["colbert"], settings["colbert_bits"]) == ("builtin", 8)
+    assert settings["colbert"] == "builtin"
 
 
 def test_identical_paragraphs_are_one_document(tmp_path, measure):
