@@ -27,6 +27,8 @@ from spanwise.types import (
     ProgressCallback,
     Scope,
     SearchOptions,
+    Summary,
+    SummaryOptions,
     SyncReport,
     no_progress,
 )
@@ -397,23 +399,22 @@ class Library:
             answerer, checked_question(question), stages, document, self.roots, self.sync_command
         )
 
-    def summarize(self, *given: Any, **options: Any) -> Any:
-        """A summary in which every sentence is checked and cites the spans that support it."""
-        from .summarizing.methods import summarize
+    def summarize(
+        self, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
+    ) -> Summary:
+        """A summary in which every sentence is checked and cites the spans that support it.
 
-        return summarize(self, *given, **options)
+        Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
+        selects. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal. IndexEmpty
+        without any passage, DocumentNotFound for an unknown document, ValueError for question and document.
+        """
+        from .summarize import summary
 
-    def summary_sentences(self, *given: Any, **options: Any) -> Any:
-        """The sentences of a summary, one after the other."""
-        from .summarizing.methods import summary_sentences
-
-        return summary_sentences(self, *given, **options)
-
-    def written(self, answer: Answer, writing: Any = None) -> Any:
-        """The written form of an answer."""
-        from .summarizing.methods import written
-
-        return written(self, answer, writing)
+        how = replace(options or SummaryOptions(), **changes)
+        checked = None if question is None else checked_question(question)
+        with self._views.current() as view:
+            view.hold()
+            return summary(view, self._models, how, checked, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which it holds, without deduplication; IndexEmpty without passages.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from importlib.metadata import version
-from typing import Annotated, Any, Literal, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -17,12 +17,12 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import AskOptions, Filter, SearchOptions
+from spanwise.types import Filter, SearchOptions, SummaryOptions
 
 from .folders import resolve_document_id
 from .library import Library
 from .records import answer_record, search_record
-from .summarizing.record import summary_record
+from .summarize import summary_record
 
 MAX_WINDOW = 20_000  # characters of a document in one result
 INSTRUCTIONS = (
@@ -42,9 +42,9 @@ Path = Annotated[
 DocumentId = Annotated[str, Field(min_length=1, max_length=1_024, description="The id, or the end of it.")]
 
 
-def make_server(library: Library, options: AskOptions | None = None, writing: Any = None) -> MCPServer:
-    """The server of an open library; `options` and `writing` are what no call can change."""
-    fixed = options or AskOptions()
+def make_server(library: Library, options: SummaryOptions | None = None) -> MCPServer:
+    """The server of an open library; `options` name the models, which no call can change."""
+    fixed = options or SummaryOptions()
     server = MCPServer("spanwise", version=version("spanwise"), instructions=INSTRUCTIONS, log_level="ERROR")
 
     def tool(function: Callable[Parameters, Record]) -> None:
@@ -98,11 +98,11 @@ def make_server(library: Library, options: AskOptions | None = None, writing: An
     def summarize(
         question: Question | None = None,
         document: DocumentId | None = None,
-        length: Literal["short", "medium", "long"] = "medium",
+        max_sentences: Annotated[int, Field(ge=1, le=50)] = 5,
     ) -> Record:
         """Summarize what answers a question, one document, or all. Every sentence cites its spans."""
         name = None if document is None else _document_id(library, document)
-        return summary_record(library.summarize(question, name, length, writing))
+        return summary_record(library.summarize(question, fixed, document=name, max_sentences=max_sentences))
 
     @tool
     def list_documents(
@@ -120,15 +120,15 @@ def make_server(library: Library, options: AskOptions | None = None, writing: An
     return server
 
 
-def serve_stdio(library: Library, options: AskOptions | None = None, writing: Any = None) -> None:
+def serve_stdio(library: Library, options: SummaryOptions | None = None) -> None:
     """Serve over stdin and stdout until stdin ends; the `mcp` package diverts other output to stderr."""
-    make_server(library, options, writing).run("stdio")
+    make_server(library, options).run("stdio")
 
 
-def http_app(library: Library, options: AskOptions | None = None, writing: Any = None) -> Any:
+def http_app(library: Library, options: SummaryOptions | None = None) -> Any:
     """The application that serves POST /mcp; put `security.protect` in front of it."""
     off = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `protect` checks Host and Origin
-    server = make_server(library, options, writing)
+    server = make_server(library, options)
     return server.streamable_http_app(json_response=True, stateless_http=True, transport_security=off)
 
 

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import AskOptions, SearchOptions
+from spanwise.types import EXTRACTIVE, AskOptions, SearchOptions
 
 if TYPE_CHECKING:
     from ..index.store import Store
     from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
+    from ..reader.generator import Generator
     from ..reader.protocol import Reader
+    from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoders, TokenEncoder
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors
@@ -157,12 +159,27 @@ class LoadedModels:
         loaded: Reader = self._load("reader", reader, partial(load_reader, split=sentence_spans))
         return loaded
 
+    def sentence_reader(self) -> SpanReader:
+        """The built-in reader, which scores sentences."""
+        return cast("SpanReader", self.reader("builtin"))
+
     def cross_encoder(self, name: str) -> CrossEncoder:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
 
         model: CrossEncoder = self._load("rerank", name, load_cross_encoder)
         return model
+
+    def generator(self, generator: str | object) -> Generator | None:
+        """The generator of that name, or the object given; None for "extractive"."""
+        from ..reader.generator import load_generator
+
+        if generator == EXTRACTIVE:
+            return None
+        found: Generator = (
+            self._load("generator", generator, load_generator) if isinstance(generator, str) else generator
+        )
+        return found
 
     def digest(self, kind: str, name: str) -> str:
         """The digest of a model's weights: of the loaded model, else of its files."""

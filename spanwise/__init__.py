@@ -1,7 +1,7 @@
-"""Answers from a folder of documents, each one a span of a source file, or an honest "not there".
+"""Question answering over your own documents: every answer is an exact quote, or "not in these documents".
 
-The public API, loaded lazily: importing this package loads the standard library only. docs/api.md has all of
-it; what is not in `__all__` may change at any time.
+The public API, loaded lazily: importing this package loads the standard library only. Names that are not in
+`__all__` may change at any time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# In a checkout the sub-packages lie beside this folder, in a wheel inside it.
+# In a checkout the sub-packages are beside this folder, in a wheel inside it.
 _root = Path(__file__).resolve().parent.parent
 if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "retrieval").is_dir():
     __path__.append(str(_root))
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     from spanwise.pipelines.explain import Explanation
     from spanwise.pipelines.library import Library
     from spanwise.pipelines.open import open, open_index
-    from spanwise.pipelines.summarizing.generators import writing_of
-    from spanwise.pipelines.summarizing.markdown import summary_markdown
-    from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
-    from spanwise.pipelines.summarizing.writing import Writing
-    from spanwise.pipelines.training import api as training
     from spanwise.pipelines.status import Verification, verify
+    from spanwise.pipelines.training import api as training
     from spanwise.pipelines.watch import Watch
     from spanwise.types import (
         Answer,
@@ -40,17 +36,12 @@ if TYPE_CHECKING:
         Hit,
         Label,
         Passage,
-        ProgressCallback,
-        QuestionWord,
-        RejectedSpan,
-        Rejection,
-        Remark,
-        Scope,
         ScoredSpan,
         SearchOptions,
         Span,
+        Summary,
+        SummaryOptions,
         SyncReport,
-        UnknownWord,
     )
 
 _MODULES = {
@@ -60,16 +51,12 @@ _MODULES = {
 }
 _NAMES = {
     "spanwise.types": (
-        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ProgressCallback "
-        "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span SyncReport UnknownWord"
+        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions Span "
+        "Summary SummaryOptions SyncReport"
     ),
     "spanwise.pipelines.explain": "Explanation",
     "spanwise.pipelines.library": "Library",
     "spanwise.pipelines.open": "open open_index",
-    "spanwise.pipelines.summarizing.generators": "writing_of",
-    "spanwise.pipelines.summarizing.markdown": "summary_markdown",
-    "spanwise.pipelines.summarizing.summary": "Citation Summary SummarySentence",
-    "spanwise.pipelines.summarizing.writing": "Writing",
     "spanwise.pipelines.status": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
 }
@@ -79,7 +66,6 @@ __all__ = [
     "Answer",
     "AnswerSpan",
     "AskOptions",
-    "Citation",
     "Document",
     "Explanation",
     "Filter",
@@ -88,31 +74,21 @@ __all__ = [
     "Label",
     "Library",
     "Passage",
-    "ProgressCallback",
-    "QuestionWord",
-    "RejectedSpan",
-    "Rejection",
-    "Remark",
-    "Scope",
     "ScoredSpan",
     "SearchOptions",
     "Span",
     "Summary",
-    "SummarySentence",
+    "SummaryOptions",
     "SyncReport",
-    "UnknownWord",
     "Verification",
     "Watch",
-    "Writing",
     "__version__",
     "errors",
     "evaluation",
     "open",
     "open_index",
-    "summary_markdown",
     "training",
     "verify",
-    "writing_of",
 ]
 
 

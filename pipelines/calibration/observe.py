@@ -153,7 +153,9 @@ def _observed(
     hits = asker.retriever.search(texts, k)
     readings = asker.read(texts, hits)
     return [
-        _judged(question, asker.score_candidates(question.text, found, spans), question.context not in absent).rounded()
+        _judged(
+            question, asker.score_candidates(question.text, found, spans), question.context not in absent
+        ).rounded()
         for question, found, spans in zip(questions, hits, readings, strict=True)
     ]
 

@@ -7,21 +7,19 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import AskOptions
+from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     FolderArgument,
     IndexOption,
     ReaderOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
     say_if_empty,
 )
 from .serve import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
 from .terminal import say
-from .writing import GeneratorOption, writing_named
+from .writing import GeneratorOption
 
 
 def mcp(
@@ -40,13 +38,12 @@ def mcp(
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
     with needing("mcp"):
         from ..mcp import http_app, serve_stdio
-    options, writing = AskOptions(retriever=retriever or "", reader=reader), writing_named(generator)
+    options = SummaryOptions(retriever=retriever or "", reader=reader, generator=generator)
     if not http:
         with library_of(folder, index) as library:
-            say_default_advice(library)
             say_if_empty(library)
             say("spanwise mcp: serving over stdin and stdout, until stdin ends")
-            serve_stdio(library, options, writing)
+            serve_stdio(library, options)
         return
     with needing("serve"):
         from ..server.run import serve
@@ -56,7 +53,7 @@ def mcp(
     with library_of(folder, index) as library:
 
         def app(bound: Access) -> object:
-            made = http_app(library, options, writing)
+            made = http_app(library, options)
             protect(made, bound)
             return made
 

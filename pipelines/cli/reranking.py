@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..models import RERANKER, Reranking
-from ..models import RERANK_DEPTH
+from ..models import RERANK_DEPTH, RERANKER, Reranking
 
 RerankOption = Annotated[
     bool,

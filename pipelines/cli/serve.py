@@ -9,20 +9,18 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import AskOptions
+from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from ..summarizing.methods import EXTRACTIVE
 from .arguments import (
     FolderArgument,
     IndexOption,
     ReaderOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
     say_if_empty,
 )
 from .terminal import say, visible
-from .writing import GeneratorOption, writing_named
+from .writing import GeneratorOption
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
 
@@ -68,12 +66,10 @@ def serve(
         from ..server.security import Access
 
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
-    options, writing = (
-        AskOptions(retriever=retriever or "", reader=reader, rerank=rerank_model),
-        writing_named(generator),
+    options = SummaryOptions(
+        retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator
     )
     with library_of(folder, index) as library:
-        say_default_advice(library)
         watching = WatchThread(library, lambda text: say(f"watch: {visible(text)}")) if watch else None
         if watching is None:
             say_if_empty(library)
@@ -81,7 +77,7 @@ def serve(
             watching.start()
         where = visible(str(library.store.path))
         serve_app(
-            lambda bound: create_app(library, bound, options, writing, watching),
+            lambda bound: create_app(library, bound, options, watching),
             access,
             lambda url: say(f"serving {where} at {url} (Ctrl-C stops)"),
         )

@@ -5,7 +5,7 @@ It talks over pipes of its own and ends when its parent does; see `pipelines.chi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from spanwise.errors import DocumentRejected

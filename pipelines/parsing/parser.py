@@ -7,7 +7,7 @@ behind goes with it. A file on which a used child dies is tried again in a fresh
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from spanwise.errors import DocumentRejected, SpanwiseError

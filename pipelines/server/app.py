@@ -11,9 +11,10 @@ import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from unicodedata import category
 from urllib.parse import quote
 from uuid import uuid4
@@ -26,11 +27,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import Answer, AskOptions, Filter, SearchOptions
+from spanwise.types import Answer, Filter, SearchOptions, SummaryOptions
 
 from ..library import Library
 from ..records import answer_record, search_record
-from ..summarizing.record import summary_record
+from ..summarize import summary_record
 from .run import WatchThread
 from .security import Access, protect
 
@@ -111,7 +112,7 @@ class SummaryBody(Body):
 
     question: Question | None = None
     document: Name | None = None
-    length: Literal["short", "medium", "long"] = "medium"
+    max_sentences: Annotated[int, Field(ge=1, le=50)] = 5
     strict: bool = False
     k: K = 20
     where: Where = Field(default_factory=Where)
@@ -164,12 +165,10 @@ async def slot(request: Request) -> AsyncIterator[None]:
 
 
 class Routes:
-    """The JSON routes. `options` and `writing` name the models, which no request can change."""
+    """The JSON routes. `options` name the models, which no request can change."""
 
-    def __init__(
-        self, library: Library, options: AskOptions, writing: Any = None, watch: WatchThread | None = None
-    ) -> None:
-        self._library, self._options, self._writing, self._watch = library, options, writing, watch
+    def __init__(self, library: Library, options: SummaryOptions, watch: WatchThread | None = None) -> None:
+        self._library, self._options, self._watch = library, options, watch
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
 
@@ -198,11 +197,11 @@ class Routes:
 
     def summarize(self, body: SummaryBody) -> Record:
         """The summary, as `summarize --json`."""
-        given = body.model_dump(exclude={"where"})
         if body.document is not None:
             self._known(body.document)
-        options = given | {"where": body.where.filter(), "writing": self._writing}
-        return Record(summary_record(self._library.summarize(**options)))
+        given = body.model_dump(exclude={"where", "question"})
+        options = replace(self._options, rerank="", where=body.where.filter(), **given)
+        return Record(summary_record(self._library.summarize(body.question, options)))
 
     def documents(
         self,
@@ -299,8 +298,7 @@ def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str,
 def create_app(
     library: Library,
     access: Access | None = None,
-    options: AskOptions | None = None,
-    writing: Any = None,
+    options: SummaryOptions | None = None,
     watch: WatchThread | None = None,
 ) -> FastAPI:
     """The application that serves an open library; it does not close it."""
@@ -312,7 +310,7 @@ def create_app(
         redoc_url=None,
     )
     app.state.in_flight = 0
-    routes, busy = Routes(library, options or AskOptions(), writing, watch), [Depends(slot)]
+    routes, busy = Routes(library, options or SummaryOptions(), watch), [Depends(slot)]
     app.get("/health")(routes.health)
     app.get("/api/status")(routes.status)
     app.get("/api/documents")(routes.documents)

@@ -42,7 +42,9 @@ def test_a_repetition_in_the_same_passage_does_not_agree():
 def test_no_two_say_the_same_and_the_order_stays(rows):
     answers = [answer(words, passage, -place) for place, (words, passage) in enumerate(rows)]
     found = merge_same_answers(answers)
-    assert [answer_key(one.text) for one in found] == list(dict.fromkeys(answer_key(one.text) for one in answers))
+    assert [answer_key(one.text) for one in found] == list(
+        dict.fromkeys(answer_key(one.text) for one in answers)
+    )
     for one in found:
         places = [one.passage.id, *(other.passage.id for other in one.agreeing)]
         assert len(set(places)) == len(places)

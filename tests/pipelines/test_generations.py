@@ -14,8 +14,8 @@ import pytest
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.document_library import stage, text_document, whole
-from spanwise.pipelines.library import Library
 from spanwise.pipelines.folders import roots_setting
+from spanwise.pipelines.library import Library
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 from spanwise.pipelines.mcp import http_app, make_server
 from spanwise.pipelines.records import search_record
 from spanwise.pipelines.server.security import Access, protect
-from spanwise.types import AskOptions
+from spanwise.types import SummaryOptions
 
-BM25 = AskOptions(retriever="bm25")
+BM25 = SummaryOptions(retriever="bm25")
 TOOLS = ["search", "ask", "read_document", "summarize", "list_documents"]
 QUESTION = "who built the mill?"
 
@@ -55,7 +55,7 @@ def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
     assert text[answer["start"] : answer["end"]] == answer["text"] == "Ada Rook"
     listed = call(library, "list_documents", path="*.md").structured_content
     assert [one["document"] for one in listed["documents"]] == ["mill.md"]
-    summary = call(library, "summarize", document="tram.txt", length="short").structured_content
+    summary = call(library, "summarize", document="tram.txt", max_sentences=2).structured_content
     assert summary["sentences"][0]["citations"][0]["document"] == "tram.txt"
 
 

@@ -17,7 +17,7 @@ from spanwise.pipelines.records import answer_record, search_record
 from spanwise.pipelines.server import app as server_app
 from spanwise.pipelines.server.app import create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
-from spanwise.types import AskOptions
+from spanwise.types import SummaryOptions
 
 BASE = "http://127.0.0.1:8765"
 QUESTION = "Who built the mill?"
@@ -49,7 +49,7 @@ def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
     with ExitStack() as stack:
 
         def made(**access) -> TestClient:
-            app = create_app(library, Access(**access), AskOptions(retriever="bm25"))
+            app = create_app(library, Access(**access), SummaryOptions(retriever="bm25"))
             return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
 
         yield made
@@ -104,7 +104,7 @@ def test_documents_are_listed_in_parts(client):
 
 
 def test_a_summary_cites_the_stored_text(client, library):
-    found = client.post("/api/summarize", json={"document": "tram.txt", "length": "short"}).json()
+    found = client.post("/api/summarize", json={"document": "tram.txt", "max_sentences": 2}).json()
     [citation] = found["sentences"][0]["citations"]
     text = library.document(citation["document"]).text
     assert text[citation["start"] : citation["end"]] == citation["text"]

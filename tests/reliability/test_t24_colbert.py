@@ -31,7 +31,7 @@ from word_encoder import WordEncoder
 import spanwise
 from spanwise.errors import FilterUnknown
 from spanwise.models import fingerprint, token_encoder, token_models
-from spanwise.pipelines import token_sync
+from spanwise.pipelines import sync as syncing
 from spanwise.pipelines.library import Library
 from spanwise.types import Filter, Hit
 
@@ -63,8 +63,8 @@ def use_words() -> pytest.MonkeyPatch:
     patch.setattr(token_models, "absolute_token_name", lambda name: name)
     patch.setattr(token_models, "token_model_digest", lambda name: encoder.digest)
     patch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder.digest)
-    patch.setattr(token_sync, "PASSAGES_PER_COMMIT", 3)
-    patch.setattr(token_sync, "SAMPLED", 4)
+    patch.setattr(syncing, "TOKENS_PER_COMMIT", 3)
+    patch.setattr(syncing, "SAMPLED", 4)
     return patch
 
 

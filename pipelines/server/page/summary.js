@@ -13,7 +13,7 @@ export async function drawSummary(panel, asked, length, { open, again }, options
   const title = asked.document ? element("p", { class: "kind" }, "Summary of ", inLine(asked.document)) : null;
   fill(panel, lengths(length, again), element("article", { class: "card" }, title, sentences, rest));
   const cited = [];
-  const summary = await post("/api/summarize", { ...(asked.document ? asked : { question: asked.question, where: asked.where }), length }, options);
+  const summary = await post("/api/summarize", { ...(asked.document ? asked : { question: asked.question, where: asked.where }), max_sentences: { short: 2, medium: 5, long: 10 }[length] }, options);
   sentences.append(...summary.sentences.map((one) => sentence(one, cited, open)));
   drawWhole(sentences, rest, summary, cited, open);
   say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "Nothing can be said to that");
