@@ -45,7 +45,7 @@ def ask(folder: Path, questions: Sequence[FolderQuestion], out: Path, retriever:
     asked, answered = [], []
     with spanwise.open(folder, out / "index") as library:
         library.sync()
-        asker = library.asker(retriever=retriever or "", k=k, dedupe=False)
+        asker = library.answerer(retriever=retriever or "", k=k, dedupe=False)
         for one in questions:
             [traced] = asker.trace([one.question])
             answer, passages = traced.answer, [hit.passage for hit in traced.hits]

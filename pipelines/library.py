@@ -47,6 +47,7 @@ from .models import (
     MODEL,
     NONE,
     LoadedModels,
+    ModelKind,
     colbert_setting,
     model_setting,
     sync_command,
@@ -54,8 +55,7 @@ from .models import (
 from .view import IndexView, Views
 
 if TYPE_CHECKING:
-    from ..models.dual_encoder import SearchEncoder
-    from ..retrieval.protocol import Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
     from .explain import Explanation
     from .sync import Parse
 
@@ -172,12 +172,12 @@ class Library:
         return self._views.analyzer
 
     @property
-    def encoder(self) -> SearchEncoder:
+    def encoder(self) -> Encoder:
         """The encoder of passages and questions."""
         return self._models.encoder()
 
     @encoder.setter
-    def encoder(self, encoder: SearchEncoder) -> None:
+    def encoder(self, encoder: Encoder) -> None:
         self._models.use_encoder(encoder)
 
     @property
@@ -223,7 +223,7 @@ class Library:
             return 0
         with self.reading() as snapshot:
             stored, n_passages = snapshot.token_models(), snapshot.n_passages
-        if stored == ({self._models.digest("tokens", model): n_passages} if n_passages else {}):
+        if stored == ({self._models.digest("token-encoder", model): n_passages} if n_passages else {}):
             return 0
         return sync_vectors(self.store, TokenVectors(self.token_encoder), on_progress)
 
@@ -307,8 +307,8 @@ class Library:
         """Whether answers are cached."""
         return self._cache is not None
 
-    def model_digest(self, kind: str, name: str) -> str:
-        """The digest of a model: kind is "encoder", "tokens", "reader" or "rerank"."""
+    def model_digest(self, kind: ModelKind, name: str) -> str:
+        """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
         return self._models.digest(kind, name)
 
     def clear_cache(self) -> None:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from spanwise.errors import IndexEmpty
 from spanwise.types import EXTRACTIVE, AskOptions, SearchOptions
 
 if TYPE_CHECKING:
     from ..index.store import Store
-    from ..models.cross_encoder import CrossEncoder
-    from ..models.dual_encoder import SearchEncoder
     from ..reader.generator import Generator
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
-    from ..retrieval.protocol import Encoders, TokenEncoder
+    from ..retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
+
+ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors
 DEFAULT_RETRIEVER = "hybrid"
@@ -37,10 +36,10 @@ def colbert_setting(name: str) -> str:
 
     ModelNotFound or ModelRejected for a model that cannot be used.
     """
-    from ..models.token_models import absolute_token_name, token_model_digest
+    from ..models.locate import absolute_name, model_digest
 
-    absolute = absolute_token_name(name)
-    token_model_digest(absolute)
+    absolute = absolute_name(name)
+    model_digest(absolute, "token-encoder")
     return absolute
 
 
@@ -51,7 +50,7 @@ def sync_command(index: Path) -> str:
 
 def model_setting(model: str) -> str:
     """The name of an encoder as an index keeps it: a folder by its absolute path."""
-    from ..models.sides import absolute_name
+    from ..models.locate import absolute_name
 
     return absolute_name(model)
 
@@ -89,7 +88,7 @@ def system_reranking(retriever: str, how: Reranking) -> dict[str, Any]:
     ({'rerank': 'mine', 'rerank_depth': 100}, {})
     """
     is_reranked = split_rerank(retriever)[1]
-    return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
+    return {"cross-encoder": how.model, "rerank_depth": how.depth} if is_reranked else {}
 
 
 def stages_below(retrievers: Iterable[str]) -> set[str]:
@@ -115,18 +114,20 @@ class LoadedModels:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._loaded: dict[tuple[str, str], Any] = {}
+        self._digests: dict[tuple[str, str], str] = {}
         self._loading = RLock()  # a sync and a search may want the same model at once
 
-    def encoder(self) -> SearchEncoder:
+    def encoder(self) -> Encoder:
         """The encoder of passages and questions."""
-        from ..models.dual_encoder import load_encoder
+        from ..models.encoder import load_encoder
 
-        encoder: SearchEncoder = self._load("encoder", self._store.settings[MODEL], load_encoder)
+        encoder: Encoder = self._load_model("encoder", self._store.settings[MODEL], load_encoder)
         return encoder
 
-    def use_encoder(self, encoder: SearchEncoder) -> None:
+    def use_encoder(self, encoder: Encoder) -> None:
         """Use this object as the encoder of passages and questions."""
-        self._loaded["encoder", self._store.settings[MODEL]] = encoder
+        key = ("encoder", self._store.settings[MODEL])
+        self._loaded[key], self._digests[key] = encoder, encoder.digest
 
     def token_encoder(self) -> TokenEncoder:
         """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
@@ -138,7 +139,7 @@ class LoadedModels:
                 f"no passage of {self._store.path} has token vectors yet. Make them with: "
                 f"{sync_command(self._store.path)} --colbert builtin"
             )
-        encoder: TokenEncoder = self._load("tokens", name, load_token_encoder)
+        encoder: TokenEncoder = self._load_model("token-encoder", name, load_token_encoder)
         return encoder
 
     def encoders(self) -> Encoders:
@@ -156,18 +157,18 @@ class LoadedModels:
         from ..corpora.sentences import sentence_spans
         from ..reader.load import load_reader
 
-        loaded: Reader = self._load("reader", reader, partial(load_reader, split=sentence_spans))
+        loaded: Reader = self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
         return loaded
 
     def sentence_reader(self) -> SpanReader:
         """The built-in reader, which scores sentences."""
         return cast("SpanReader", self.reader("builtin"))
 
-    def cross_encoder(self, name: str) -> CrossEncoder:
+    def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
 
-        model: CrossEncoder = self._load("rerank", name, load_cross_encoder)
+        model: Scorer = self._load_model("cross-encoder", name, load_cross_encoder)
         return model
 
     def generator(self, generator: str | object) -> Generator | None:
@@ -181,11 +182,11 @@ class LoadedModels:
         )
         return found
 
-    def digest(self, kind: str, name: str) -> str:
-        """The digest of a model's weights: of the loaded model, else of its files."""
-        if (kind, name) in self._loaded:
-            return str(self._loaded[kind, name].digest)
-        return _DIGESTS[kind](name)
+    def digest(self, kind: ModelKind, name: str) -> str:
+        """The digest of a model's files: as they were when it was loaded, or as they are now."""
+        from ..models.locate import model_digest
+
+        return self._digests.get((kind, name)) or model_digest(name, kind)
 
     def digests(self, how: SearchOptions) -> dict[str, str] | None:
         """The digests of all models that a result depends on; None with a user's own retriever or reader."""
@@ -196,9 +197,9 @@ class LoadedModels:
         if not isinstance(below, str):
             return None
         settings, stages = self._store.settings, stages_of(below)
-        wanted = {"rerank": reranker} if reranker else {}
+        wanted: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
         if "colbert" in stages and settings.get(COLBERT):
-            wanted["tokens"] = settings[COLBERT]
+            wanted["token-encoder"] = settings[COLBERT]
         if "dense" in stages or isinstance(how, AskOptions):
             wanted["encoder"] = settings[MODEL]
         found = {}
@@ -208,45 +209,19 @@ class LoadedModels:
             wanted["reader"], found["calibration"] = how.reader, calibration_sha256(how.reader)
         return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
 
-    def _load(self, kind: str, name: str, load: Any) -> Any:
+    def _load(self, kind: str, name: str, load: Callable[[str], Any]) -> Any:
         with self._loading:
             if (kind, name) not in self._loaded:
                 self._loaded[kind, name] = load(name)
             return self._loaded[kind, name]
 
+    def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], Any]) -> Any:
+        from ..models.locate import model_digest
 
-def _encoder_digest(name: str) -> str:
-    from ..models.sides import model_digest
-
-    return model_digest(name)
-
-
-def _token_digest(name: str) -> str:
-    from ..models.token_models import token_model_digest
-
-    return token_model_digest(name)
-
-
-def _rerank_digest(name: str) -> str:
-    from ..models.cross_encoder_models import cross_encoder_digest
-
-    return cross_encoder_digest(name)
-
-
-def _reader_digest(name: str) -> str:
-    from ..models.locate import BASE_SHA256, file_sha256, find_model
-    from ..reader.load import DELTA, reader_folder
-
-    delta = reader_folder(name) / DELTA
-    if delta.is_file():
-        return hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
-    weights = map(file_sha256, sorted(find_model(name).glob("*.safetensors")))
-    return hashlib.sha256("".join(weights).encode()).hexdigest()
-
-
-_DIGESTS = {
-    "encoder": _encoder_digest,
-    "tokens": _token_digest,
-    "rerank": _rerank_digest,
-    "reader": _reader_digest,
-}
+        with self._loading:
+            if (kind, name) not in self._loaded:
+                before = model_digest(name, kind)
+                self._loaded[kind, name] = load(name)
+                after = model_digest(name, kind)
+                self._digests[kind, name] = before if before == after else f"{before} {after}"
+            return self._loaded[kind, name]

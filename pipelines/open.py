@@ -68,7 +68,7 @@ def open_index(index: str | Path, cache: bool = True) -> Library:
 
 def _model(name: str | None) -> str:
     """The setting of a new index; a named model has to exist, or no index is created."""
-    from ..models.sides import model_digest
+    from ..models.locate import model_digest
 
     setting = model_setting(name or "base")
     if name is not None:

@@ -21,7 +21,7 @@ from ..index.code_cache import CACHE as CODES
 from ..index.store import Store
 from .cache import CACHE_NAME, AnswerCache
 from .folders import CATALOG_NAME, is_writable, resolve_index
-from .models import RERANKER
+from .models import RERANKER, ModelKind
 
 if TYPE_CHECKING:
     from ..index.snapshot import Snapshot
@@ -206,9 +206,9 @@ def check_record(library: Library) -> dict[str, Any]:
         except PackageNotFoundError:
             problems.append(f"{name} is not installed. Install it with: pip install {name}")
     digests = {}
-    models = {"encoder": library.model, "reader": "builtin", "rerank": RERANKER}
+    models: dict[ModelKind, str] = {"encoder": library.model, "reader": "builtin", "cross-encoder": RERANKER}
     if library.colbert is not None:
-        models["tokens"] = library.colbert
+        models["token-encoder"] = library.colbert
     for kind, name in models.items():
         try:
             digests[kind] = {"name": name, "digest": library.model_digest(kind, name)}

@@ -37,8 +37,7 @@ from .parsing.pool import ParserPool, default_workers
 from .parsing.wire import Parsed
 
 if TYPE_CHECKING:
-    from ..models.dual_encoder import SearchEncoder
-    from ..retrieval.protocol import TokenEncoder
+    from ..retrieval.protocol import Encoder, TokenEncoder
 
 PASSAGES_PER_COMMIT = 20_000
 BYTES_PER_COMMIT = 32 * 2**20  # of files
@@ -356,7 +355,7 @@ class DenseVectors:
 
     task = "encode"
 
-    def __init__(self, encoder: SearchEncoder) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:

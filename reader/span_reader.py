@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
-from ..models.packed_tokens import PackedTokens
-from ..models.pair_template import special_tokens
-from ..models.trunk import Trunk, packable_part, padded_forward
+from ..models.packed import Backbone, PackedTokens, packable_part, padded_forward
+from ..models.tokenizer import special_tokens
 from .sentence_scores import SentenceScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .token_probabilities import TokenScores, token_scores
@@ -50,7 +49,7 @@ class SpanScores:
         self.model = model
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
-        self.trunk = Trunk(part) if part is not None and is_linear else None
+        self.trunk = Backbone(part) if part is not None and is_linear else None
         self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.trunk else None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:

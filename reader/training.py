@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.batching import token_budget_batches
-from ..models.pair_template import SpecialTokens, special_tokens
-from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
-from ..models.trunk import taken_inputs
+from ..models.packed import model_inputs
+from ..models.tokenizer import SpecialTokens, special_tokens
+from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
 from .span_reader import SENTENCE_HEAD
 from .windows import MAX_QUESTION_TOKENS, NO_CONTEXT, Tokens, assemble, tokenize
 
@@ -65,7 +65,7 @@ class ReaderRecipe:
     the model gets a sentence head, and its loss this weight.
     """
 
-    loop: Recipe = field(default_factory=Recipe)
+    loop: TrainingConfig = field(default_factory=TrainingConfig)
     epochs: int = 1
     dropout: float = 0.0
     batch_tokens: int = 6144
@@ -205,7 +205,7 @@ def batch_loss(
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
-    inputs = taken_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
+    inputs = model_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
     start, end, of_sentences = _token_logits(model, inputs)
     loss = span_loss(start, end, put(allowed), put(first), put(last))
     if of_sentences is None or not sentence_weight:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.pair_template import SpecialTokens
+from ..models.tokenizer import SpecialTokens
 
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48

@@ -15,7 +15,7 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.question_set import FolderQuestion
 from ...index.snapshot import Snapshot
-from ...models import cross_encoder_models
+from ...models import locate
 from ..ask import Answerer
 from ..library import Library
 from ..models import DEFAULT_RERANKING, Reranking, stages_below, system_reranking
@@ -66,7 +66,7 @@ def evaluate_retrievers(
     with other questions, other documents or other settings.
     """
     askers = {
-        name: library.asker(
+        name: library.answerer(
             retriever=name,
             reader=reader,
             dedupe=group,
@@ -130,9 +130,12 @@ def _settings(
         settings["stopping"] = stopping
     for name in askers:
         if how := system_reranking(name, reranking):
-            settings |= {**how, "rerank_digest": cross_encoder_models.cross_encoder_digest(reranking.model)}
+            settings |= {**how, "rerank_digest": locate.model_digest(reranking.model, "cross-encoder")}
     if "colbert" in stages_below(askers) and library.colbert is not None:
-        settings |= {**library.colbert.settings(), "token_encoders": sorted(library.snapshot.token_models())}
+        settings |= {
+            **{"colbert": library.colbert},
+            "token_encoders": sorted(library.snapshot.token_models()),
+        }
     return settings
 
 

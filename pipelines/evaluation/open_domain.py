@@ -76,7 +76,7 @@ def evaluate_open(
         if left:
             rerank = system_reranking(name, reranking)
             asker = (
-                library.asker(retriever=name, reader=reader, k=k, dedupe=False, **rerank) if read else None
+                library.answerer(retriever=name, reader=reader, k=k, dedupe=False, **rerank) if read else None
             )
             system = _System(name, library.retriever(name, **rerank), asker, texts, k)
             for n_done in system.ask(left, read, results):
@@ -146,7 +146,7 @@ class _System:
         )
         if read and self.asker is not None:
             found = _Found(self.retriever.name, ranking.hits)
-            answer = replace(self.asker, retriever=found).ask([question.text])[0]
+            answer = replace(self.asker, retriever=found).answer([question.text])[0]
             record = _with_answer(record, answer, ranking.hits[: self.k], self.asker.calibration is not None)
         return record, ranking
 

@@ -11,7 +11,7 @@ calibrate             read_squad, calibrate and keep_calibration
 from __future__ import annotations
 
 from ...corpora.squad import read_squad
-from ...models.training import Recipe
+from ...models.training import TrainingConfig
 from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
@@ -31,9 +31,9 @@ __all__ = [
     "Leaks",
     "Mining",
     "ReaderRecipe",
-    "Recipe",
     "Scored",
     "StudentRecipe",
+    "TrainingConfig",
     "calibrate",
     "keep_calibration",
     "mine_examples",

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...models.delta import Precision
 from ...models.locate import file_sha256
-from ...models.training_history import read_history
+from ...models.training import read_history
+from ...models.weights import Precision
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -11,14 +11,12 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
-from ...models.cross_encoder import CrossEncoder, PairScorer
-from ...models.cross_encoder_models import DELTA
-from ...models.delta import Precision
+from ...models.cross_encoder import DELTA, CrossEncoder, PairScorer
+from ...models.load import load_tokenizer, tuned_backbone
 from ...models.locate import find_base
 from ...models.precision import pick_device
-from ...models.pretrained import load_tokenizer
-from ...models.stored_model import save_tuned, tuned_trunk
 from ...models.training import Progress, own_memory
+from ...models.weights import Precision, save_tuned
 from ...reader.load import DELTA as READER_DELTA
 from ...reader.load import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
@@ -51,7 +49,7 @@ def train_cross_encoder(
         examples = random.Random(recipe.loop.seed).sample(list(examples), limit)
     delta = builtin_folder() / READER_DELTA if start == "reader" else None
     torch.manual_seed(recipe.loop.seed)
-    trunk, _ = tuned_trunk(delta)
+    trunk, _ = tuned_backbone(delta)
     head = nn.Linear(trunk.config.hidden_size, 1)
     nn.init.normal_(head.weight, std=0.02)
     nn.init.zeros_(head.bias)
@@ -66,7 +64,7 @@ def train_cross_encoder(
     )
     model.cpu()
     added = {f"head.{name}": tensor for name, tensor in head.state_dict().items()}
-    save_tuned(out / DELTA, model.trunk, added, precision)
+    save_tuned(out / DELTA, model.backbone, added, precision)
     data = {**started(start, delta), "lists": len(examples)}
     write_record(out, recipe, data, precision, evaluations)
     return evaluations

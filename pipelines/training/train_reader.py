@@ -13,10 +13,10 @@ from torch import nn
 
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
-from ...models.delta import Precision
-from ...models.loaded_tower import n_positions
+from ...models.load import n_positions
 from ...models.precision import pick_device
 from ...models.training import Progress
+from ...models.weights import Precision
 from ...reader.load import SETTINGS, input_length
 from ...reader.span_reader import SpanReader
 from ...reader.training import ReaderExample, ReaderRecipe, fine_tune

@@ -11,18 +11,13 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
-from ...models.delta import Precision
-from ...models.loaded_tower import LoadedTower, n_positions
-from ...models.locate import BUILTIN, STUDENT, builtin_colbert_folder, find_base
+from ...models.load import load_tokenizer, n_positions, tuned_backbone
+from ...models.locate import BUILTIN, STUDENT, builtin_folder, find_base
 from ...models.precision import pick_device
-from ...models.pretrained import load_tokenizer
-from ...models.skiplist import marks_of
-from ...models.stored_model import tuned_trunk
-from ...models.student_config import StudentSettings
-from ...models.student_folder import StoredStudent, load_student, save_student
-from ...models.token_rows import TokenRows
-from ...models.token_tower import TokenSide
+from ...models.student import StoredStudent, StudentSettings, load_student, save_student
+from ...models.token_encoder import TokenRows, punctuation_skiplist
 from ...models.training import Progress, own_memory
+from ...models.weights import Precision
 from ...retrieval.training.student import Student, StudentRecipe, fine_tune_student
 from ...retrieval.training.student_scores import StudentScores
 from ...retrieval.training.untrained import identity_head, untrained_projection
@@ -53,7 +48,7 @@ def train_student(
     """
     if limit is not None and limit < len(examples):
         examples = random.Random(recipe.loop.seed).sample(list(examples), limit)
-    folder = {BASE: None, BUILTIN: builtin_colbert_folder()}.get(start, Path(start))
+    folder = {BASE: None, BUILTIN: builtin_folder("token-encoder")}.get(start, Path(start))
     if folder:
         stored = load_student(folder)
     else:
@@ -68,7 +63,7 @@ def train_student(
     evaluations = fine_tune_student(model, sides, examples, recipe, out / RUN, evaluate, "mrr", report)
     model.cpu()
     heads = model.question_head, model.passage_head
-    save_student(out, model.trunk, model.projection, *heads, stored.settings, precision)
+    save_student(out, StoredStudent(model.trunk, model.projection, *heads, stored.settings), precision)
     data = {**started(start, folder / STUDENT if folder else None), "lists": len(examples)}
     write_record(out, recipe, data, precision, evaluations)
     return evaluations
@@ -84,9 +79,11 @@ def ranks_of(scores: StudentScores, held_out: Sequence[RankingExample]) -> dict[
 def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> StoredStudent:
     """The base with untrained layers, centred on the states of these passages."""
     torch.manual_seed(seed)
-    trunk, _ = tuned_trunk()
+    trunk, _ = tuned_backbone()
     vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    begun = StoredStudent(trunk, nn.Linear(1, 1), None, None, StudentSettings(None, marks_of(vocabulary)))
+    begun = StoredStudent(
+        trunk, nn.Linear(1, 1), None, None, StudentSettings(None, punctuation_skiplist(vocabulary))
+    )
     _, rows = token_rows(begun, max_length)
     projection = untrained_projection(trunk, rows.of(passages), WIDTH, seed)
     n_in = trunk.config.hidden_size
@@ -96,14 +93,14 @@ def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> St
 def token_rows(stored: StoredStudent, max_length: int) -> tuple[TokenRows, TokenRows]:
     """What makes rows of questions and of passages, of at most `max_length` tokens."""
     base = find_base()
-    limit = min(max_length, stored.settings.max_length or max_length, n_positions(stored.trunk) or max_length)
-    network = LoadedTower(stored.trunk, load_tokenizer(base), None, limit, 0)
-    side = TokenSide(skiplist=stored.settings.skiplist)
-    return TokenRows(side, network, base), TokenRows(side, network, base)
+    limits = (max_length, stored.settings.max_length, n_positions(stored.backbone))
+    limit = min(n for n in limits if n)
+    rows = TokenRows(load_tokenizer(base), limit, stored.settings.skiplist)
+    return rows, rows
 
 
 def _student(stored: StoredStudent) -> Student:
     """The parts as one module; a student without dense heads gets those that change nothing."""
     n_in = stored.projection.in_features
     heads = (stored.question_head or identity_head(n_in), stored.passage_head or identity_head(n_in))
-    return Student(stored.trunk, stored.projection, *heads)
+    return Student(stored.backbone, stored.projection, *heads)

@@ -21,9 +21,8 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
-from ...models.cross_encoder import PairScorer
-from ...models.pair_rows import PairRow, PairRows
-from ...models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
+from ...models.cross_encoder import PairRow, PairRows, PairScorer
+from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
 from .groups import PAD_MULTIPLE, Group, drawn_groups, length_buckets, mean_length, plan_groups
 from .losses import label_loss
 
@@ -32,7 +31,9 @@ from .losses import label_loss
 class CrossEncoderRecipe:
     """The settings beside those of the loop: `negatives` of a list, `batch_tokens` of a padded batch."""
 
-    loop: Recipe = field(default_factory=lambda: Recipe(learning_rate=1e-4, evaluate_at=(0.5, 1.0)))
+    loop: TrainingConfig = field(
+        default_factory=lambda: TrainingConfig(learning_rate=1e-4, evaluate_at=(0.5, 1.0))
+    )
     epochs: int = 1
     negatives: int = 3
     batch_tokens: int = 6144

@@ -28,8 +28,8 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
-from ...models.token_rows import TokenRow, TokenRows
-from ...models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
+from ...models.token_encoder import TokenRow, TokenRows
+from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
 from .groups import PAD_MULTIPLE, Group, drawn_groups, length_buckets, mean_length, plan_groups
 from .losses import label_loss, margin_mse, softened_kl
 
@@ -46,7 +46,9 @@ class StudentRecipe:
     are when that is above 0.
     """
 
-    loop: Recipe = field(default_factory=lambda: Recipe(learning_rate=1e-4, evaluate_at=(0.5, 1.0)))
+    loop: TrainingConfig = field(
+        default_factory=lambda: TrainingConfig(learning_rate=1e-4, evaluate_at=(0.5, 1.0))
+    )
     epochs: int = 1
     negatives: int = 3
     batch_tokens: int = 12288
@@ -212,7 +214,7 @@ def _padded(
     shape = len(rows), -(-longest // PAD_MULTIPLE) * PAD_MULTIPLE
     ids, mask, kept = (np.zeros(shape, np.int64) for _ in range(3))
     for i, row in enumerate(rows):
-        ids[i, : len(row)], mask[i, : row.n_seen], kept[i, row.kept] = row.ids, 1, 1
+        ids[i, : len(row)], mask[i, : len(row)], kept[i, row.kept] = row.ids, 1, 1
     return ids, mask, kept
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...models.batching import token_budget_batches
 from ...models.precision import autocast
-from ...models.token_rows import TokenRow, TokenRows
+from ...models.token_encoder import TokenRow, TokenRows
 from .groups import PAD_MULTIPLE
 from .student import Encoded, Student, max_sim
 

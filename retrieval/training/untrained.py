@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ...models.batching import token_budget_batches
-from ...models.packed_tokens import PackedTokens
-from ...models.token_rows import TokenRow
-from ...models.trunk import Trunk
+from ...models.packed import Backbone, PackedTokens
+from ...models.token_encoder import TokenRow
 
 BATCH_TOKENS = 8192
 
@@ -49,11 +48,11 @@ def mean_state(trunk: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64
     """(H,): the mean of the states of all tokens that give vectors."""
     if not rows:
         raise ValueError("there are no passages whose states could be averaged")
-    runner = Trunk(trunk)
+    runner = Backbone(trunk)
     total, n_tokens = np.zeros(trunk.config.hidden_size), 0  # type: ignore[union-attr, arg-type]
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS):
         of = [rows[i] for i in batch]
-        tokens = PackedTokens.of([row.ids for row in of], [row.n_seen for row in of])
+        tokens = PackedTokens.of([row.ids for row in of])
         kept = np.concatenate([at + np.array(row.kept) for at, row in zip(tokens.starts(), of, strict=True)])
         states = runner.states(tokens)[torch.from_numpy(kept)].float()
         total += states.sum(dim=0, dtype=torch.float64).numpy()

@@ -103,15 +103,15 @@ def test_the_time_of_a_sync_has_that_of_encoding_in_it(folder, encoder_folder):
 def test_an_interrupted_encoding_goes_on_where_it_stopped(folder, encoder_folder, monkeypatch):
     monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 1)
     with spanwise.open(folder, model=encoder_folder) as library:
-        encode, calls = library.encoder.encode, []
+        encode, calls = library.encoder.encode_passages, []
 
-        def interrupted(texts, report=lambda done: None):
+        def interrupted(texts, on_progress=lambda done: None):
             calls.append(len(texts))
             if len(calls) == 3:
                 raise KeyboardInterrupt
-            return encode(texts, report)
+            return encode(texts, on_progress)
 
-        monkeypatch.setattr(library.encoder, "encode", interrupted)
+        monkeypatch.setattr(library.encoder, "encode_passages", interrupted)
         with pytest.raises(KeyboardInterrupt):
             library.sync()
         library._snapshot = None

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
+from spanwise.models.load import load_span_model, load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pretrained import load_span_model, load_tokenizer
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 from spanwise.reader.sentence_scores import SentenceScores
 from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
 from spanwise.reader.spans import TokenSpan
@@ -35,7 +35,10 @@ START = PASSAGE.index("Ada")
 GOLD = ReaderExample("a", "Who built the mill?", PASSAGE, START, START + 8, "Mill")
 ABSENT = ReaderExample("b", "Who sold the tram?", PASSAGE, None, None, "Mill")
 RECIPE = ReaderRecipe(
-    loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=60, batch_tokens=128, sentence_weight=1.0
+    loop=TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)),
+    epochs=60,
+    batch_tokens=128,
+    sentence_weight=1.0,
 )
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from tiny_models import tiny_span_model
 
+from spanwise.models.load import load_span_model, load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pretrained import load_span_model, load_tokenizer
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 from spanwise.reader.training import ReaderExample, ReaderRecipe, fine_tune, plan_batches, training_rows
 
 PASSAGE = "The mill was built by Ada Rook. " + "It stands by the weir. " * 40
@@ -16,7 +16,7 @@ EXAMPLES = [ReaderExample(f"q{i}", f"Who built mill {i}?", PASSAGE, 22, 30, "Mil
     ReaderExample("n", "Who sold it?", PASSAGE, None, None, "Mill")
 ]
 RECIPE = ReaderRecipe(
-    loop=Recipe(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64
+    loop=TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64
 )
 
 

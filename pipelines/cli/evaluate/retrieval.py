@@ -99,10 +99,6 @@ def _measure(test: RetrievalTest, names: Sequence[str], index: Path | None, out:
         progress() as report,
         test.library(index or results.path / "index", names, report) as library,
     ):
-        if beyond := {gap.document_id for gap in library.gaps()}:
-            say(
-                f"dense vectors stand for the beginning of {len(beyond):,} documents, which exceed the window"
-            )
         return test.run(library, names, results, report)
 
 

@@ -73,12 +73,12 @@ def colbert(
     json: JsonOption = False,
 ) -> None:
     """Distil a teacher into token vectors and dense heads; an interrupted run goes on where it stopped."""
-    from ....models.training import Recipe
+    from ....models.training import TrainingConfig
     from ....retrieval.training.student import StudentRecipe
     from ...training.train_student import train_student
 
     recipe = StudentRecipe(
-        Recipe(learning_rate=learning_rate, seed=seed, accumulate=accumulate, evaluate_at=(0.5, 1.0)),
+        TrainingConfig(learning_rate=learning_rate, seed=seed, accumulate=accumulate, evaluate_at=(0.5, 1.0)),
         epochs=epochs,
         negatives=negatives,
         batch_tokens=batch_tokens,

@@ -44,11 +44,13 @@ def cross_encoder(
     json: JsonOption = False,
 ) -> None:
     """Train a cross-encoder on lists: the positive passage has to win; an interrupted run goes on."""
-    from ....models.training import Recipe
+    from ....models.training import TrainingConfig
     from ....retrieval.training.cross_encoder import CrossEncoderRecipe
     from ...training.train_cross_encoder import train_cross_encoder
 
-    loop = Recipe(learning_rate=learning_rate, seed=seed, accumulate=accumulate, evaluate_at=(0.5, 1.0))
+    loop = TrainingConfig(
+        learning_rate=learning_rate, seed=seed, accumulate=accumulate, evaluate_at=(0.5, 1.0)
+    )
     recipe = CrossEncoderRecipe(loop, epochs, negatives, batch_tokens, max_length)
     examples, held_out = read_lists(lists), read_lists(validation)
     with told_run(out) as report:

@@ -60,19 +60,19 @@ def reader(
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data; an interrupted run goes on where it stopped."""
     from ....corpora.squad import read_squad
-    from ....models.training import Recipe, evenly
+    from ....models.training import TrainingConfig, evenly
     from ....reader.training import ReaderRecipe
     from ...training.train_reader import ABSENT, train_reader
 
     shares = dict(map(share_of, absent)) if absent else ABSENT
-    loop = Recipe(
+    loop = TrainingConfig(
         learning_rate=learning_rate,
         seed=seed,
         accumulate=accumulate,
         layer_decay=layer_decay,
         average=average,
         patience=patience,
-        evaluate_at=evenly(evaluations) if evaluations else Recipe().evaluate_at,
+        evaluate_at=evenly(evaluations) if evaluations else TrainingConfig().evaluate_at,
     )
     recipe = ReaderRecipe(
         loop,

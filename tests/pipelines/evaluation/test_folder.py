@@ -13,7 +13,7 @@ import pytest
 
 from spanwise.eval.question_set import FolderQuestion
 from spanwise.index.rows import FileState
-from spanwise.models import cross_encoder_models
+from spanwise.models import cross_encoder
 from spanwise.pipelines.ask import AnswerTrace
 from spanwise.pipelines.evaluation import folder as judging
 from spanwise.pipelines.evaluation.folder import evaluate_folder, evaluate_retrievers, unindexed_documents
@@ -102,7 +102,7 @@ class ScriptedLibrary:
         self.store = SimpleNamespace(path=Path("/nonexistent"))
         self.reranked: list[dict[str, object]] = []
 
-    def asker(self, retriever: str, **reranking: object) -> ScriptedAsker:
+    def answerer(self, retriever: str, **reranking: object) -> ScriptedAsker:
         reranking = {name: value for name, value in reranking.items() if name.startswith("rerank")}
         if not reranking:
             return self.scripted
@@ -220,7 +220,7 @@ def test_documents_that_are_not_in_the_index_are_counted() -> None:
 
 @pytest.fixture(autouse=True)
 def known_cross_encoders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_encoder_models, "cross_encoder_digest", lambda name: f"of {name}")
+    monkeypatch.setattr(cross_encoder, "cross_encoder_digest", lambda name: f"of {name}")
 
 
 def both(out: Path, library: Any = None, **options: Any) -> dict[str, dict[str, Any]]:

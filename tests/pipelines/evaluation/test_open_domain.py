@@ -187,7 +187,7 @@ def test_more_retrievers_may_be_added_and_nothing_is_done_twice(tmp_path, measur
     data = squad_file(tmp_path / "a.json")
     first = measure(data, ("bm25", "dense"))
     with monkeypatch.context() as patch:
-        patch.setattr("spanwise.models.encoder.TextEncoder.encode", None)
+        patch.setattr("spanwise.models.encoder.TextEncoder.encode_passages", None)
         assert measure(data, ("bm25", "dense")) == first
     assert list(measure(data, ("tfidf",))) == ["tfidf"]
     assert set(ResultFolder.open(tmp_path / "out").metrics["systems"]) == {"tfidf", "bm25", "dense"}

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import pytest
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 
-from spanwise.models.training import Recipe, train
+from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.training.model_card import Training, write_card
 from spanwise.pipelines.training.record import write_record
 
 
 @dataclass(frozen=True)
 class Settings:
-    loop: Recipe = field(default_factory=lambda: RECIPE)
+    loop: TrainingConfig = field(default_factory=lambda: RECIPE)
     epochs: int = 2
 
 

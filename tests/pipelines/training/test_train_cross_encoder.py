@@ -9,15 +9,15 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from tiny_students import HELD_OUT, THINGS, lists_of
 
-from spanwise.models.stored_model import tuned_trunk
-from spanwise.models.training import Recipe
+from spanwise.models.load import tuned_backbone
+from spanwise.models.training import TrainingConfig
 from spanwise.pipelines.training.record import RECORD
 from spanwise.pipelines.training.train_cross_encoder import DELTA, train_cross_encoder
 from spanwise.retrieval.training.cross_encoder import CrossEncoderRecipe
 from spanwise.types import RankingExample
 
 pytestmark = pytest.mark.usefixtures("_light")
-LOOP = Recipe(learning_rate=1e-4, evaluate_at=(1.0,), checkpoint_every=2)
+LOOP = TrainingConfig(learning_rate=1e-4, evaluate_at=(1.0,), checkpoint_every=2)
 RECIPE = CrossEncoderRecipe(LOOP, negatives=2, batch_tokens=300)
 EXAMPLES, KEPT = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
 
@@ -51,7 +51,7 @@ def test_a_folder_is_written_and_says_how_it_was_made(tmp_path):
     record = json.loads((tmp_path / RECORD).read_text(encoding="utf-8"))
     assert (record["start"], record["lists"], record["evaluations"]) == ("base", 4, evaluations)
     assert record["recipe"]["loop"]["learning_rate"] == 1e-4
-    _, added = tuned_trunk(tmp_path / DELTA)
+    _, added = tuned_backbone(tmp_path / DELTA)
     assert {name: tuple(tensor.shape) for name, tensor in added.items()} == {
         "head.weight": (1, 384),
         "head.bias": (1,),

@@ -9,16 +9,16 @@ import pytest
 from safetensors import safe_open
 from tiny_students import HELD_OUT, THINGS, lists_of
 
-from spanwise.models.student_folder import load_student
+from spanwise.models.student import load_student
 from spanwise.models.token_encoder import load_token_encoder
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 from spanwise.pipelines.training.record import RECORD
 from spanwise.pipelines.training.train_student import train_student
 from spanwise.retrieval.training.student import StudentRecipe
 from spanwise.types import RankingExample
 
 pytestmark = pytest.mark.usefixtures("_light")
-LOOP = Recipe(learning_rate=1e-4, evaluate_at=(1.0,), checkpoint_every=2)
+LOOP = TrainingConfig(learning_rate=1e-4, evaluate_at=(1.0,), checkpoint_every=2)
 RECIPE = StudentRecipe(LOOP, negatives=2, batch_tokens=300)
 EXAMPLES, KEPT = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_students import HELD_OUT, THINGS, lists_of, sides_of, tiny_student
 
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 from spanwise.pipelines.training.ranking_quality import first_ranks
 from spanwise.retrieval.training.groups import Group
 from spanwise.retrieval.training.student import (
@@ -163,7 +163,7 @@ def trained(folder, recipe, **settings):
     def evaluate(tuned):
         return first_ranks(lambda *asked: StudentScores(model, sides).both(*asked)[0], lists_of(HELD_OUT))
 
-    loop = Recipe(learning_rate=5e-3, evaluate_at=(0.01, 1.0), checkpoint_every=4, **settings)
+    loop = TrainingConfig(learning_rate=5e-3, evaluate_at=(0.01, 1.0), checkpoint_every=4, **settings)
     recipe = dataclasses.replace(recipe, loop=loop, epochs=8, negatives=2, batch_tokens=600)
     return model, fine_tune_student(model, sides, lists_of(THINGS), recipe, folder, evaluate, "mrr")
 

@@ -6,7 +6,7 @@ import pytest
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 from small_squad import small_squad, written
 
-from spanwise.models.training import Recipe, train
+from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.training import train_reader
 from spanwise.pipelines.training.record import write_record
 from spanwise.reader.training import ReaderRecipe
@@ -52,7 +52,7 @@ def test_its_settings_are_handed_on(run, trainer):
         *("--accumulate", 2, "--max-length", 384, "--precision", "int4", "--seed", 3),
     )
     assert code == 0, err
-    loop = Recipe(learning_rate=1e-4, seed=3, accumulate=2, layer_decay=0.9, average=0.999)
+    loop = TrainingConfig(learning_rate=1e-4, seed=3, accumulate=2, layer_decay=0.9, average=0.999)
     recipe = ReaderRecipe(loop, 2, batch_tokens=1024, max_length=384)
     shares = {"names": 0.2, "figures": 0.1}
     assert trainer[0][:6] == (1, recipe, 9, "int4", "builtin", shares)
@@ -64,7 +64,7 @@ def test_base_and_patience_are_handed_on(run, trainer):
         *("--evaluations", 4, "--patience", 2),
     )
     assert code == 0, err
-    loop = Recipe(evaluate_at=(0.25, 0.5, 0.75, 1.0), patience=2)
+    loop = TrainingConfig(evaluate_at=(0.25, 0.5, 0.75, 1.0), patience=2)
     assert trainer[0][1] == ReaderRecipe(loop)
     assert trainer[0][6] == {"base": "mine"}
 

@@ -9,7 +9,7 @@ from made_ranking import PLAIN, SCORED
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
 
 from spanwise.corpora.ranking_examples import write_ranking_examples
-from spanwise.models.training import Recipe, train
+from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.training import train_cross_encoder, train_student
 from spanwise.pipelines.training.record import write_record
 from spanwise.retrieval.training.cross_encoder import CrossEncoderRecipe
@@ -57,7 +57,7 @@ def test_the_settings_of_a_student_are_handed_on(run, trainer):
     )
     assert code == 0, err
     assert out.splitlines()[1].split()[:2] == ["step", "12"]
-    loop = Recipe(learning_rate=3e-4, seed=5, accumulate=4, evaluate_at=(0.5, 1.0))
+    loop = TrainingConfig(learning_rate=3e-4, seed=5, accumulate=4, evaluate_at=(0.5, 1.0))
     recipe = StudentRecipe(loop, 2, 7, 1024, 128, "margin-mse", 0.5, 0.1, 4.0, 0.2, 0.0, 2)
     assert trainer[0][2:] == (recipe, "builtin", 2, "int4")
 

@@ -1,13 +1,14 @@
-"""The tokenizer of a BERT folder, straight from its tokenizer.json: what AutoTokenizer makes of it, sooner.
+"""Tokenizers: a BERT tokenizer straight from its tokenizer.json, and the special tokens of a text or a pair.
 
-It is called as transformers' fast tokenizers are and gives the same ids and offsets; of their arguments it
-knows those that this project uses.
+`FastTokenizer` is called as the fast tokenizers of transformers are and gives the same ids and offsets, but
+loads sooner; of their arguments it knows those that this project uses.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -36,21 +37,18 @@ class Encodings(dict[str, Any]):
         return ids
 
 
-class PlainTokenizer:
+class FastTokenizer:
     """Tokenizes without truncation and without padding."""
 
-    is_fast = True  # it knows where in a text its tokens are
+    is_fast = True  # it reports the offsets of tokens
 
-    def __init__(
-        self, tokenizer: Tokenizer, cls_token_id: int, pad_token_id: int, mask_token_id: int | None = None
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, cls_token_id: int, pad_token_id: int) -> None:
         self.cls_token_id, self.pad_token_id = cls_token_id, pad_token_id
-        self.mask_token_id = mask_token_id
         self._tokenizer = tokenizer
 
     @classmethod
     def open(cls, folder: Path) -> Self | None:
-        """The tokenizer of the folder, or None when AutoTokenizer might make another one of it."""
+        """The tokenizer of the folder, or None if AutoTokenizer might make another one of its files."""
         rules, settings = folder / "tokenizer.json", folder / "tokenizer_config.json"
         if not (rules.is_file() and settings.is_file()):
             return None
@@ -64,9 +62,7 @@ class PlainTokenizer:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         start, padding = (tokenizer.token_to_id(config[name]) for name in ("cls_token", "pad_token"))
-        if start is None or padding is None:
-            return None
-        return cls(tokenizer, start, padding, tokenizer.token_to_id(_mask(config)))
+        return None if start is None or padding is None else cls(tokenizer, start, padding)
 
     def __call__(
         self,
@@ -87,11 +83,6 @@ class PlainTokenizer:
         return Encodings(encodings, one, return_offsets_mapping)
 
     @property
-    def backend_tokenizer(self) -> Tokenizer:
-        """What does the work."""
-        return self._tokenizer
-
-    @property
     def all_special_ids(self) -> list[int]:
         """The ids of [CLS], [SEP] and the other tokens that no text has."""
         added = self._tokenizer.get_added_tokens_decoder()
@@ -106,11 +97,54 @@ class PlainTokenizer:
         return [self._tokenizer.id_to_token(number) for number in ids]
 
 
-def _mask(config: dict[str, Any]) -> str:
-    """The token that stands for a hidden one: given as it is, or as an object that describes it."""
-    named = config.get("mask_token")
-    content = named.get("content") if isinstance(named, dict) else named
-    return content if isinstance(content, str) else "[MASK]"
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """The ids around the two segments of an input, as the template of the tokenizer places them.
+
+    `before` opens the question, `between` separates the segments, `after` closes the passage; `null` is the
+    position whose start + end is the null score (that of [CLS]), `segment` the type of the passage.
+    """
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    after: tuple[int, ...]
+    pad: int
+    null: int
+    segment: int
+
+    @property
+    def count(self) -> int:
+        """How many positions of an input they take."""
+        return len(self.before) + len(self.between) + len(self.after)
+
+
+def special_tokens(tokenizer: Any) -> SpecialTokens:
+    """The template of a tokenizer, taken from the encoding of a pair of two plain words."""
+    encoding = tokenizer("a", "b", return_token_type_ids=True)
+    ids, sequence = encoding["input_ids"], encoding.sequence_ids(0)
+    first, second = _range(sequence, 0), _range(sequence, 1)
+    null = ids.index(tokenizer.cls_token_id) if tokenizer.cls_token_id in ids else 0
+    return SpecialTokens(
+        before=tuple(ids[: first[0]]),
+        between=tuple(ids[first[1] : second[0]]),
+        after=tuple(ids[second[1] :]),
+        pad=tokenizer.pad_token_id or 0,
+        null=null,
+        segment=encoding["token_type_ids"][second[0]],
+    )
+
+
+def text_ids(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list[int]]:
+    """For each text its token ids, [CLS] and [SEP] among them; of a long text the last ones are left out."""
+    if not texts:
+        return []
+    rows = tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)["input_ids"]
+    return [row if len(row) <= max_length else [*row[: max_length - 1], row[-1]] for row in rows]
+
+
+def _range(sequence: Sequence[int | None], segment: int) -> tuple[int, int]:
+    where = [i for i, value in enumerate(sequence) if value == segment]
+    return where[0], where[-1] + 1
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -121,7 +155,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _agree(config: dict[str, Any], normalizer: dict[str, Any]) -> bool:
-    """Whether both files say the same of case, accents and special tokens; transformers heeds the first."""
+    """Whether both files agree on case, accents and special tokens; transformers follows the first."""
     same = {"do_lower_case": "lowercase", "strip_accents": "strip_accents"}
     same["tokenize_chinese_chars"] = "handle_chinese_chars"
     return (
