@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
-from ..eval.squad_normalize import normalize_answer
-from ..reader.evidence import Calibration, Features, leads, log_normaliser, plain_evidence
+from ..eval.squad import normalize_answer
+from ..reader.evidence import Calibration, Features, log_normaliser, margins_to_runner_up, plain_evidence
 from ..reader.question_type import question_type, type_fit
 from ..reader.sentence_answer import enclosing_sentences, with_explanation
 from ..retrieval.reranking import STAGE
@@ -129,7 +129,7 @@ def ranked_candidates(found: Sequence[Candidate], calibration: Calibration | Non
     scored = [(evidence_of(one.features), one) for one in found]
     scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
     keys = [answer_key(one.scored.span.text) for _, one in scored]
-    ahead = leads([evidence for evidence, _ in scored], keys)
+    ahead = margins_to_runner_up([evidence for evidence, _ in scored], keys)
     rows = [(evidence, one, lead) for (evidence, one), lead in zip(scored, ahead, strict=True)]
     if calibration is None:
         return [RankedCandidate(*row, None) for row in rows]

@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise import errors
-    from spanwise.pipelines.evaluation import api as evaluation
+    from spanwise.pipelines import evaluation
     from spanwise.pipelines.explain import Explanation
     from spanwise.pipelines.library import Library
     from spanwise.pipelines.open import open, open_index
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "errors": "spanwise.errors",
-    "evaluation": "spanwise.pipelines.evaluation.api",
+    "evaluation": "spanwise.pipelines.evaluation",
     "training": "spanwise.pipelines.training.api",
 }
 _NAMES = {
