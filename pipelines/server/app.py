@@ -35,8 +35,8 @@ from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptio
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
 from ..explain import explanation_record
+from ..folders import file_of
 from ..library import Library
-from ..named import home_of
 from ..parse_pool import PageDrawer
 from ..records import answer_record, search_record
 from ..summarize import summary_record
@@ -278,7 +278,10 @@ class Routes:
         number = page or max(bisect_right(found.page_starts, start), 1)
         first, last = edges[min(number, len(edges)) - 1], edges[min(number, len(edges) - 1)]
         start, end = min(max(start, first), last), min(max(end, first), last)
-        before, after = found.text[max(first, start - AROUND) : start], found.text[end : min(last, end + AROUND)]
+        before, after = (
+            found.text[max(first, start - AROUND) : start],
+            found.text[end : min(last, end + AROUND)],
+        )
         data = self._file(found)
         pages, wide, high, boxes = self._drawer.boxes(data, number, found.text[start:end], before, after)
         png = b64encode(self._drawer.png(data, number, width)).decode()
@@ -287,7 +290,7 @@ class Routes:
 
     def _file(self, document: Document) -> bytes:
         """The bytes that were indexed; DocumentChanged when the file is another one now."""
-        root, place = home_of(document.id, self._library.roots)
+        root, place = file_of(document.id, self._library.roots)
         try:
             data = b"" if root is None else read_regular(root.folder, place)
         except errors.DocumentRejected:
