@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from ...corpora.squad import read_squad
 from ...models.training import TrainingConfig
+from ...reader.training import ReaderTrainingConfig
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
