@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from scripted_reader import asker, by_margin, confined
 
-from spanwise.errors import ModelRejected
 from spanwise.reader.evidence import Calibration
 from spanwise.types import Filter
 
