@@ -10,11 +10,8 @@ import json
 import logging
 import re
 import sys
-from base64 import b64encode
-from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,12 +29,8 @@ from starlette.exceptions import HTTPException
 from spanwise import errors
 from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions
 
-from ...corpora.folder import read_regular
-from ...corpora.readers.pdf_page import MAX_WIDTH
 from ..explain import explanation_record
-from ..folders import file_of
 from ..library import Library
-from ..parse_pool import PageDrawer
 from ..records import answer_record, search_record
 from ..summarize import summary_record
 from .run import WatchThread
@@ -49,7 +42,6 @@ MAX_K = 100
 MAX_LISTED = 1_000
 MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
-AROUND = 400  # characters around a span, by which its place on a PDF page is found
 MAX_IN_FLIGHT = 8  # questions that are computed or wait for it
 PAGE = Path(__file__).parent / "page"
 
@@ -180,7 +172,6 @@ class Routes:
 
     def __init__(self, library: Library, options: SummaryOptions, watch: WatchThread | None = None) -> None:
         self._library, self._options, self._watch = library, options, watch
-        self._drawer = PageDrawer()
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
 
@@ -258,46 +249,6 @@ class Routes:
                 "labels": [{"start": one.start, "text": one.text} for one in found.labels],
             }
         )
-
-    def page(
-        self,
-        id: Id,
-        start: Offset = 0,
-        end: Offset = 0,
-        page: Annotated[int | None, Query(ge=1, le=MAX_OFFSET)] = None,
-        width: Annotated[int, Query(ge=1, le=MAX_WIDTH)] = 1000,
-    ) -> Record:
-        """A page of a PDF as a picture, with a box in points for each line of the span from `start` to `end`.
-
-        Without `page` it is the page where the span starts.
-        """
-        found = self._known(id)
-        if found.media_type != "application/pdf":
-            raise errors.DocumentRejected(f"{id} is not a PDF: only pages of PDFs can be shown")
-        edges = [*found.page_starts, len(found.text)]
-        number = page or max(bisect_right(found.page_starts, start), 1)
-        first, last = edges[min(number, len(edges)) - 1], edges[min(number, len(edges) - 1)]
-        start, end = min(max(start, first), last), min(max(end, first), last)
-        before, after = (
-            found.text[max(first, start - AROUND) : start],
-            found.text[end : min(last, end + AROUND)],
-        )
-        data = self._file(found)
-        pages, wide, high, boxes = self._drawer.boxes(data, number, found.text[start:end], before, after)
-        png = b64encode(self._drawer.png(data, number, width)).decode()
-        size = {"page": number, "pages": pages, "width": wide, "height": high}
-        return Record({"document": id, **size, "boxes": boxes, "png": png})
-
-    def _file(self, document: Document) -> bytes:
-        """The bytes that were indexed; DocumentChanged when the file is another one now."""
-        root, place = file_of(document.id, self._library.roots)
-        try:
-            data = b"" if root is None else read_regular(root.folder, place)
-        except errors.DocumentRejected:
-            data = b""
-        if sha256(data).hexdigest() != document.sha256:
-            raise errors.DocumentChanged(f"{document.id} has changed. Update the index with: spanwise index")
-        return data
 
     def models(self) -> Record:
         """The model names of the chat interface: one."""
@@ -379,7 +330,6 @@ def create_app(
     app.post("/api/ask", dependencies=busy)(routes.ask)
     app.post("/api/explain", dependencies=busy)(routes.explain)
     app.post("/api/summarize", dependencies=busy)(routes.summarize)
-    app.get("/api/document/page")(routes.page)
     app.get("/v1/models")(routes.models)
     app.post("/v1/chat/completions", dependencies=busy)(routes.chat)
     app.mount("/", StaticFiles(directory=PAGE, html=True))

@@ -5,7 +5,7 @@ import { byId, button, centre, citation, cut, element, fill, get, inLine, keep, 
 const AROUND = 60_000; // code points that are fetched before and after a place
 const MORE = 200_000;
 const MAX_KEPT = 8; // documents
-const PDF = "application/pdf";
+const PDF = "application/pdf+page"; // not yet
 const MAX_LABELS = 400; // tables with thousands of rows are shown without
 
 const pane = byId("document");
