@@ -60,9 +60,8 @@ def main(folder: str, question: str) -> None:
         library.sync(vectors=False)
         mine = ByHeading(library.passages())
         for hit in library.search(question, k=3, retriever=mine):
-            print(
-                f"{hit.rank}. {hit.passage.document_id}, line {hit.passage.line} ({mine.name} {hit.score:.3f})"
-            )
+            place = f"{hit.passage.document_id}, line {hit.passage.line}"
+            print(f"{hit.rank}. {place} ({mine.name} {hit.score:.3f})")
         print(library.ask(question, retriever=mine).text or "not in these documents")
 
 
