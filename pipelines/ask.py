@@ -19,7 +19,7 @@ from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.snapshot import Snapshot
-from ..reader.evidence import Calibration, leads, plain_evidence
+from ..reader.evidence import Calibration, margins_to_runner_up, plain_evidence
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
@@ -146,7 +146,8 @@ class Asker:
         weighed = self.weigh(text, hits, readings)
         scored = [(weigh(candidate.features), candidate) for candidate in weighed]
         scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
-        ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
+        answers = [said(one.scored.span.text) for _, one in scored]
+        ahead = margins_to_runner_up([evidence for evidence, _ in scored], answers)
         return with_confidence(scored, ahead, self.calibration)
 
     def _question(self, text: str) -> Question:

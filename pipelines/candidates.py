@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
-from ..eval.squad_normalize import normalize_answer
+from ..eval.squad import normalize_answer
 from ..reader.evidence import Features, log_normaliser
 from ..reader.question_type import question_type, type_fit
 from ..reader.sentence_answer import enclosing_sentences, with_explanation

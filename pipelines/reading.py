@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spanwise.types import Hit, ScoredSpan
 
-from ..reader.evidence import Stopping
+from ..reader.evidence import EarlyExit
 from ..reader.protocol import Reader
 
 N_BEST = 8
@@ -16,7 +16,7 @@ Reading = Sequence[Sequence[ScoredSpan]]
 
 
 def read_until_enough(
-    reader: Reader, questions: Sequence[str], hits: Sequence[Sequence[Hit]], stopping: Stopping | None
+    reader: Reader, questions: Sequence[str], hits: Sequence[Sequence[Hit]], stopping: EarlyExit | None
 ) -> list[Reading]:
     """What was read of the hits of each question: all without a rule, else all or its first part.
 

@@ -15,7 +15,7 @@ from typing import Protocol
 from spanwise.errors import PluginFailed, SpanwiseError
 from spanwise.types import Passage, ScoredSpan, Span
 
-from .token_probabilities import TokenScores
+from .spans import TokenScores
 
 
 class Reading(Protocol):

@@ -1,4 +1,4 @@
-"""What every reader is: something that finds answer spans inside passages."""
+"""The protocol of readers, which find answer spans inside passages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Protocol
 
 from spanwise.types import Passage, ScoredSpan
 
-from .token_probabilities import TokenScores
+from .spans import TokenScores
 
 
 class Reader(Protocol):
-    """`digest` names the exact weights that read."""
+    """Finds answer spans; `digest` names its exact weights."""
 
     digest: str
 

@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise import errors
-    from spanwise.pipelines.evaluation import api as evaluation
+    from spanwise.pipelines import evaluation
     from spanwise.pipelines.explaining.explanation import Explanation
     from spanwise.pipelines.explaining.page import explanation_page
     from spanwise.pipelines.library import Library
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "errors": "spanwise.errors",
-    "evaluation": "spanwise.pipelines.evaluation.api",
+    "evaluation": "spanwise.pipelines.evaluation",
     "training": "spanwise.pipelines.training.api",
 }
 _NAMES = {

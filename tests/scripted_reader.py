@@ -11,8 +11,7 @@ from spanwise.pipelines.ask import Asker
 from spanwise.pipelines.selection import select
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.reader.token_probabilities import token_scores
-from spanwise.reader.windows import Window, WindowLogits
+from spanwise.reader.spans import Window, WindowLogits, token_scores
 from spanwise.types import AskOptions, ScoredSpan, Span
 
 

@@ -10,14 +10,13 @@ from typing import Any
 from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset
-from ...eval.calibration.risk_control import DELTA
 from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration, Calibrations
 from ...reader.load import CALIBRATION, load_reader
 from ..default_retriever import DEFAULT_RETRIEVER
 from ..reranking import below_reranking
 from ..stages import stages_named
 from .figures import confidence_figures
-from .fit import Fitted, cross_fit, declining_for
+from .fit import Fitted, cross_fit
 from .observe import Observer, Trial
 from .observed import RIGHT_F1, Observed
 
@@ -46,16 +45,13 @@ def calibrate(
     features: Sequence[str] = FEATURES,
     confidence: Sequence[str] | None = None,
     least_f1: float = RIGHT_F1,
-    delta: float = DELTA,
-    max_error: float | None = None,
 ) -> Calibrated:
     """The calibration of the reader in a folder; what is observed is kept in its `run/calibration`.
 
     Candidates are ranked by `features`. The confidence rests on the evidence and on what `confidence` names;
-    without it on the one of `SETS` with the least log loss on held-back folds. For `least_f1` and `delta` see
-    `cross_fit`. With `max_error` the threshold used by default is the one for this share of errors.
-    ValueError: an unknown name, a data set without validation articles, too few questions, or an error that
-    cannot be promised.
+    without it on the one of `SETS` with the least log loss on held-back folds. For `least_f1` see
+    `cross_fit`.
+    ValueError: an unknown name, a data set without validation articles, or too few questions.
     """
     _require_names(features, FEATURES)
     _require_names(confidence or (), CONFIDENCE_FEATURES)
@@ -66,13 +62,13 @@ def calibrate(
     told = f"{len(observed)} questions of SQuAD train's validation articles, {retriever}"
     sets = SETS if confidence is None else (tuple(confidence),)
     fits = {
-        one: cross_fit(observed, digest, told, features, one, least_f1, delta, loaded.answers_null)
+        one: cross_fit(observed, digest, told, features, one, least_f1, loaded.answers_null)
         for one in dict.fromkeys(sets)
     }
     losses = {one: confidence_figures(fitted.held_back)["log_loss"] for one, fitted in fits.items()}
     best = min(fits, key=lambda one: losses[one])
     named = {" ".join(one) or "evidence alone": loss for one, loss in losses.items()}
-    fitted = fits[best] if max_error is None else declining_for(fits[best], max_error)
+    fitted = fits[best]
     return Calibrated(fitted.calibration, {**_figures(fitted, observed), "log_losses": named})
 
 
@@ -94,7 +90,6 @@ def spelled(retriever: str) -> str:
 
 def _figures(fitted: Fitted, observed: Sequence[Observed]) -> dict[str, Any]:
     threshold, calibration = fitted.threshold, fitted.calibration
-    promised = {f"{int(percent) / 100:g}": value for percent, value in calibration.error_thresholds.items()}
     return {
         "threshold": threshold.value,
         "utility": threshold.utility,
@@ -110,8 +105,6 @@ def _figures(fitted: Fitted, observed: Sequence[Observed]) -> dict[str, Any]:
         "offset": calibration.offset,
         "held_back": confidence_figures(fitted.held_back),
         "fitted_on": confidence_figures(fitted.seen),
-        "delta": calibration.delta,
-        "max_error": promised,
         "stopping": asdict(calibration.stopping) if calibration.stopping else None,
     }
 

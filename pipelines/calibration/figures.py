@@ -1,6 +1,6 @@
 """How good a confidence is: the figures of a fit, on what it was and what it was not fitted on.
 
-ece            calibration error over 15 bins of equal width; ece_mass: over 15 bins of equal mass
+ece            calibration error over 15 bins of equal width
 brier          the mean squared error of the confidence
 log_loss       the mean surprise, in nats
 aurc           the area under risk against coverage
@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...eval.calibration.brier import brier_score
-from ...eval.calibration.calibration_error import expected_calibration_error
-from ...eval.calibration.equal_mass import equal_mass_calibration_error
-from ...eval.calibration.log_loss import log_loss
-from ...eval.calibration.risk_coverage import aurc, credit_at_coverage
-from ...eval.calibration.threshold import HeldBack
+from ...eval.calibration import (
+    HeldBack,
+    aurc,
+    brier_score,
+    credit_at_coverage,
+    expected_calibration_error,
+    log_loss,
+)
 
 BINS = 15
 
@@ -28,7 +30,6 @@ def confidence_figures(records: Sequence[HeldBack]) -> dict[str, float]:
     forecasts = [record.score for record in records], [record.right for record in records]
     return {
         "ece": expected_calibration_error(*forecasts, BINS),
-        "ece_mass": equal_mass_calibration_error(*forecasts, BINS),
         "brier": brier_score(*forecasts),
         "log_loss": log_loss(*forecasts),
         "aurc": aurc(*forecasts),

@@ -15,11 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...eval.calibration.platt import LogisticModel, fit_logistic
-from ...eval.calibration.risk_control import DELTA, thresholds_by_percent
-from ...eval.calibration.threshold import HeldBack, Threshold, choose_threshold, outcome_at
-from ...eval.listwise import fit_listwise
-from ...reader.evidence import FEATURES, LEAD, Calibration, Features, leads
+from ...eval.calibration import (
+    HeldBack,
+    LogisticModel,
+    Threshold,
+    choose_threshold,
+    fit_listwise,
+    fit_logistic,
+)
+from ...reader.evidence import FEATURES, LEAD, Calibration, Features, margins_to_runner_up
 from .observed import RIGHT_F1, Observed
 from .stopping import as_read, best_at, fit_stopping
 
@@ -28,7 +32,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best candidate of a question by some weights, how far it leads, and whether it is right."""
+    """The best candidate of a question by some weights, its margin to the runner-up, and whether it is right."""
 
     evidence: float
     lead: float
@@ -62,10 +66,9 @@ def fit(
     features: Sequence[str] = FEATURES,
     confidence: Sequence[str] = (),
     least_f1: float = RIGHT_F1,
-    delta: float = DELTA,
 ) -> tuple[Calibration, Threshold]:
     """The calibration, and what its threshold does on held-back questions; see `cross_fit`."""
-    fitted = cross_fit(observed, reader, fitted_on, features, confidence, least_f1, delta)
+    fitted = cross_fit(observed, reader, fitted_on, features, confidence, least_f1)
     return fitted.calibration, fitted.threshold
 
 
@@ -76,12 +79,11 @@ def cross_fit(
     features: Sequence[str] = FEATURES,
     confidence: Sequence[str] = (),
     least_f1: float = RIGHT_F1,
-    delta: float = DELTA,
     stops: bool = True,
 ) -> Fitted:
     """A calibration that ranks by `features`, and is sure by the evidence and what `confidence` names.
 
-    `delta` is the probability with which a promised share of errors may be exceeded. `stops` is False for a
+    `stops` is False for a
     reader without a null answer, which has no margin to stop by. ValueError: too few questions, or none right
     or none wrong in one of the folds.
     """
@@ -99,7 +101,6 @@ def cross_fit(
         reader,
         fitted_on,
         dict(zip(confidence, model.weights[1:], strict=True)),
-        delta=delta,
         stopping=stopping,
     )
     held_back = tuple(_record(*row) for row in zip(sure, held, observed, strict=True))
@@ -110,20 +111,9 @@ def cross_fit(
 def _with_thresholds(
     calibration: Calibration, held_back: Sequence[HeldBack]
 ) -> tuple[Calibration, Threshold]:
-    """The calibration that declines and promises by these confidences, and what its threshold does."""
+    """The calibration that declines by these confidences, and what its threshold does."""
     threshold = choose_threshold(held_back)
-    promised = thresholds_by_percent(
-        [one.score for one in held_back], [one.right for one in held_back], calibration.delta
-    )
-    by_percent = {str(percent): value for percent, value in promised.items()}
-    return replace(calibration, threshold=threshold.value, error_thresholds=by_percent), threshold
-
-
-def declining_for(fitted: Fitted, max_error: float) -> Fitted:
-    """The same with the threshold that keeps a share of errors, see `Calibration.threshold_for`."""
-    value = fitted.calibration.threshold_for(max_error)
-    threshold = outcome_at(fitted.held_back, value)
-    return replace(fitted, calibration=replace(fitted.calibration, threshold=value), threshold=threshold)
+    return replace(calibration, threshold=threshold.value), threshold
 
 
 def folds_of(groups: Sequence[str]) -> list[int]:
@@ -140,7 +130,7 @@ def best_of(calibration: Calibration, one: Observed, least_f1: float = RIGHT_F1)
     if at is None:
         return None
     evidence = [calibration.evidence(features) for features in one.features]
-    ahead = leads(evidence, one.said or range(len(evidence)))
+    ahead = margins_to_runner_up(evidence, one.said or range(len(evidence)))
     return Best(evidence[at], ahead[at], one.features[at], one.right(least_f1)[at])
 
 

@@ -23,13 +23,16 @@ from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
 from ..ask import Asker
 from ..candidates import Candidate, said
+from ..evaluation.corpus import (
+    contexts_of,
+    document_id_of,
+    document_library,
+    paragraph_documents,
+    split_articles,
+)
 from ..evaluation.squad import GoldQuestion
-from ..library import Library
-from ..opening import open_index
-from ..paragraph_index import contexts_of, document_id_of, paragraph_library, put_paragraphs
 from ..reading import N_BEST, read_until_enough
 from ..reranking import stages_below
-from ..validation_split import split_articles
 from .observed import Observed, ObservedFile
 
 ABSENT_PARAGRAPHS = 0.3
@@ -117,22 +120,9 @@ class Observer:
 
     @contextmanager
     def _asker(self, trial: Trial, index: Path, report: ProgressCallback) -> Iterator[Asker]:
-        with _library(trial.paragraphs, index) as library:
+        with document_library(paragraph_documents(trial.paragraphs), index) as library:
             library.encode_for({"dense"} | stages_below([self.retriever]), self.colbert, on_progress=report)
             yield library.asker(retriever=self.retriever, reader=self.reader, dedupe=False, calibrated=False)
-
-
-def _library(paragraphs: Sequence[tuple[str, str]], index: Path) -> Library:
-    """The library of these paragraphs, made unless that was done before."""
-    if not index.exists():
-        index.parent.mkdir(parents=True, exist_ok=True)
-        return paragraph_library(paragraphs, index)
-    library = open_index(index)
-    with library.reading() as snapshot:
-        stopped_early = not snapshot.n_documents
-    if stopped_early:
-        put_paragraphs(library, paragraphs)
-    return library
 
 
 def _questions(articles: Sequence[Article]) -> list[GoldQuestion]:

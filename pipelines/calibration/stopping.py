@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from ...reader.evidence import Calibration, Stopping
+from ...reader.evidence import Calibration, EarlyExit
 from .observed import Observed
 
 FIRST = (4, 8, 12)
@@ -23,7 +23,7 @@ MOST_CHANGED = 0.01
 LEAST_SHARE = 1e-9
 
 
-def fit_stopping(observed: Sequence[Observed], weighings: Sequence[Calibration]) -> Stopping | None:
+def fit_stopping(observed: Sequence[Observed], weighings: Sequence[Calibration]) -> EarlyExit | None:
     """The rule that leaves most unread, or None where none leaves anything.
 
     `weighings[i]` ranks the candidates of `observed[i]`, and was fitted without them.
@@ -35,7 +35,7 @@ def fit_stopping(observed: Sequence[Observed], weighings: Sequence[Calibration])
     return max((one for one in found if one), key=lambda one: one.unread, default=None)
 
 
-def as_read(one: Observed, stopping: Stopping | None) -> Observed:
+def as_read(one: Observed, stopping: EarlyExit | None) -> Observed:
     """What is observed when reading stops by the rule."""
     if stopping is None or _best_margin(one, stopping.first) < stopping.margin:
         return one
@@ -104,7 +104,7 @@ class _Trial:
         return self.best is not None and best is not None and said[self.best] != part.said[best]
 
 
-def _fitted(trials: Sequence[_Trial], first: int, of: int) -> Stopping | None:
+def _fitted(trials: Sequence[_Trial], first: int, of: int) -> EarlyExit | None:
     margins = [_best_margin(trial.observed, first) for trial in trials]
     rows = [(margin, trial.changes(first)) for margin, trial in zip(margins, trials, strict=True)]
     rows = sorted((row for row in rows if row[0] > -math.inf), reverse=True)
@@ -115,7 +115,7 @@ def _fitted(trials: Sequence[_Trial], first: int, of: int) -> Stopping | None:
     if not stopped:
         return None
     unread = stopped * (of - first) / (len(trials) * of)
-    return Stopping(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(trials))
+    return EarlyExit(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(trials))
 
 
 def _best_margin(one: Observed, first: int) -> float:

@@ -31,19 +31,6 @@ def calibrate(
     colbert: Annotated[
         str, typer.Option(help="The model of token vectors, for a retriever that needs them.")
     ] = "builtin",
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Decline by default so that at most this share of the answers given is wrong. "
-            "Default: so that most questions are handled right.",
-            show_default=False,
-        ),
-    ] = None,
-    delta: Annotated[
-        float, typer.Option(help="The probability with which a promised share may be exceeded.")
-    ] = 0.1,
     right_f1: Annotated[
         float, typer.Option(min=0.01, max=1.0, help="The F1 from which an answer counts as right.")
     ] = 0.6,
@@ -90,8 +77,6 @@ def calibrate(
             feature or FEATURES,
             rests_on,
             right_f1,
-            delta,
-            max_error,
         )
     fitting.keep_calibration(found.calibration, out, name)
     print_json(found.figures) if json else _show(found.figures)
@@ -111,6 +96,3 @@ def _show(figures: dict[str, Any]) -> None:
             f"passages after the first {rule['first']} are left unread from margin {rule['margin']:.2f} on: "
             f"{rule['unread']:.0%} of all; another answer in {rule['changed']:.1%} of the questions"
         )
-    promised = list(figures["max_error"].items())
-    shown = ", ".join(f"{target}: {threshold:.3f}" for target, threshold in promised[:10])
-    say(f"thresholds by max-error, each kept with probability {1 - figures['delta']:g}: {shown or 'none'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -54,7 +54,7 @@ def mcp(
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
     with library_of(folder, index) as library:
 
-        def app(bound: Access) -> object:
+        def app(bound: Access) -> Any:
             made = http_app(library, options)
             protect(made, bound)
             return made

@@ -10,7 +10,7 @@ import numpy as np
 from spanwise.types import Answer, AskOptions, Passage
 
 from ...reader.evidence import Calibration
-from ...reader.token_probabilities import TokenScores
+from ...reader.spans import TokenScores
 from ..confidence import Ranked
 from .stage_ranks import StageRank, single_stages, stage_ranks
 from .weighed import Weighed, weighed

@@ -1,6 +1,6 @@
 """What `spanwise train` and `calibrate` do, as functions: `spanwise.training`.
 
-train reader          read_squad and train_reader with a ReaderRecipe
+train reader          read_squad and train_reader with a ReaderTrainingConfig
 train negatives       mine_squad or mine_examples with Mining; Leaks keeps evaluation texts out
 train cross-encoder   open_examples and train_cross_encoder with a CrossEncoderRecipe
 train scores          score_lists
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from ...corpora.squad import read_squad
 from ...models.training import TrainingConfig
-from ...reader.training import ReaderRecipe
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe
 from ...retrieval.training.mining import Mining
 from ...retrieval.training.student import StudentRecipe
@@ -30,7 +29,7 @@ __all__ = [
     "CrossEncoderRecipe",
     "Leaks",
     "Mining",
-    "ReaderRecipe",
+    "ReaderTrainingConfig",
     "Scored",
     "StudentRecipe",
     "TrainingConfig",

@@ -10,8 +10,7 @@ from spanwise.types import RankingExample
 
 from ...corpora.near_repeats import NearRepeats
 from ...corpora.squad import read_squad
-from ..evaluation.retrieval import open_collection
-from ..question_files import read_questions
+from ..evaluation.corpus import open_collection, read_questions
 
 LEAST = 0.8
 

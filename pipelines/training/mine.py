@@ -14,12 +14,17 @@ from spanwise.types import ProgressCallback, RankingExample, no_progress
 from ...corpora.ranking_examples import write_ranking_examples
 from ...corpora.squad import Article, SquadDataset
 from ...retrieval.training.mining import Mining
-from ..evaluation.open_corpus import OpenCorpus
+from ..evaluation.corpus import (
+    contexts_of,
+    document_id_of,
+    document_library,
+    is_validation,
+    paragraph_documents,
+    split_articles,
+)
 from ..library import Library
-from ..paragraph_index import contexts_of, document_id_of
 from ..stages import stages_named
 from ..sync import sync_vectors
-from ..validation_split import is_validation, split_articles
 from .leaks import Leaks
 from .miner import Asked, Miner
 
@@ -102,7 +107,8 @@ def mine(
 ) -> dict[str, int]:
     """Writes a ranking folder below `out` for each part; the corpus is searched in `out/index`."""
     counts = {}
-    with OpenCorpus.plan(out / INDEX, corpus).open() as library:
+    documents = paragraph_documents(("", text) for text in corpus)
+    with document_library(documents, out / INDEX, superset=True) as library:
         _prepare(library, retrievers, colbert, report)
         found_by = [library.retriever(name) for name in retrievers]
         texts = {document_id_of(text): text for text in corpus}

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from spanwise.types import Hit, RankingExample
 
 from ...corpora.shingles import jaccard
-from ...eval.answer_match import match_text, match_tokens
+from ...eval.text import match_text, match_tokens
 from ...retrieval.protocol import Retriever
 from ...retrieval.training.mining import Mining, negatives
 

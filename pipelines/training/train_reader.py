@@ -19,9 +19,9 @@ from ...models.training import Progress
 from ...models.weights import Precision
 from ...reader.load import SETTINGS, input_length
 from ...reader.span_reader import SpanReader
-from ...reader.training import ReaderExample, ReaderRecipe, fine_tune
+from ...reader.training import ReaderExample, ReaderTrainingConfig, fine_tune
 from ...reader.unanswerable import unanswerable
-from ..validation_split import split_articles
+from ..evaluation.corpus import split_articles
 from .reader_quality import held_back_absent, reader_figures
 from .reader_start import BASE, FRESH, reader_start
 from .record import RUN, write_record
@@ -34,7 +34,7 @@ VALIDATION_ABSENT = 100  # of each kind
 def train_reader(
     datasets: Sequence[SquadDataset],
     out: Path,
-    recipe: ReaderRecipe,
+    recipe: ReaderTrainingConfig,
     limit: int | None = None,
     precision: Precision = "int8",
     start: str = FRESH,

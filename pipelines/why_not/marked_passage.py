@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ...eval.question_record import Evidence, QuestionRecord
+from ...eval.questions import Evidence, QuestionRecord
 
 AROUND = 160
 MOST_PASSAGES = 3

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 from word_encoder import WordEncoder
 
+from spanwise.corpora.passages import split
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.models import encoder, fingerprint, locate, token_encoder
@@ -24,7 +25,7 @@ from spanwise.models.locate import file_sha256
 from spanwise.pipelines import answer_cache, code_state
 from spanwise.pipelines.cache_file import CacheFile
 from spanwise.pipelines.colbert_setting import ColbertSetting
-from spanwise.pipelines.document_library import stage, text_document, whole
+from spanwise.pipelines.evaluation.corpus import put_document, text_document
 from spanwise.pipelines.library import Library
 from spanwise.pipelines.records import answer_record
 from spanwise.pipelines.roots import roots_setting
@@ -111,7 +112,7 @@ class World:
         with Library(Store.open(self.index)) as library:
             with library.store.writer() as writer:
                 document = text_document(name, "", text)
-                stage(writer, library.analyzer, document, whole(document))
+                put_document(writer, library.analyzer, document, split(document))
                 writer.commit()
             sync_vectors(library.store, library.encoder)
             library.sync_tokens()

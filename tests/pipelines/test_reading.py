@@ -17,13 +17,13 @@ from spanwise.pipelines.cli.ask import show_answer
 from spanwise.pipelines.reading import read_until_enough
 from spanwise.pipelines.records import answer_record
 from spanwise.pipelines.selection import select
-from spanwise.reader.evidence import Stopping
+from spanwise.reader.evidence import EarlyExit
 from spanwise.types import Filter, Hit, Passage, ScoredSpan
 
 BOTH = "Who built the mill, opened the tram or raised the weir?"  # three passages or more are found
 WORDS = {"mill.md": "Ada Rook", "tram.txt": "Ute Falk", "sub/weir.html": "1920"}
 SURE = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 2.0, 0.0), ("1920", 1.0, 0.0))
-RULE = Stopping(first=1, of=20, margin=5.0)
+RULE = EarlyExit(first=1, of=20, margin=5.0)
 
 
 class Noted(Scripted):
@@ -71,7 +71,7 @@ def test_only_what_is_not_enough_is_read_on_in_a_second_batch():
 
 def test_more_passages_than_it_was_fitted_for_are_all_read_at_once():
     reader = Noted()
-    [reading] = read_until_enough(reader, ["a"], [hits_of(9, 9, 9)], Stopping(first=1, of=2, margin=5.0))
+    [reading] = read_until_enough(reader, ["a"], [hits_of(9, 9, 9)], EarlyExit(first=1, of=2, margin=5.0))
     assert (len(reading), len(reader.calls)) == (3, 1)
 
 
@@ -82,7 +82,7 @@ MARGINS = st.lists(st.lists(st.integers(-10, 10), max_size=6), max_size=4)
 def test_the_best_is_that_of_all_wherever_it_was_read(margins, first, least):
     hits = [hits_of(*of_question) for of_question in margins]
     questions = [str(at) for at in range(len(hits))]
-    rule = Stopping(first, 6, float(least))
+    rule = EarlyExit(first, 6, float(least))
     everything = read_until_enough(Noted(), questions, hits, None)
     for read, whole in zip(read_until_enough(Noted(), questions, hits, rule), everything, strict=True):
         assert read == whole[: len(read)]

@@ -10,7 +10,7 @@ import pytest
 
 from spanwise.errors import PluginFailed
 from spanwise.reader.plugged import PluggedReader
-from spanwise.reader.token_probabilities import TokenScores
+from spanwise.reader.spans import TokenScores
 from spanwise.types import Passage, ScoredSpan, Span
 
 PASSAGE = Passage(7, "a.txt", 100, 131, "The mill was built by Ada Rook.")

@@ -61,7 +61,7 @@ def reader(
     """Fine-tune a span reader on SQuAD-format data; an interrupted run goes on where it stopped."""
     from ....corpora.squad import read_squad
     from ....models.training import TrainingConfig, evenly
-    from ....reader.training import ReaderRecipe
+    from ....reader.training import ReaderTrainingConfig
     from ...training.train_reader import ABSENT, train_reader
 
     shares = dict(map(share_of, absent)) if absent else ABSENT
@@ -74,7 +74,7 @@ def reader(
         patience=patience,
         evaluate_at=evenly(evaluations) if evaluations else TrainingConfig().evaluate_at,
     )
-    recipe = ReaderRecipe(
+    recipe = ReaderTrainingConfig(
         loop,
         epochs,
         batch_tokens=batch_tokens,

@@ -8,9 +8,9 @@ import pytest
 
 from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.corpora.squad import read_squad
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training.leaks import Leaks
 from spanwise.pipelines.training.mine import drawn, mine_examples, mine_squad
-from spanwise.pipelines.validation_split import is_validation
 from spanwise.retrieval.training.mining import Mining
 from spanwise.types import RankingExample
 

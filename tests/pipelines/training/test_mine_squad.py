@@ -9,9 +9,9 @@ from small_squad import CONTEXTS, small_squad, written
 
 from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.corpora.squad import read_squad
-from spanwise.eval.answer_match import has_answer
+from spanwise.eval.text import has_answer
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training.mine import asked_of, drawn, mine_squad
-from spanwise.pipelines.validation_split import is_validation
 from spanwise.retrieval.training.mining import Mining
 
 HELD_BACK = next(title for i in range(1000) if is_validation(title := f"Title {i}"))

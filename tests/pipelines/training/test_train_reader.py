@@ -14,15 +14,15 @@ from spanwise.corpora.sentences import sentence_spans
 from spanwise.corpora.squad import read_squad
 from spanwise.errors import ModelRejected
 from spanwise.models.training import TrainingConfig
+from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training.reader_start import reader_start
 from spanwise.pipelines.training.train_reader import train_reader
-from spanwise.pipelines.validation_split import is_validation
 from spanwise.reader.load import load_reader
-from spanwise.reader.training import ReaderRecipe
+from spanwise.reader.training import ReaderTrainingConfig
 from spanwise.types import Passage
 
 CONTEXTS = {"The mill was built by Ada Rook.": "Ada Rook", "The tram was opened by Ute Falk.": "Ute Falk"}
-SMALL = ReaderRecipe(
+SMALL = ReaderTrainingConfig(
     loop=TrainingConfig(learning_rate=1e-2, warmup=0.0, evaluate_at=(1.0,)),
     epochs=2,
     batch_tokens=256,
@@ -58,7 +58,7 @@ def squad_file(folder):
 
 def test_a_trained_folder_is_written_resumed_and_read(tmp_path):
     datasets = [read_squad(squad_file(tmp_path))]
-    recipe = ReaderRecipe(loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256)
+    recipe = ReaderTrainingConfig(loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256)
     evaluations = train_reader(datasets, tmp_path / "out", recipe)
     names = {"step", "exact", "f1", "answered", "declined_article", "declined_negation"}
     names |= {"sentence", "sentence_of_span"}
@@ -72,7 +72,7 @@ def test_a_trained_folder_is_written_resumed_and_read(tmp_path):
 
 def test_another_reader_can_be_gone_on_with(tmp_path):
     datasets = [read_squad(squad_file(tmp_path))]
-    recipe = ReaderRecipe(loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256)
+    recipe = ReaderTrainingConfig(loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256)
     train_reader(datasets, tmp_path / "first", recipe)
     train_reader(
         datasets, tmp_path / "second", recipe, start=str(tmp_path / "first"), absent={"negation": 1.0}
@@ -85,7 +85,9 @@ def test_another_reader_can_be_gone_on_with(tmp_path):
 
 def test_a_head_for_sentences_is_stored_read_and_gone_on_with(tmp_path):
     datasets = [read_squad(squad_file(tmp_path))]
-    recipe = ReaderRecipe(loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256, sentence_weight=0.2)
+    recipe = ReaderTrainingConfig(
+        loop=TrainingConfig(evaluate_at=(1.0,)), batch_tokens=256, sentence_weight=0.2
+    )
     [figures] = train_reader(datasets, tmp_path / "first", recipe)
     assert {"sentence", "sentence_of_span"} < set(figures)
     reader = load_reader(str(tmp_path / "first"), split=sentence_spans)
@@ -134,4 +136,4 @@ def test_to_go_on_with_a_model_without_a_head_is_refused(tmp_path):
 def test_inputs_longer_than_a_base_reads_are_refused(tmp_path):
     base, datasets = question_answerer(tmp_path / "base"), [read_squad(squad_file(tmp_path))]
     with pytest.raises(ValueError, match=r"max_length is 320, .*base reads 256 tokens at once"):
-        train_reader(datasets, tmp_path / "out", ReaderRecipe(), base=str(base))
+        train_reader(datasets, tmp_path / "out", ReaderTrainingConfig(), base=str(base))

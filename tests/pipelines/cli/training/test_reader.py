@@ -9,7 +9,7 @@ from small_squad import small_squad, written
 from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.training import train_reader
 from spanwise.pipelines.training.record import write_record
-from spanwise.reader.training import ReaderRecipe
+from spanwise.reader.training import ReaderTrainingConfig
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_without_options_the_recipe_is_the_default_one(run, trainer):
     code, _, err = run("train", "reader", "--data", "train.json", "--out", "out")
     assert code == 0, err
     chosen = {"base": "base"}
-    assert trainer == [(1, ReaderRecipe(), None, "int8", "base", train_reader.ABSENT, chosen)]
+    assert trainer == [(1, ReaderTrainingConfig(), None, "int8", "base", train_reader.ABSENT, chosen)]
 
 
 def test_its_settings_are_handed_on(run, trainer):
@@ -53,7 +53,7 @@ def test_its_settings_are_handed_on(run, trainer):
     )
     assert code == 0, err
     loop = TrainingConfig(learning_rate=1e-4, seed=3, accumulate=2, layer_decay=0.9, average=0.999)
-    recipe = ReaderRecipe(loop, 2, batch_tokens=1024, max_length=384)
+    recipe = ReaderTrainingConfig(loop, 2, batch_tokens=1024, max_length=384)
     shares = {"names": 0.2, "figures": 0.1}
     assert trainer[0][:6] == (1, recipe, 9, "int4", "builtin", shares)
 
@@ -65,7 +65,7 @@ def test_base_and_patience_are_handed_on(run, trainer):
     )
     assert code == 0, err
     loop = TrainingConfig(evaluate_at=(0.25, 0.5, 0.75, 1.0), patience=2)
-    assert trainer[0][1] == ReaderRecipe(loop)
+    assert trainer[0][1] == ReaderTrainingConfig(loop)
     assert trainer[0][6] == {"base": "mine"}
 
 
