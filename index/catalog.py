@@ -102,10 +102,6 @@ class Catalog:
         rows = self.rows("SELECT seal FROM state")
         return str(rows[0]["seal"]) if rows else ""
 
-    def format(self) -> int:
-        """The format that this generation is written in."""
-        return int(self.rows("PRAGMA user_version")[0]["user_version"])
-
     def state(self) -> State:
         """The state of this generation, after its seal has been compared with what it seals."""
         rows = self.rows("SELECT generation, documents, passages, seal FROM state")
@@ -144,9 +140,7 @@ class Catalog:
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
 
     def refusals(self) -> dict[str, Refusal]:
-        """The refused files by document id in order; none in an index of format 1."""
-        if self.format() < 2:
-            return {}
+        """The refused files by document id in order."""
         rows = self.rows("SELECT * FROM refusals ORDER BY document_id")
         for row in rows:
             with self._typed():

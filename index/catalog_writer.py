@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from .catalog import Catalog
 from .rows import FileState, Row
-from .schema import FORMAT
 from .state import SegmentEntry, seal
-from .upgrade import upgrade
 
 # The values come in the order in which `rows` makes them.
 _DOCUMENT = """
@@ -165,9 +163,7 @@ class CatalogWriter(Catalog):
         self.execute("COMMIT")
 
     def begin_changes(self) -> None:
-        """Open the transaction unless it is open, on a catalog that is whole and of the format of today."""
+        """Open the transaction unless it is open, on a catalog that is whole."""
         if not self.has_changes:
             self.execute("BEGIN IMMEDIATE")
             self.state()
-            if self.format() < FORMAT:
-                upgrade(self)

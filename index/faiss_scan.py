@@ -6,6 +6,7 @@ arithmetic, so blocks of the stored vectors are multiplied with all of them at o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +15,20 @@ from numpy.typing import NDArray
 
 from .exact_scores import float32_slack
 from .faiss_library import MANY, bitmap, faiss, inner_products, one_thread
-from .scan import Nearest, merge
 from .stored_vectors import StoredVectors
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """For each query the n rows with the highest approximate scores, best first.
+
+    `scores` (Q, n) float32 and `rows` (Q, n) int64; the difference of two scores is at most `slack` away from
+    that of the exact ones.
+    """
+
+    scores: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    slack: float
 
 
 class FaissScan:
@@ -27,7 +40,7 @@ class FaissScan:
     def nearest(
         self, queries: NDArray[np.float32], n: int, chosen: NDArray[np.bool_] | None = None
     ) -> Nearest:
-        """The nearest n rows for each query; see `Scan`."""
+        """The nearest n rows for each query; `n` rows at least must be chosen."""
         if len(queries) >= MANY:
             return self._by_products(queries, n, chosen)
         params = faiss().SearchParameters(sel=bitmap(chosen)) if chosen is not None else None
@@ -65,3 +78,17 @@ def _float16_slack(width: int) -> float:
     by twice that.
     """
     return float(2 * (1.0021 * 2.0**-11 + 1.001 * width**0.5 * 2.0**-25))
+
+
+def merge(kept: Nearest | None, found: Nearest, n: int) -> Nearest:
+    """The best n of two proposals for the same queries."""
+    if kept is None:
+        return found
+    scores = np.concatenate([kept.scores, found.scores], axis=1)
+    rows = np.concatenate([kept.rows, found.rows], axis=1)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+    best_scores, best_rows = (
+        np.take_along_axis(scores, order, axis=1),
+        np.take_along_axis(rows, order, axis=1),
+    )
+    return Nearest(best_scores, best_rows, max(kept.slack, found.slack))

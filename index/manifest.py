@@ -54,7 +54,7 @@ _LAYOUTS: dict[str, dict[str, tuple[set[str], tuple[str, ...]]]] = {
     "codebook": {
         "centroids": ({"<f4"}, ("centroids", "width")),
         "levels": ({"<f4"}, ("levels",)),
-        "numbers": ({"<i8"}, ("four",)),
+        "numbers": ({"<i8"}, ("two",)),
         "distance": ({"<f8"}, ("one",)),
     },
     "codes": {

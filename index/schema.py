@@ -10,20 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from spanwise.errors import FormatTooNew, IndexCorrupt
+from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt
 
 from .atomic import publish
 from .faults import named_faults
 from .state import seal
 
-FORMAT = 3
+FORMAT = 4
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
 
 # `text` stands last so that reading the other columns of a document does not page through it.
 _TABLES = """
 PRAGMA application_id = 0x7370616E;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -154,5 +154,10 @@ def _check_header(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:
         raise FormatTooNew(
-            f"{path} has format {version}, this program reads up to {FORMAT}: install a newer spanwise"
+            f"{path} has format {version}, this program reads format {FORMAT}: install a newer spanwise"
+        )
+    if version < FORMAT:
+        raise FormatTooOld(
+            f"{path} has format {version}, this program reads format {FORMAT}: "
+            "delete the index and run `spanwise index FOLDER` again"
         )

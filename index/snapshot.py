@@ -35,7 +35,6 @@ from .vectors import Coverage, VectorSegment
 
 if TYPE_CHECKING:
     from .maxsim.maxsim_index import MaxSimIndex
-    from .maxsim.scanned_maxsim import ScannedMaxSim
 
 _BATCH = 512
 
@@ -58,9 +57,9 @@ class Snapshot:
         self._deleted = catalog.deleted()
         self._found = PassageMemory(catalog.passages)
         self._postings: LivePostings | None = None
-        self._vectors: dict[tuple[str, bool, str], VectorIndex | ApproximateIndex] = {}
+        self._vectors: dict[tuple[str, bool], VectorIndex | ApproximateIndex] = {}
         self._tokens: dict[str, StoredTokens] = {}
-        self._maxsim: dict[tuple[str, bool, str], MaxSimIndex | ScannedMaxSim] = {}
+        self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
 
     def __enter__(self) -> Snapshot:
         """The snapshot itself."""
@@ -184,26 +183,23 @@ class Snapshot:
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
-    def vectors(
-        self, model_digest: str, exact: bool = False, device: str = "cpu"
-    ) -> VectorIndex | ApproximateIndex:
+    def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex | ApproximateIndex:
         """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
 
-        It is approximate where codes were made, unless `exact`; on another device of torch than the CPU it is
-        always exact.
+        It is approximate where codes were made, unless `exact`.
         """
-        key = (model_digest, exact, device)
+        key = (model_digest, exact)
         if key not in self._vectors:
             self._vectors[key] = self._built(*key)
         return self._vectors[key]
 
-    def _built(self, model_digest: str, exact: bool, device: str) -> VectorIndex | ApproximateIndex:
+    def _built(self, model_digest: str, exact: bool) -> VectorIndex | ApproximateIndex:
         if not self.vector_models().get(model_digest):
             raise IndexEmpty(f"no passage has a vector of model {model_digest}")
-        if not exact and device == "cpu" and (codes := self.codes(model_digest)):
+        if not exact and (codes := self.codes(model_digest)):
             return ApproximateIndex.build(self.stored_vectors(model_digest), codes, self.places)
         parts = [VectorSegment.open(part) for part in self._parts(vectors.KIND, model_digest)]
-        return VectorIndex.build(parts, self._deleted, self.places, device)
+        return VectorIndex.build(parts, self._deleted, self.places)
 
     def stored_vectors(self, model_digest: str) -> StoredVectors:
         """The live vectors of a model, each compared with its sum when it is read."""
@@ -236,27 +232,18 @@ class Snapshot:
         parts = [TokenSegment.open(part, codebook) for part in self._parts(tokens.KIND, model_digest)]
         return StoredTokens(parts, self._deleted, codebook)
 
-    def maxsim(
-        self, model_digest: str, exact: bool = False, device: str = "cpu"
-    ) -> MaxSimIndex | ScannedMaxSim:
-        """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it.
-
-        On another device of torch than the CPU it is always exact.
-        """
-        key = (model_digest, exact, device)
+    def maxsim(self, model_digest: str, exact: bool = False) -> MaxSimIndex:
+        """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
+        key = (model_digest, exact)
         if key not in self._maxsim:
             self._maxsim[key] = self._built_maxsim(*key)
         return self._maxsim[key]
 
-    def _built_maxsim(self, model_digest: str, exact: bool, device: str) -> MaxSimIndex | ScannedMaxSim:
+    def _built_maxsim(self, model_digest: str, exact: bool) -> MaxSimIndex:
+        from .maxsim.maxsim_index import MaxSimIndex
+
         stored = self.stored_tokens(model_digest)
-        if device == "cpu":
-            from .maxsim.maxsim_index import MaxSimIndex
-
-            return MaxSimIndex.build(stored, stored.codebook, self.places, exact)
-        from .maxsim.scanned_maxsim import ScannedMaxSim
-
-        return ScannedMaxSim.build(stored, self.places, device)
+        return MaxSimIndex.build(stored, stored.codebook, self.places, exact)
 
     def _without(self, kind: str, model_digest: str) -> NDArray[np.int64]:
         ids = self.passage_ids()

@@ -1,6 +1,6 @@
 """Dense search: exact inner product over the live vectors of one model.
 
-A scan, by FAISS or on a GPU, only proposes candidates, and says how far its scores may be from exact ones. So
+A scan by FAISS only proposes candidates, and says how far its scores may be from exact ones. So
 many candidates are taken that the best k are surely among them, and the ranking is made of exact scores.
 """
 
@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from .exact_scores import best_of
 from .faiss_library import MANY
-from .faiss_scan import FaissScan
+from .faiss_scan import FaissScan, Nearest
 from .gate import check_vectors
 from .protocol import Places, Ranking
 from .ranking import check_among, check_k
-from .scan import Nearest, Scan
 from .stored_vectors import StoredVectors
 from .vectors import VectorSegment
 
@@ -28,7 +27,7 @@ _FEW = 1024  # vectors that a few queries are compared with at once, without a s
 class VectorIndex:
     """Ranks live passages for unit vectors; scores are cosines and may be negative."""
 
-    def __init__(self, stored: StoredVectors, scan: Scan, places: Places) -> None:
+    def __init__(self, stored: StoredVectors, scan: FaissScan, places: Places) -> None:
         self._stored = stored
         self._scan = scan
         self._places = places
@@ -39,16 +38,11 @@ class VectorIndex:
         segments: Sequence[VectorSegment],
         deleted: NDArray[np.int64],
         places: Places,
-        device: str = "cpu",
     ) -> VectorIndex:
-        """Search on `device` the live vectors of segments that were compared with their digests."""
+        """Search the live vectors of segments that were compared with their digests."""
         stored = StoredVectors.live(segments, deleted, checked=True)
         stored.release()  # the comparison with digests has read all of it
-        if device == "cpu":
-            return cls(stored, FaissScan(stored), places)
-        from .torch_scan import TorchScan
-
-        return cls(stored, TorchScan.load(stored, device), places)
+        return cls(stored, FaissScan(stored), places)
 
     def __len__(self) -> int:
         """How many live passages have a vector."""

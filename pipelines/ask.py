@@ -1,7 +1,7 @@
 """Ask: retrieve, read, weigh the candidates, answer or decline.
 
 The best candidate's words are the answer to a factoid question; any other is answered by the sentence or
-the list that holds them. Words that stand in an order to the reader are no candidates. Passages that say the
+the list that holds them. Passages that say the
 same are listed together. Below the fitted threshold the question is declined and the nearest passages are
 shown instead.
 """
@@ -19,8 +19,7 @@ from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.snapshot import Snapshot
-from ..reader.evidence import Calibration, plain_evidence
-from ..reader.lead import leads
+from ..reader.evidence import Calibration, leads, plain_evidence
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
@@ -33,8 +32,6 @@ from .explaining.question_words import question_words, unknown_words
 from .explaining.rejected import rejected_spans
 from .reading import Reading, read_on, read_until_enough
 from .selection import Selection
-from .set_aside import SetAside
-from .support_check import checker
 
 NEAREST = 3
 
@@ -107,11 +104,10 @@ class Asker:
     ) -> Asked:
         """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
         at = time.perf_counter()
-        aside = SetAside(text, checker(self.analyzer).content)
-        ranked = self._ranked(text, found, reading, aside)
+        ranked = self._ranked(text, found, reading)
         weighing = spent.get("weigh", 0.0) + (time.perf_counter() - at) * 1000
         timings = {**spent, "weigh": weighing}
-        answer = self._answer(text, found, len(reading), ranked, aside, least, timings)
+        answer = self._answer(text, found, len(reading), ranked, least, timings)
         return Asked(answer, found, reading, ranked)
 
     def _read_before_declining(self, asked: list[Asked], least: float | None) -> list[Asked]:
@@ -145,12 +141,10 @@ class Asker:
         text: str,
         hits: Sequence[Hit],
         readings: Sequence[Sequence[ScoredSpan]],
-        aside: SetAside,
     ) -> list[Ranked]:
         weigh = self.calibration.evidence if self.calibration else plain_evidence
         weighed = self.weigh(text, hits, readings)
-        honest = [one for one in weighed if not aside.holds(one.scored.passage, one.sentence)]
-        scored = [(weigh(candidate.features), candidate) for candidate in honest]
+        scored = [(weigh(candidate.features), candidate) for candidate in weighed]
         scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
         ahead = leads([evidence for evidence, _ in scored], [said(one.scored.span.text) for _, one in scored])
         return with_confidence(scored, ahead, self.calibration)
@@ -167,12 +161,11 @@ class Asker:
         hits: Sequence[Hit],
         n_read: int,
         ranked: Sequence[Ranked],
-        aside: SetAside,
         threshold: float | None,
         timings: dict[str, float],
     ) -> Answer:
         kind = question_type(text)
-        found = [self._shown(kind, one, aside) for one in ranked]
+        found = [self._shown(kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         apart = _without_overlaps(found)
         shown = merged([replace(answer, duplicates=duplicates[answer.passage.id]) for answer in apart])
@@ -203,17 +196,15 @@ class Asker:
             return threshold == 0 or not evidence < 0  # the margin over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _shown(self, kind: QuestionType, one: Ranked, aside: SetAside) -> AnswerSpan:
+    def _shown(self, kind: QuestionType, one: Ranked) -> AnswerSpan:
         scored, sentence = one.candidate.scored, one.candidate.sentence
         if kind in ("how", "why"):
-            longer = explained(sentence, scored.passage)
-            sentence = sentence if aside.holds(scored.passage, longer) else longer
+            sentence = explained(sentence, scored.passage)
         span = scored.span if kind == "factoid" else sentence
         if kind in ("how", "list"):
             start = scored.span.start - scored.passage.start
             listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
-            whole = passage_span(scored.passage, *listed) if listed else span
-            span = span if aside.holds(scored.passage, whole) else whole
+            span = passage_span(scored.passage, *listed) if listed else span
         page, line, label = self._place(span, scored.passage)
         return AnswerSpan(
             span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label

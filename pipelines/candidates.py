@@ -14,11 +14,9 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..eval.squad_normalize import normalize_answer
-from ..reader.answer_share import log_normaliser
-from ..reader.evidence import Features
-from ..reader.question_type import question_type
+from ..reader.evidence import Features, log_normaliser
+from ..reader.question_type import question_type, type_fit
 from ..reader.sentence_answer import enclosing_sentences, with_explanation
-from ..reader.type_fit import type_fit
 from ..retrieval.reranking import STAGE
 
 MAX_CANDIDATES = 80

@@ -20,9 +20,8 @@ from ..index.store import Commit, Store
 if TYPE_CHECKING:
     from spanwise.types import Filter
 
-    from ..retrieval.encoders import Encoders
     from ..retrieval.plugged import RetrieverSource
-    from ..retrieval.protocol import Retriever
+    from ..retrieval.protocol import Encoders, Retriever
     from .selection import Selection
 
 
@@ -43,14 +42,12 @@ class Generation:
     def retriever(
         self, name: str, encoders: Encoders, exact: bool, others: Mapping[str, RetrieverSource]
     ) -> Retriever:
-        """The retriever of that name; see `build_retriever`."""
-        from ..retrieval.registry import build_retriever
+        """The retriever of that name; see `build`."""
+        from ..retrieval.retrievers import build
 
         key = (name, encoders, exact, *others.values())
         if key not in self._retrievers:
-            self._retrievers[key] = build_retriever(
-                name, self.snapshot, self.analyzer, encoders, exact, others
-            )
+            self._retrievers[key] = build(name, self.snapshot, self.analyzer, encoders, exact, others)
         return self._retrievers[key]
 
     def selection(self, where: Filter) -> Selection:

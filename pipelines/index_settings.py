@@ -63,31 +63,30 @@ class IndexSettings:
         """The model that token vectors are made with, and how they are stored; None when there are none."""
         return ColbertSetting.of(self.store.settings)
 
-    def use_colbert(self, name: str | None, bits: int | None = None, pool: int | None = None) -> None:
+    def use_colbert(self, name: str | None) -> None:
         """Keeps token vectors of this model up from the next `sync` on; None or "none" drops them for good.
 
-        What is not given stays as it was, or is 4 bits and a vector for each token. Vectors of another model,
-        or stored otherwise, are dropped at once and all passages are encoded again. Raises ModelNotFound or
-        ModelRejected for a model that cannot be had; then nothing changes.
+        Vectors of another model are dropped at once and all passages are encoded again. Raises ModelNotFound
+        or ModelRejected for a model that cannot be loaded; then nothing changes.
         """
         if name in (None, NONE):
             if self.colbert is not None or is_undecided(self.store.settings):
                 self._put(NO_COLBERT, drop_tokens=True)
             return
-        wanted = wanted_setting(self.colbert, str(name), bits, pool)
+        wanted = wanted_setting(str(name))
         if wanted != self.colbert:
             self._put(wanted.settings(), drop_tokens=True)
 
-    def require_colbert(self, name: str, bits: int | None = None) -> None:
+    def require_colbert(self, name: str) -> None:
         """Sets the model of token vectors when none is set; raises ModelMismatch when they are others."""
-        held, wanted = self.colbert, wanted_setting(self.colbert, name, bits)
+        held, wanted = self.colbert, wanted_setting(name)
         if held is not None and wanted != held:
             raise ModelMismatch(
-                f"the token vectors of {self.store.path} are of {held.bits} bits by the model {held.name!r}, "
-                f"not of {wanted.bits} by {wanted.name!r}; replace them with: {self.sync_command} "
-                f"--colbert {shlex.quote(name)} --colbert-bits {wanted.bits}"
+                f"the token vectors of {self.store.path} are of the model {held.name!r}, "
+                f"not of {wanted.name!r}; replace them with: {self.sync_command} "
+                f"--colbert {shlex.quote(name)}"
             )
-        self.use_colbert(name, bits)
+        self.use_colbert(name)
 
     @cached_property
     def analyzer(self) -> Analyzer:

@@ -35,15 +35,14 @@ from .explaining.methods import explain
 from .generations import Generation
 from .reranking import DEPTH, Reranking, reranking_of
 from .searching import search, search_many
-from .summarizing.methods import summarize, summary_sentences, written
+from .summarize import summarize
 from .synced_index import SyncedIndex
 
 if TYPE_CHECKING:
     from ..reader.plugged import Reading
-    from ..retrieval.encoders import Encoders
     from ..retrieval.near_duplicates import DuplicateRule
     from ..retrieval.plugged import RetrieverFactory
-    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..retrieval.protocol import Encoder, Encoders, Retriever, TokenEncoder
     from .ask import Asker
 
 PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
@@ -62,8 +61,6 @@ class Library(SyncedIndex):
     ask_many = ask_many
     explain = explain
     summarize = summarize
-    summary_sentences = summary_sentences
-    written = written
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)
@@ -204,7 +201,7 @@ class Library(SyncedIndex):
         how: AskOptions,
         calibrated: bool,
     ) -> Asker:
-        from ..reader.builtin import load_calibration
+        from ..reader.load import load_calibration
         from ..reader.plugged import PluggedReader
         from ..retrieval.near_duplicates import READING_RULE
         from .ask import Asker
@@ -225,7 +222,7 @@ class Library(SyncedIndex):
 
     def _encoders(self, remembering: bool = False) -> Encoders:
         """Both encoders; vectors of single questions are looked up when `remembering`."""
-        from ..retrieval.encoders import Encoders
+        from ..retrieval.protocol import Encoders
 
         passages = self._question_encoder if remembering else self._plain_encoder
         return Encoders(passages, self._token_encoder)

@@ -13,7 +13,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spanwise.types import ProgressCallback
+from spanwise.types import EXTRACTIVE, ProgressCallback
 
 from .cache_file import CacheFile
 from .plugged import Plugged
@@ -21,6 +21,7 @@ from .plugged import Plugged
 if TYPE_CHECKING:
     from ..models.cross_encoder import CrossEncoder
     from ..models.dual_encoder import SearchEncoder
+    from ..reader.generator import Generator
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
@@ -67,7 +68,7 @@ class LoadedModels:
     def reader(self, name: str) -> SpanReader:
         """The reader of answer spans."""
         from ..corpora.sentences import sentence_spans
-        from ..reader.builtin import load_reader
+        from ..reader.load import load_reader
 
         return self._load("reader", name, partial(load_reader, split=sentence_spans))
 
@@ -80,6 +81,18 @@ class LoadedModels:
         from ..models.cross_encoder import load_cross_encoder
 
         return self._load("rerank", name, load_cross_encoder)
+
+    def generator(self, given: str | object) -> Generator | None:
+        """The generator of that name, or the object given; None for "extractive"."""
+        from ..reader.generator import load_generator
+
+        if given == EXTRACTIVE:
+            return None
+        with self._loading:
+            if isinstance(given, str) and ("generator", given) not in self._loaded:
+                self._loaded["generator", given] = load_generator(given)
+        found: Generator = self._loaded["generator", given] if isinstance(given, str) else given
+        return found
 
     def reranked(self, retriever: Retriever, how: Reranking, on_progress: ProgressCallback) -> Retriever:
         """The retriever with its best hits ranked anew."""
@@ -101,7 +114,7 @@ class LoadedModels:
         self, name: str, colbert: ColbertSetting | None, retriever: str, reranking: Reranking | None
     ) -> dict[str, object]:
         """The models that a retriever needs beside the index, None for one that is not known."""
-        from ..retrieval.registry import stages_of
+        from ..retrieval.retrievers import stages_of
 
         others = self.plugged.retrievers(retriever)
         stages = stages_of(retriever, others)
@@ -122,7 +135,7 @@ class LoadedModels:
         reranking: Reranking | None,
     ) -> dict[str, object]:
         """The models that answering needs, and the reader's calibration as it is now."""
-        from ..reader.folder import calibration_sha256
+        from ..reader.load import calibration_sha256
 
         known = self.known_to_search(name, colbert, retriever, reranking)
         known |= {"encoder": self.known_encoder(name)}
@@ -170,7 +183,7 @@ class LoadedModels:
 
 def _fingerprint(kind: str, name: str) -> str | None:
     if kind == "reader":
-        from ..reader.folder import reader_fingerprint
+        from ..reader.load import reader_fingerprint
 
         return reader_fingerprint(name)
     from ..models import fingerprint

@@ -67,7 +67,7 @@ def _tokens(colbert: str | None) -> dict[str, str]:
     if colbert == NONE:
         return NO_COLBERT
     if colbert is not None:
-        return wanted_setting(None, colbert).settings()
+        return wanted_setting(colbert).settings()
     return ColbertSetting(COLBERT).settings() if needs_tokens() else {}
 
 

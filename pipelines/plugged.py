@@ -42,7 +42,7 @@ class Plugged:
 
         ValueError for a stage that nobody offers; PluginFailed for one that cannot be had.
         """
-        from ..retrieval.registry import ALIASES, ENCODED, LEXICAL, stages_of
+        from ..retrieval.retrievers import ALIASES, ENCODED, LEXICAL, stages_of
 
         named = ALIASES.get(name, name).split("+")
         foreign = [stage for stage in named if stage not in LEXICAL and stage not in ENCODED]

@@ -149,7 +149,7 @@ def _suffixes() -> set[str]:
 
 
 def _stages() -> set[str]:
-    from ..retrieval.registry import ALIASES, ENCODED, LEXICAL
+    from ..retrieval.retrievers import ALIASES, ENCODED, LEXICAL
 
     return {*LEXICAL, *ENCODED, *ALIASES, "rerank"}
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from spanwise.types import Hit, ScoredSpan
 
+from ..reader.evidence import Stopping
 from ..reader.protocol import Reader
-from ..reader.stopping import Stopping
 
 N_BEST = 8
 

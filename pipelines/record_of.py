@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
-from spanwise.types import Answer, Hit, Span, SyncReport
+from spanwise.types import Answer, Hit, Span, Summary, SyncReport
 
 from .explaining.explanation import Explanation
 from .explaining.record import explanation_record
 from .records import answer_record, hit_record, span_record, sync_record
-from .summarizing.record import summary_record
-from .summarizing.summary import Summary
+from .summarize import summary_record
 from .verification import Verification
 
 

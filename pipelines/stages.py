@@ -11,6 +11,6 @@ def stages_named(name: str) -> list[str]:
     >>> stages_named("hybrid")
     ['bm25', 'dense']
     """
-    from ..retrieval.registry import stages_of
+    from ..retrieval.retrievers import stages_of
 
     return stages_of(name, Plugged().retrievers(name))

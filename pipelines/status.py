@@ -97,8 +97,8 @@ def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
 def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
     """The token vectors that an index keeps; None when it keeps none.
 
-    `bits` are those of a stored number, `pool` says how many tokens share a vector; `passages` have vectors,
-    `missing` do not yet; `tokens` counts the vectors, `bytes` what they take on disk with their codebook.
+    `passages` have vectors, `missing` do not yet; `tokens` counts the vectors, `bytes` what they take on
+    disk with their codebook.
     """
     setting = library.colbert
     if setting is None:
@@ -106,8 +106,6 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
     models, sizes = snapshot.token_models(), snapshot.sizes()
     return {
         "model": setting.name,
-        "bits": setting.bits,
-        "pool": setting.pool,
         "passages": max(models.values(), default=0),
         "missing": library.missing_tokens(),
         "tokens": sum(snapshot.stored_tokens(model).n_tokens for model in models),

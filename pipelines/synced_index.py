@@ -94,7 +94,6 @@ class SyncedIndex(IndexSettings):
         self,
         stages: Container[str],
         colbert: str,
-        bits: int | None = None,
         on_progress: ProgressCallback = no_progress,
     ) -> None:
         """Encodes what passages lack of what these stages search by; words must be there.
@@ -104,7 +103,7 @@ class SyncedIndex(IndexSettings):
         from .sync import sync_vectors
 
         if "colbert" in stages:
-            self.require_colbert(colbert, bits)
+            self.require_colbert(colbert)
         if "dense" in stages:
             sync_vectors(self.store, self.encoder, on_progress)
         if "colbert" in stages:

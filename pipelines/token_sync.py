@@ -1,4 +1,4 @@
-"""Keeps token vectors up: the passages that lack them are encoded, pooled, compressed and stored.
+"""Keeps token vectors up: the passages that lack them are encoded, compressed and stored.
 
 The codebook that compresses them is trained on a random sample of the passages. These are encoded first and
 then stored like all others, so that nothing is encoded twice. Where passages lack dense vectors, too, and one
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from spanwise.types import ProgressCallback, no_progress
 
 from ..index.maxsim.codebook import Codebook
-from ..index.maxsim.pooling import pool
 from ..index.rows import indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
@@ -140,11 +139,10 @@ class TokenWork:
         covered: NDArray[np.int32],
     ) -> None:
         """Store the token vectors of a batch with the next commit, by a codebook trained on the first."""
-        vectors, lengths = pool(vectors, lengths, self.setting.pool)
         if self.begins:
             self.on_progress("codebook", 0, 1)
             n_tokens = len(vectors) * self.total // len(batch)
-            self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens, self.setting.bits))
+            self.writer.put_codebook(self.digest, Codebook.train(vectors, n_tokens))
             self.on_progress("codebook", 1, 1)
             self.begins = False
         self.writer.put_tokens(self.digest, batch, vectors, lengths, covered)

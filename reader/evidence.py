@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from spanwise.errors import ModelRejected
-
-from .stopping import Stopping
+from spanwise.types import ScoredSpan
 
 FORMAT = 2  # 1 had five features, weighed all of them, and promised no error
 
@@ -65,8 +64,49 @@ class Features:
 FEATURES = tuple(one.name for one in fields(Features))
 LEAD = "lead"
 STOPPING = "stopping"
+RETRIEVERS = "retrievers"
+MAX_LEAD = 10.0
 CONFIDENCE_FEATURES = (LEAD, *FEATURES)
 """What may weigh in the confidence beside the evidence: the features, and the lead over the best rival."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """Of at most `of` passages the best `first` are read; they are enough when a span's margin is `margin`.
+
+    The margin is the score of a span minus the null score of its passage (logits). Of the questions that it
+    was fitted on, with `of` passages each, the rule leaves the share `unread` of all passages unread, and in
+    the share `changed` of the questions the best candidate says something else than if all were read.
+    """
+
+    first: int
+    of: int
+    margin: float
+    unread: float = 0.0
+    changed: float = 0.0
+
+    def part(self, n_passages: int) -> int:
+        """How many of a question's passages are read first: all, where they are more than `of`.
+
+        >>> rule = Stopping(first=8, of=20, margin=6.0)
+        >>> rule.part(20), rule.part(5), rule.part(50)
+        (8, 5, 50)
+        """
+        return n_passages if n_passages > self.of else min(self.first, n_passages)
+
+    def is_enough(self, spans: Iterable[ScoredSpan]) -> bool:
+        """True when one of the spans read leaves so little doubt; never without a null score."""
+        return any(one.score - one.null_score >= self.margin for one in spans)
+
+    @classmethod
+    def parse(cls, stored: Any) -> Stopping:
+        """The rule of a JSON object; TypeError or ValueError for anything else."""
+        found = cls(**stored)
+        if not (isinstance(found.first, int) and isinstance(found.of, int) and 0 < found.first < found.of):
+            raise ValueError(f"first is {found.first!r} of {found.of!r}; expected 0 < first < of")
+        if not all(map(math.isfinite, (found.margin, found.unread, found.changed))):
+            raise ValueError(f"the margin is {found.margin!r}; expected finite numbers")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +208,47 @@ class Calibration:
         return calibration
 
 
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """`fallback` is for the retrievers that none was fitted for; all are of one reader."""
+
+    fallback: Calibration
+    by_retriever: Mapping[str, Calibration] = field(default_factory=dict)
+
+    def of(self, retriever: str) -> Calibration:
+        """The calibration to be used behind the retriever of this name, `Retriever.name`."""
+        return self.by_retriever.get(retriever, self.fallback)
+
+    def fitted(self, calibration: Calibration, retriever: str, is_fallback: bool) -> Calibrations:
+        """These with one more: as the fallback, or for its retriever alone.
+
+        What was fitted for other weights of the reader is dropped; then the new one is the fallback, too.
+        """
+        fits = calibration.reader == self.fallback.reader
+        others = {name: one for name, one in self.by_retriever.items() if fits and name != retriever}
+        if is_fallback:
+            return Calibrations(calibration, others)
+        return Calibrations(self.fallback if fits else calibration, {**others, retriever: calibration})
+
+    def save(self, path: Path) -> None:
+        """Writes the file."""
+        others = {name: asdict(one) for name, one in sorted(self.by_retriever.items())}
+        record = {"format": FORMAT, **asdict(self.fallback)} | ({RETRIEVERS: others} if others else {})
+        path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Calibrations:
+        """What was saved, also by `Calibration.save`; ModelRejected when the file is of something else."""
+        fallback = Calibration.load(path)
+        others = json.loads(path.read_text(encoding="utf-8")).get(RETRIEVERS, {})
+        if not isinstance(others, dict):
+            raise ModelRejected(f"{path} has {RETRIEVERS} = {others!r:.80}; expected an object")
+        found = {name: Calibration.parse(stored, f"{path}, {name}") for name, stored in others.items()}
+        if strangers := [name for name, one in found.items() if one.reader != fallback.reader]:
+            raise ModelRejected(f"{path}: the calibration for {strangers[0]} is of another reader")
+        return cls(fallback, found)
+
+
 def _is_required(one: Any) -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
@@ -175,3 +256,40 @@ def _is_required(one: Any) -> bool:
 def plain_evidence(features: Features) -> float:
     """The evidence without a calibration: the reader's margin alone."""
     return features.margin
+
+
+def leads(evidence: Sequence[float], said: Sequence[Hashable]) -> list[float]:
+    """For each candidate its evidence less that of the best rival, cut to -10..10; 10 without a rival.
+
+    A rival says something else: `said` are the normalised words. Of candidates in any order, the best has a
+    lead of 0 or more, and those that say the same as the best may have one, too.
+
+    >>> leads([3.0, 2.5, 1.0], ["ada rook", "ada rook", "ute falk"])
+    [2.0, 1.5, -2.0]
+    """
+    best: dict[Hashable, float] = {}
+    for one, words in zip(evidence, said, strict=True):
+        best[words] = max(one, best.get(words, one))
+    ordered = sorted(best.items(), key=lambda item: -item[1])[:2]
+    found = []
+    for one, words in zip(evidence, said, strict=True):
+        rival = next((value for other, value in ordered if other != words), None)
+        found.append(MAX_LEAD if rival is None else max(-MAX_LEAD, min(MAX_LEAD, one - rival)))
+    return found
+
+
+def log_normaliser(readings: Sequence[Sequence[ScoredSpan]]) -> float:
+    """ln Z of everything read for one question, a sequence a passage; -inf where nothing was read."""
+    scores = [span.score for spans in readings for span in spans]
+    scores += [spans[0].null_score for spans in readings if spans and not math.isnan(spans[0].null_score)]
+    return log_sum_exp(scores)
+
+
+def log_sum_exp(values: Sequence[float]) -> float:
+    """ln of the sum of exp(value), without overflow; -inf for none.
+
+    >>> round(log_sum_exp([1000.0, 1000.0]), 6)
+    1000.693147
+    """
+    top = max(values, default=-math.inf)
+    return top + math.log(math.fsum(math.exp(value - top) for value in values)) if values else top

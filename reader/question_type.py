@@ -41,6 +41,19 @@ _YES_NO = re.compile(
     r"(?!.*\bor\b)"
 )
 _PLURAL_OF = re.compile(r"^(?:what|which) (?:are|were) (?:all |some of )?(?:the|its|their|these|those) (.+)")
+_ASKS_NAME = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_ASKS_FIGURE = re.compile(
+    r"\bwhen\b|\bhow (?:many|much|long|old|far|tall|high|deep|big|large|wide|fast|often)\b"
+    r"|\b(?:what|which) (?:year|date|day|month|century|decade|percentage|percent|number|age)\b",
+    re.IGNORECASE,
+)
+_NUMBER_WORD = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred"
+    r"|thousand|million|billion|half|third|quarter|dozen|once|twice|no|none|several|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|spring|summer|autumn|winter|daily|weekly|monthly|yearly|annually|century)\b",
+    re.IGNORECASE,
+)
 
 
 def question_type(question: str) -> QuestionType:
@@ -71,3 +84,18 @@ def _asks_for_plural(text: str) -> bool:
         return False
     head = re.split(r" (?:of|for|in|on|at|that|which|to|by|with|from)\b", match[1])[0].rstrip("?. ")
     return head.endswith("s") and not head.endswith("ss")
+
+
+def type_fit(question: str, answer: str) -> float:
+    """1.0 when the answer has the form asked for, -1.0 when it has not, 0.0 when none is expected.
+
+    >>> [type_fit("Who built it?", text) for text in ("Ada Rook", "in the old mill")]
+    [1.0, -1.0]
+    >>> type_fit("When was it built?", "1811"), type_fit("What was built?", "a mill")
+    (1.0, 0.0)
+    """
+    if _ASKS_FIGURE.search(question):
+        return 1.0 if any(c.isdigit() for c in answer) or _NUMBER_WORD.search(answer) else -1.0
+    if _ASKS_NAME.search(question):
+        return 1.0 if any(c.isupper() for c in answer) else -1.0
+    return 0.0

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
+import numpy as np
+from numpy.typing import NDArray
 
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
 from ..models.packed_tokens import PackedTokens
 from ..models.pair_template import special_tokens
+from ..models.trunk import Trunk, packable_part, padded_forward
 from .sentence_scores import SentenceScores
-from .span_scores import SpanScores
 from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
 from .token_probabilities import TokenScores, token_scores
 from .windows import (
@@ -29,6 +30,43 @@ from .windows import (
     tokenize,
     windows,
 )
+
+if TYPE_CHECKING:
+    from torch import nn
+
+SENTENCE_HEAD = "sentence_outputs"  # the name of the sentence head inside the model
+
+
+class SpanScores:
+    """The start and end logits of tokens: a backbone and two vectors over its states, in float32.
+
+    A model that is not built of a packable backbone and such a head computes its logits itself, and scores
+    no sentences.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        from torch import nn
+
+        self.model = model
+        part, head = packable_part(model), getattr(model, "qa_outputs", None)
+        is_linear = isinstance(head, nn.Linear) and head.out_features == 2
+        self.trunk = Trunk(part) if part is not None and is_linear else None
+        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.trunk else None
+
+    def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
+        """(T, 2): the start and the end logit of each token; (T, 3) with a head that scores sentences."""
+        import torch
+
+        with torch.inference_mode():
+            if self.trunk is None:
+                logits = padded_forward(self.model, tokens, "start_logits", "end_logits")
+            else:
+                head: Any = self.model.qa_outputs
+                states = self.trunk.states(tokens).float()
+                heads = [head] if self.sentence_head is None else [head, self.sentence_head]
+                logits = torch.cat([head(states) for head in heads], dim=-1)
+            scores: NDArray[np.float32] = logits.float().cpu().numpy()
+        return scores
 
 
 class SpanReader:

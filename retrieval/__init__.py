@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .encoders import Encoders
-from .protocol import Encoder, Retriever, TokenEncoder
-from .registry import build_retriever, stages_of
+from .protocol import Encoder, Encoders, Retriever, TokenEncoder
+from .retrievers import build, stages_of
 
-__all__ = ["Encoder", "Encoders", "Retriever", "TokenEncoder", "build_retriever", "stages_of"]
+__all__ = ["Encoder", "Encoders", "Retriever", "TokenEncoder", "build", "stages_of"]

@@ -9,6 +9,9 @@ in a passage of average length weigh exactly its idf.
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.5.
 Deviation: Lucene's idf, with 1 + inside the logarithm. The classic idf is negative for a term of more than
 half of the passages, and then a passage without any word of the question wins.
+
+`rank_bm25` is the same ranking by the library rank_bm25, as a reference: `BM25Okapi` with the same terms,
+k1, b and idf. It scores every passage for every question in Python, and is slow.
 """
 
 from __future__ import annotations
@@ -17,18 +20,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.postings_index import PostingsIndex
+from ..index.protocol import Places, Ranking
+from ..index.ranking import best, check_k, rows_among
 from ..index.statistics import CorpusStatistics
-from .lexical import Terms, lexical_stage
-from .stage import Stage
+from .stage import Stage, Terms, lexical_stage
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -53,7 +59,7 @@ def tf_saturation(tf: Number, length_ratio: Number, k1: float, b: float) -> Numb
 
 @dataclass(frozen=True, slots=True)
 class TermWeight:
-    """What one term gives to a passage; `weight` is its idf, as often as the question holds the term."""
+    """The score of one term; `weight` is its idf times its count in the question."""
 
     weight: float
     avgdl: float
@@ -61,19 +67,19 @@ class TermWeight:
     b: float
 
     def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-        """weight * tf_saturation for passages of these lengths that hold the term `tf` times."""
+        """weight * tf_saturation for passages of these lengths that contain the term `tf` times."""
         return self.weight * tf_saturation(tf, lengths / self.avgdl, self.k1, self.b)
 
 
 @dataclass(frozen=True, slots=True)
 class BM25:
-    """The weighting: `k1` says how fast repetition saturates, `b` how much length counts, from 0 to 1."""
+    """The weighting: `k1` controls the saturation of tf, `b`, from 0 to 1, the effect of length."""
 
     k1: float = 1.2
     b: float = 0.75
 
     def __post_init__(self) -> None:
-        """Refuse constants for which the formula has no meaning."""
+        """ValueError for constants outside their range."""
         if not self.k1 >= 0:
             raise ValueError(f"k1 must be at least 0, not {self.k1}")
         if not 0 <= self.b <= 1:
@@ -96,3 +102,62 @@ def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | Non
     """The retriever `bm25` over a snapshot."""
     index = PostingsIndex(snapshot.postings(), weighting or BM25(), snapshot.places)
     return lexical_stage("bm25", index, snapshot, analyzer)
+
+
+class RankBM25Index:
+    """Ranks live passages for lists of terms with an engine of rank_bm25."""
+
+    def __init__(self, engine: Any, passage_ids: NDArray[np.int64], places: Places) -> None:
+        self._engine = engine
+        self._passage_ids = passage_ids
+        self._places = places
+
+    @classmethod
+    def build(cls, postings: LivePostings, weighting: BM25, places: Places) -> RankBM25Index:
+        """The index of all live passages; `IndexEmpty` when none of them holds a word."""
+        from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
+
+        bags = [bag for bag, live in zip(_bags(postings), postings.live.tolist(), strict=True) if live]
+        if not any(bags):
+            raise IndexEmpty("no passage of the index holds a word")
+        engine = BM25Okapi(bags, k1=weighting.k1, b=weighting.b)
+        df = postings.all_statistics.df
+        engine.idf = {term: idf_lucene(df[term], len(bags)) for term in engine.idf}
+        return cls(engine, postings.passage_ids[postings.live], places)
+
+    def __len__(self) -> int:
+        """How many live passages can be found."""
+        return len(self._passage_ids)
+
+    def search(
+        self, queries: Sequence[Sequence[str]], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
+        """For each list of terms its best k passages; a passage with score 0 is not found."""
+        check_k(k)
+        allowed = rows_among(self._passage_ids, among)
+        return [self._search(terms, k, allowed) for terms in queries]
+
+    def _search(self, terms: Sequence[str], k: int, allowed: NDArray[np.bool_] | None) -> Ranking:
+        scores = self._engine.get_scores(terms)
+        found = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
+        return best(self._passage_ids[found], scores[found], k, self._places)
+
+
+def _bags(postings: LivePostings) -> list[list[str]]:
+    """The terms of each row, each as often as it occurs; their order in the text is not in the postings."""
+    bags: list[list[str]] = [[] for _ in range(len(postings))]
+    for pairs in postings.pairs():
+        terms = [term.decode("utf-8") for term in pairs.vocabulary]
+        for number, row, count in zip(
+            pairs.terms.tolist(), pairs.rows.tolist(), pairs.counts.tolist(), strict=True
+        ):
+            bags[row].extend([terms[number]] * count)
+    return bags
+
+
+def rank_bm25_retriever(
+    snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None
+) -> Stage[Terms]:
+    """The retriever `rank_bm25` over a snapshot."""
+    index = RankBM25Index.build(snapshot.postings(), weighting or BM25(), snapshot.places)
+    return lexical_stage("rank_bm25", index, snapshot, analyzer)

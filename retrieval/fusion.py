@@ -21,15 +21,15 @@ from spanwise.types import Hit
 from ..index import Snapshot
 from ..index.protocol import Places, Ranking
 from ..index.ranking import best
-from .hits import check_questions, hits_of
 from .protocol import Ranker
+from .stage import check_questions, hits_of
 
 C = 60
-_DEPTH = 100  # each stage ranks at least so many passages
+_DEPTH = 100  # each stage ranks at least this many passages
 
 
 def reciprocal_rank(rank: int, c: int = C) -> float:
-    """What one ranking gives to the passage at `rank`, counted from 1.
+    """The score of the passage at `rank`, counted from 1, in one ranking.
 
     >>> round(reciprocal_rank(1), 6)
     0.016393
@@ -38,9 +38,9 @@ def reciprocal_rank(rank: int, c: int = C) -> float:
 
 
 class FusionRetriever:
-    """Asks its stages and fuses their rankings; a hit keeps the score of each stage that found it.
+    """Fuses the rankings of its stages; a hit keeps the score of each stage that found it.
 
-    Only the passages of the fused hits are read, not those of the stages.
+    Only the passages of the fused hits are read.
     """
 
     def __init__(self, stages: Sequence[Ranker], snapshot: Snapshot) -> None:

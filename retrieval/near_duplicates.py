@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage
 
 from ..index.analysis import Analyzer
-from .hits import check_questions
 from .protocol import Retriever
+from .stage import check_questions
 
 DEPTH = 2  # first, DEPTH * k hits are compared
 MIN_DEPTH = 20

@@ -1,8 +1,9 @@
-"""What every retriever is, something that ranks passages for questions, and what encodes for it."""
+"""The contracts of retrieval: what ranks passages, and the models that rankings need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +30,7 @@ class Retriever(Protocol):
 
 
 class Ranker(Protocol):
-    """A retriever that can also tell which passages it finds without reading them."""
+    """A retriever that can rank without reading the passages."""
 
     name: str
 
@@ -38,7 +39,7 @@ class Ranker(Protocol):
 
 
 class Scorer(Protocol):
-    """A model that reads a question and a passage together. `digest` names all that scores depend on."""
+    """A model that reads a question and a passage together; `digest` covers all that its scores depend on."""
 
     digest: str
 
@@ -50,14 +51,14 @@ class Scorer(Protocol):
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, finite, higher being better.
 
-        `report` hears how many pairs are done.
+        `report` receives the number of pairs done.
         """
 
 
 class Encoder(Protocol):
-    """A model with two sides, for questions and for passages, that may be one: vectors of `width` numbers.
+    """A model that gives one vector of `width` numbers a text.
 
-    `digest` names all that vectors depend on, on both sides: weights, pooling, layers, prompts, similarity.
+    `digest` covers all that vectors depend on: weights, pooling, layers, prompts, similarity.
     """
 
     digest: str
@@ -71,11 +72,7 @@ class Encoder(Protocol):
 
 
 class TokenEncoder(Protocol):
-    """A model that gives a unit vector of `width` numbers for each token, of a question or of a passage.
-
-    `digest` names all that vectors depend on. A text gives one vector at least, and padding none. The offsets
-    of a text say for each of its vectors which code points it stands for, None for a marker or a [MASK].
-    """
+    """A model that gives one unit vector of `width` numbers a token; a text has at least one."""
 
     digest: str
     width: int
@@ -86,16 +83,18 @@ class TokenEncoder(Protocol):
     def encode_passages(
         self, texts: Sequence[str], report: Callable[[int], None] = ...
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The vectors of all passages, one's after another's, (T, width) float32, and how many of each.
+        """The vectors of all passages in order, (T, width) float32, and the number of vectors of each.
 
-        `report` hears how many passages are done.
+        `report` receives the number of passages done.
         """
 
     def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """How many code points of each passage, from its start, are seen."""
+        """The number of code points of each passage, from its start, that the model reads."""
 
-    def question_offsets(self, text: str) -> list[tuple[int, int] | None]:
-        """What each row of `encode_questions([text])` stands for."""
 
-    def passage_offsets(self, text: str) -> list[tuple[int, int] | None]:
-        """What each row of `encode_passages([text])` stands for."""
+@dataclass(frozen=True, slots=True)
+class Encoders:
+    """Loads encoders on first use: `passages` gives one vector a text, `tokens` one vector a token."""
+
+    passages: Callable[[], Encoder]
+    tokens: Callable[[], TokenEncoder]

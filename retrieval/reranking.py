@@ -1,11 +1,11 @@
-"""Re-ranking: a scorer that reads question and passage together orders the best that a retriever found.
+"""Re-ranking: a scorer that reads question and passage together orders the best hits of a retriever.
 
-The scorer says which of the first `depth` passages is how good; those below keep the order of the retriever.
-Their scores go on from the lowest of the scorer's, so that scores fall along the whole ranking:
+The scorer ranks the first `depth` passages; those below keep the order of the retriever. Their scores
+continue below the lowest of the scorer's, so that scores fall along the whole ranking:
 
     score(d) = lowest - 1 - (s(last) - s(d))    s: the retriever's score, last: the last of the first `depth`
 
-Such a score orders hits and measures nothing; only what was read has a score of the stage `rerank`.
+Such a score only orders; hits that the scorer read have a score of the stage `rerank`.
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019, section 3.
 """
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from spanwise.types import Hit
 
 from ..index.rows import indexed_text
-from .hits import check_questions
 from .protocol import Retriever, Scorer
+from .stage import check_questions
 
 STAGE = "rerank"
 SUFFIX = f"+{STAGE}"  # of a retriever's name
@@ -32,9 +32,9 @@ Scores = list[NDArray[np.float32]]
 
 
 class RerankingRetriever:
-    """Ranks as the scorer does what the retriever inside it finds first; hits keep the scores of all stages.
+    """Re-ranks the first `depth` hits of `retriever` by `scorer`; hits keep the scores of all stages.
 
-    `report` hears (pairs done, of how many). Passages are scored with their headings, as they are searched.
+    `report` receives (pairs done, total). Passages are scored with their headings, as they are indexed.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class RerankingRetriever:
             raise ValueError(f"the depth of re-ranking must be at least 1, not {depth}")
         self.name = retriever.name + SUFFIX
         self._retriever, self._scorer, self._depth, self._report = retriever, scorer, depth, report
-        self._last: tuple[Any, Scores] = (None, [])  # whoever wants more hits asks the same once more
+        self._last: tuple[Any, Scores] = (None, [])  # a caller that wants more hits repeats the question
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
@@ -73,7 +73,7 @@ class RerankingRetriever:
 
 
 def reranked(hits: Sequence[Hit], scores: NDArray[np.float32]) -> list[Hit]:
-    """The hits, the first of which have a score each, in the order of these scores, the others below.
+    """The first hits in the order of their new scores, then the others.
 
     Equal scores are ordered by (document id, start).
     """
@@ -87,6 +87,6 @@ def reranked(hits: Sequence[Hit], scores: NDArray[np.float32]) -> list[Hit]:
 
 
 def _below(scored: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
-    """The hits but the first, which is the last that was scored, with scores below all of those."""
+    """All but the first of `hits`, which is the last scored one, with scores below all scored hits."""
     last, *rest = hits
     return [replace(hit, score=scored[-1].score - 1 - (last.score - hit.score)) for hit in rest]

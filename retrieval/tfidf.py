@@ -8,7 +8,6 @@ has score 0 with everything. Terms that no passage holds are left out of the que
 
 Source: Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008, sections 6.2 to 6.4
 (ltc.ltc).
-The older weighting by relative frequency, tf / |d| * lg(N / df), is here as `relative_weights`.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ from ..index.analysis import Analyzer
 from ..index.live_postings import LivePostings
 from ..index.postings_index import PostingsIndex
 from ..index.statistics import CorpusStatistics
-from .lexical import Terms, lexical_stage
-from .stage import Stage
+from .stage import Stage, Terms, lexical_stage
 
 
 def idf_lg(df: int, n_docs: int) -> float:
@@ -43,14 +41,6 @@ def log_weights(terms: Sequence[str], statistics: CorpusStatistics) -> dict[str,
     """(1 + lg tf) * idf for each distinct term, in order of first occurrence."""
     return {
         term: (1 + log10(tf)) * idf_lg(statistics.df.get(term, 0), statistics.n_docs)
-        for term, tf in Counter(terms).items()
-    }
-
-
-def relative_weights(terms: Sequence[str], statistics: CorpusStatistics) -> dict[str, float]:
-    """tf / length * idf for each distinct term, in order of first occurrence."""
-    return {
-        term: tf / len(terms) * idf_lg(statistics.df.get(term, 0), statistics.n_docs)
         for term, tf in Counter(terms).items()
     }
 
@@ -92,7 +82,7 @@ class TermProduct:
     idf: float
 
     def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-        """weight * (1 + lg tf) * idf; the cosine sees to lengths."""
+        """weight * (1 + lg tf) * idf; lengths are divided out later."""
         return self.weight * (1 + np.log10(tf)) * self.idf
 
 

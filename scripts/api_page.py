@@ -24,8 +24,8 @@ PAGE, CONTRACT = ROOT / "docs" / "api.md", ROOT / "tests" / "public_api.txt"
 VERBS = {
     "index": "open, Library.add, Library.drop, Library.use_colbert, Library.sync, Library.gaps, Watch",
     "search": "Library.search, Library.search_many, Library.search_each",
-    "ask": "Library.ask, Library.ask_each, Library.written, writing_of, Library.explain, explanation_page",
-    "summarize": "Library.summarize, Library.summary_sentences, writing_of, summary_markdown",
+    "ask": "Library.ask, Library.ask_each, Library.explain, explanation_page",
+    "summarize": "Library.summarize, summary_markdown",
     "why-not": "Library.why_not",
     "status": "Library.status, Library.files, Library.gaps",
     "verify": "verify",
@@ -85,9 +85,7 @@ GROUPS = {
         *("Summary", "SummarySentence", "Citation", "Explanation", "WhyNot"),
         *("SyncReport", "Rejection", "Remark", "Verification", "Finding"),
     ),
-    "Functions": (
-        *("record_of", "explanation_page", "summary_markdown", "writing_of", "Writing", "verify", "checkup"),
-    ),
+    "Functions": (*("record_of", "explanation_page", "summary_markdown", "verify", "checkup"),),
     "Plug-ins": ("plugins", "Plugin"),
 }
 

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from spanwise.pipelines.opening import open, open_index
     from spanwise.pipelines.plugins import Plugin, plugins
     from spanwise.pipelines.record_of import record_of
-    from spanwise.pipelines.summarizing.generators import writing_of
-    from spanwise.pipelines.summarizing.markdown import summary_markdown
-    from spanwise.pipelines.summarizing.summary import Citation, Summary, SummarySentence
-    from spanwise.pipelines.summarizing.writing import Writing
+    from spanwise.pipelines.summarize import summary_markdown
     from spanwise.pipelines.training import api as training
     from spanwise.pipelines.verification import Verification, verify
     from spanwise.pipelines.watch import Watch
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
         Answer,
         AnswerSpan,
         AskOptions,
+        Citation,
         Document,
         Filter,
         Heading,
@@ -52,6 +50,9 @@ if TYPE_CHECKING:
         ScoredSpan,
         SearchOptions,
         Span,
+        Summary,
+        SummaryOptions,
+        SummarySentence,
         SyncReport,
         UnknownWord,
     )
@@ -63,8 +64,9 @@ _MODULES = {
 }
 _NAMES = {
     "spanwise.types": (
-        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ProgressCallback "
-        "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span SyncReport UnknownWord"
+        "Answer AnswerSpan AskOptions Citation Document Filter Heading Hit Label Passage ProgressCallback "
+        "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span "
+        "Summary SummaryOptions SummarySentence SyncReport UnknownWord"
     ),
     "spanwise.pipelines.explaining.explanation": "Explanation",
     "spanwise.pipelines.explaining.page": "explanation_page",
@@ -72,10 +74,7 @@ _NAMES = {
     "spanwise.pipelines.opening": "open open_index",
     "spanwise.pipelines.plugins": "Plugin plugins",
     "spanwise.pipelines.record_of": "record_of",
-    "spanwise.pipelines.summarizing.generators": "writing_of",
-    "spanwise.pipelines.summarizing.markdown": "summary_markdown",
-    "spanwise.pipelines.summarizing.summary": "Citation Summary SummarySentence",
-    "spanwise.pipelines.summarizing.writing": "Writing",
+    "spanwise.pipelines.summarize": "summary_markdown",
     "spanwise.pipelines.verification": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
 }
@@ -105,12 +104,12 @@ __all__ = [
     "SearchOptions",
     "Span",
     "Summary",
+    "SummaryOptions",
     "SummarySentence",
     "SyncReport",
     "UnknownWord",
     "Verification",
     "Watch",
-    "Writing",
     "__version__",
     "errors",
     "evaluation",
@@ -122,7 +121,6 @@ __all__ = [
     "summary_markdown",
     "training",
     "verify",
-    "writing_of",
 ]
 
 

@@ -9,6 +9,7 @@ SpanwiseError
 ├── IndexReadOnly           the system does not let this user open or write the index
 ├── IndexCorrupt            a file of the index is damaged or missing; the message names it
 ├── FormatTooNew            the index was written by a newer version
+├── FormatTooOld            the index was written by an older version and must be made again
 ├── ModelMismatch           the index was written with another model; the message says what mends it
 ├── ModelNotFound           a model's files are not where they were looked for
 ├── ModelRejected           a model's files are not what they should be (digest, format, NaN)
@@ -66,6 +67,10 @@ class IndexCorrupt(SpanwiseError):
 
 class FormatTooNew(SpanwiseError):
     """The index was written by a newer version of spanwise."""
+
+
+class FormatTooOld(SpanwiseError):
+    """The index was written by an older version of the format; the message says how to make it again."""
 
 
 class ModelMismatch(SpanwiseError):

@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
+from typing import Literal
 
 ProgressCallback = Callable[[str, int, int], None]
 """Called with the name of a task, how many of its steps are done, and how many there are."""
@@ -227,6 +229,35 @@ class AskOptions(SearchOptions):
             raise ValueError(f"alternatives is {self.alternatives}, expected 0 or more")
 
 
+EXTRACTIVE = "extractive"
+"""The generator that writes nothing: summaries quote sentences of the documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOptions(AskOptions):
+    """How a summary is made, of the best `k` passages for a question, or of documents.
+
+    `document` names the one document to summarize: its id, a path, or the end of the id. `generator` is
+    "extractive", the URL of an OpenAI-compatible server with #model, a folder or name@revision of a model, or
+    an object with a method `generate`; it writes for at most `timeout_s` seconds. `strict` drops sentences
+    that the documents do not support.
+    """
+
+    document: str | None = None
+    max_sentences: int = 5
+    generator: str | object = EXTRACTIVE
+    strict: bool = False
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Reject numbers out of range."""
+        AskOptions.__post_init__(self)
+        if self.max_sentences < 1:
+            raise ValueError(f"max_sentences is {self.max_sentences}, expected at least 1")
+        if self.timeout_s is not None and not self.timeout_s > 0:
+            raise ValueError(f"timeout_s is {self.timeout_s}, expected more than 0")
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What a filter left to be searched: how many `documents` of all, and how many `passages` they have."""
@@ -331,6 +362,98 @@ class Answer:
     def confidence(self) -> float | None:
         """The fitted probability that the best answer is right, or None."""
         return None if self.best is None else self.best.confidence
+
+
+class Verdict(StrEnum):
+    """How far the documents support a sentence."""
+
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One reason against a sentence: its kind, the words of the sentence, and why.
+
+    "extrinsic": the documents do not say it. "factual": they say another number, date or name, or the
+    opposite. "style": the sentence speaks of itself, or asks.
+    """
+
+    failure: Literal["extrinsic", "factual", "style"]
+    words: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A span that supports a sentence, numbered from 1 in the order in which spans are first cited.
+
+    `page` (None for a format without pages) and `line` count from 1 and belong, as `label`, to its start.
+    """
+
+    number: int
+    span: Span
+    passage: Passage
+    page: int | None
+    line: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """A sentence with the spans that support it, best first; an unsupported one cites nothing.
+
+    `support` is 0..1, see `reader.support`. `findings` say what the documents do not support.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    support: float
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def cited(self) -> str:
+        """The sentence in one line with the numbers of its citations, such as "It burned in 1871. [1]"."""
+        numbers = sorted({one.number for one in self.citations})
+        return " ".join([*self.text.split(), "".join(f"[{number}]" for number in numbers)]).rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The summary for a question or of documents: its sentences in order, and those that were dropped.
+
+    `question` is empty for a summary of documents. Without sentences it is a refusal, and `nearest` are the
+    passages to look at. `passages` were used; `left_out` of them did not fit into the prompt.
+    """
+
+    question: str
+    sentences: tuple[SummarySentence, ...]
+    dropped: tuple[SummarySentence, ...]
+    generator: str
+    passages: int
+    left_out: int
+    nearest: tuple[Hit, ...]
+    retriever: str
+    timings_ms: Mapping[str, float]
+    scope: Scope | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """True when the documents support no sentence."""
+        return not self.sentences
+
+    @property
+    def text(self) -> str:
+        """The sentences with their citations."""
+        return " ".join(one.cited for one in self.sentences)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Every cited span, by number."""
+        found = {one.number: one for sentence in self.sentences for one in sentence.citations}
+        return tuple(found[number] for number in sorted(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from spanwise.pipelines.ask import Asker
 from spanwise.pipelines.selection import select
-from spanwise.reader import builtin
+from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.reader.token_probabilities import token_scores
 from spanwise.reader.windows import Window, WindowLogits
@@ -86,5 +86,5 @@ def confined(library, where, *script) -> Asker:
 def read_by(library, monkeypatch, *script, calibration=None) -> None:
     """Puts the script in the place of every reader of a library, and an encoder to which all is alike."""
     library.encoder = Flat()
-    monkeypatch.setattr(builtin, "load_reader", lambda name, **_: Scripted(*script))
-    monkeypatch.setattr(builtin, "load_calibration", lambda *given: calibration)
+    monkeypatch.setattr(load, "load_reader", lambda name, **_: Scripted(*script))
+    monkeypatch.setattr(load, "load_calibration", lambda *given: calibration)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -64,53 +61,7 @@ def test_the_batch_job_cites_and_goes_on_where_it_stopped(folder, tmp_path):
     assert again[:2] == [first, second]
 
 
-def test_the_plot_has_a_point_for_each_question(folder, tmp_path):
-    run("confidence_plot.py", folder, "questions.txt", "plot.svg", cwd=tmp_path)
-    svg = "{http://www.w3.org/2000/svg}"
-    points = list(ElementTree.parse(tmp_path / "plot.svg").iter(f"{svg}circle"))
-    titles = [point.findtext(f"{svg}title") for point in points]
-    assert "Ada Farrow" in titles[0]
-    assert titles[2] == f"{QUESTIONS[2]} (declined)"
-    assert [point.get("fill") for point in points] == ["steelblue", "steelblue", "none"]
-    heights = [float(point.get("cy")) for point in points]
-    assert heights[2] > max(heights[:2])
-
-
 def test_the_retriever_of_ones_own_takes_part_in_the_fusion(folder, tmp_path):
     out = run("custom_retriever.py", folder, "What are the opening hours of the mill?", cwd=tmp_path)
     assert "by-heading 1.000" in out.splitlines()[0]
     assert out.startswith("1. mill.md, line ")
-
-
-def test_the_reader_of_ones_own_finds_the_date(folder, tmp_path):
-    assert run("custom_reader.py", folder, "When was the mill founded?", cwd=tmp_path) == (
-        "May 1841  (mill.md, line 3)\n"
-    )
-    assert run("custom_reader.py", folder, "When did it rain?", cwd=tmp_path) == "not in these documents\n"
-
-
-def test_the_web_app_marks_the_answer_and_escapes_what_it_shows(folder, tmp_path):
-    (folder / "odd.txt").write_text("The <b>odd</b> gate was painted by Ines Marsh & sons.\n")
-    with subprocess.Popen(
-        command("web_app.py", folder, 0), cwd=tmp_path, env=env(), stdout=subprocess.PIPE, text=True
-    ) as server:
-        try:
-            address = server.stdout.readline().strip()
-            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address), address
-            pages = [
-                urllib.request.urlopen(f"{address}{path}", timeout=60).read().decode()
-                for path in ("", "?q=who+founded+the+mill", "?q=who+painted+the+odd+gate")
-            ]
-        finally:
-            server.terminate()
-    assert "<form>" in pages[0]
-    assert "<mark>" not in pages[0]
-    assert "Ada Farrow" in re.findall(r"<mark>(.*?)</mark>", pages[1])[0]
-    assert "<b>" not in pages[2]
-    assert "Ines Marsh" in pages[2]
-
-
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
-def test_an_example_is_small_and_named_in_the_list(path):
-    assert len(path.read_text().splitlines()) < 100
-    assert f"`{path.name}`" in (EXAMPLES / "README.md").read_text()

@@ -1,7 +1,6 @@
 """The codebook of one model's token vectors: what turns them into few bytes, and back.
 
-    bits 2, 4    a centroid (16 bits), a scale (16 bits) and a residual: 36 or 68 bytes for a vector of 128
-    bits 8       a scale and an int8 for each number; the centroid is kept for the search: 132 bytes
+    a centroid (16 bits), a scale (16 bits) and 4 bits a number of the residual: 68 bytes for a vector of 128
 
 Scores are defined by the decoded vectors. A codebook never changes: `extended` returns another one whose
 centroids begin with these and whose tables are these, so that codes once written keep their meaning.
@@ -17,15 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .codec_int8 import decode_int8, encode_int8
 from .codec_residual import decode_residuals, encode_residuals, train_levels
 from .kmeans import LARGEST, PER_CENTROID, kmeans, n_centroids
 from .nearest import Nearest
 from .packing import packed, unpacked
 from .token_codes import TokenCodes
 
-FORMAT = 1
-BITS = (2, 4, 8)
+BITS = 4
 _BLOCK = 8192  # tokens at a time
 _DRIFT = 1.4  # times the mean squared distance of the held-back vectors of the training
 _ENOUGH = 2048  # vectors that tell a drift from the ways of one passage
@@ -38,13 +35,12 @@ _LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """`centroids` (C, width) and `levels` (2 ** bits,; none for int8) float32.
+    """`centroids` (C, width) and `levels` (16,) float32.
 
     `distance` is the mean squared distance to the centroids of vectors held back from the training,
     `n_tokens` the size of the collection it was made for.
     """
 
-    bits: int
     centroids: NDArray[np.float32]
     levels: NDArray[np.float32]
     distance: float
@@ -53,21 +49,17 @@ class Codebook:
 
     def __post_init__(self) -> None:
         """Refuse what makes no codebook."""
-        if self.bits not in BITS:
-            raise ValueError(f"codes of {self.bits} bits, expected one of {BITS}")
         if self.centroids.ndim != 2 or not 1 <= len(self.centroids) <= LARGEST or self.width % 4:
             shape = self.centroids.shape
             raise ValueError(f"centroids of shape {shape}, expected 1 to {LARGEST} rows of a multiple of 4")
-        if self.levels.shape != ((0,) if self.bits == 8 else (2**self.bits,)):
-            raise ValueError(f"{self.levels.shape} levels for {self.bits} bits")
+        if self.levels.shape != (2**BITS,):
+            raise ValueError(f"{self.levels.shape} levels for {BITS} bits")
         if not (np.isfinite(self.centroids).all() and np.isfinite(self.levels).all()):
             raise ValueError("a centroid or level is NaN or infinite")
 
     @classmethod
-    def train(cls, sample: NDArray[np.float32], n_tokens: int, bits: int = 4, seed: int = 0) -> Codebook:
+    def train(cls, sample: NDArray[np.float32], n_tokens: int, seed: int = 0) -> Codebook:
         """The codebook of a collection of about `n_tokens` vectors like those of `sample` (S, width)."""
-        if bits not in BITS:
-            raise ValueError(f"codes of {bits} bits, expected one of {BITS}")
         sample = _checked(sample)
         if not len(sample):
             raise ValueError("no vector to train on")
@@ -78,8 +70,8 @@ class Codebook:
             centroids = kmeans(seen, n_centroids(n_tokens, len(seen)), seed=seed)
         residuals = unseen - centroids[Nearest.build(centroids)(unseen)]
         distance = float((residuals**2).sum(1, dtype=np.float64).mean())
-        levels = np.empty(0, np.float32) if bits == 8 else train_levels(residuals[:_LEVELS_SAMPLE], bits)
-        return cls(bits, centroids, levels, distance, n_tokens, seed)
+        levels = train_levels(residuals[:_LEVELS_SAMPLE], BITS)
+        return cls(centroids, levels, distance, n_tokens, seed)
 
     @property
     def width(self) -> int:
@@ -89,7 +81,7 @@ class Codebook:
     @property
     def n_bytes(self) -> int:
         """Bytes of a token's values; its centroid and its scale take two each besides."""
-        return self.width * self.bits // 8
+        return self.width * BITS // 8
 
     def nearest(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
         """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
@@ -103,12 +95,9 @@ class Codebook:
         scales = np.empty(len(vectors), np.float16)
         for start in range(0, len(vectors), _BLOCK):
             at = slice(start, start + _BLOCK)
-            if self.bits == 8:
-                values[at], scales[at] = encode_int8(vectors[at])
-            else:
-                near = self.centroids[centroids[at]]
-                codes, scales[at] = encode_residuals(vectors[at].copy(), near, self.levels)
-                values[at] = packed(codes, self.bits)
+            near = self.centroids[centroids[at]]
+            codes, scales[at] = encode_residuals(vectors[at].copy(), near, self.levels)
+            values[at] = packed(codes, BITS)
         return TokenCodes(centroids, values, scales)
 
     def decode(self, codes: TokenCodes) -> NDArray[np.float32]:
@@ -117,9 +106,7 @@ class Codebook:
             raise ValueError(f"values of {codes.values.shape[1:]} bytes, expected {self.n_bytes}")
         if len(codes) and int(codes.centroids.max()) >= len(self.centroids):
             raise ValueError(f"centroid {codes.centroids.max()} of {len(self.centroids)}")
-        if self.bits == 8:
-            return decode_int8(codes.values, codes.scales)
-        residuals = decode_residuals(unpacked(codes.values, self.bits), codes.scales, self.levels)
+        residuals = decode_residuals(unpacked(codes.values, BITS), codes.scales, self.levels)
         return self.centroids[codes.centroids] + residuals
 
     def wants_more(self, n_tokens: int) -> bool:
@@ -156,18 +143,16 @@ class Codebook:
         return {
             "centroids": self.centroids,
             "levels": self.levels,
-            "numbers": np.array([FORMAT, self.bits, self.n_tokens, self.seed], np.int64),
+            "numbers": np.array([self.n_tokens, self.seed], np.int64),
             "distance": np.array([self.distance], np.float64),
         }
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Codebook:
         """The codebook in these columns; `ValueError` for what makes no sense."""
-        found, bits, n_tokens, seed = columns["numbers"].tolist()
-        if found != FORMAT:
-            raise ValueError(f"a codebook of format {found}, this program reads {FORMAT}")
+        n_tokens, seed = columns["numbers"].tolist()
         (distance,) = columns["distance"].tolist()
-        return cls(bits, columns["centroids"], np.array(columns["levels"]), distance, n_tokens, seed)
+        return cls(columns["centroids"], np.array(columns["levels"]), distance, n_tokens, seed)
 
     @cached_property
     def _finder(self) -> Nearest:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .codebook import Codebook
+from .codebook import BITS, Codebook
 from .compiled import compiled
 from .token_codes import TokenCodes
 
 
 def decoded(codebook: Codebook, codes: TokenCodes) -> NDArray[np.float32]:
     """(T, width) float32: what scores are defined by, of codes that were read with this codebook."""
-    if codebook.bits == 8:
-        return codebook.decode(codes)
-    places = (np.arange(256)[:, np.newaxis] >> np.arange(0, 8, codebook.bits)) & (2**codebook.bits - 1)
-    pairs = codebook.levels[places].view(np.uint64)  # (256, 1 or 2): the levels of a byte
+    places = (np.arange(256)[:, np.newaxis] >> np.arange(0, 8, BITS)) & (2**BITS - 1)
+    pairs = codebook.levels[places].view(np.uint64)  # (256, 1): the levels of a byte
     vectors = np.empty((len(codes), codebook.width), np.float32)
     look_up(codes.values, pairs, vectors.view(np.uint64))
     add_centroids(codebook.centroids, codes.centroids, codes.scales.astype(np.float32), vectors)

@@ -37,8 +37,6 @@ class Int8Form:
     @classmethod
     def of(cls, codebook: Codebook) -> Int8Form:
         """The form of this codebook's values."""
-        if codebook.bits == 8:
-            return cls(None, 1.0, 0.0)
         levels = codebook.levels.astype(np.float64)
         step = float(np.abs(levels).max()) / _LARGEST or 1.0
         rounded = np.rint(levels / step)

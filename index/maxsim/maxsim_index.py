@@ -65,11 +65,8 @@ class MaxSimIndex:
         codebook: Codebook,
         places: Places,
         exact: bool = False,
-        device: str = "cpu",
     ) -> MaxSimIndex:
         """Search these tokens; `exact` looks at all of them, whatever the size of the collection."""
-        if device != "cpu":
-            raise ValueError(f"MaxSimIndex searches on the cpu, not on {device}")
         return cls(stored, codebook, places, exact)
 
     def __len__(self) -> int:

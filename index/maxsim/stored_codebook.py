@@ -29,8 +29,4 @@ def is_equal(codebook: Codebook, other: Codebook) -> bool:
 def extends(codebook: Codebook, older: Codebook) -> bool:
     """Whether codes of the older one mean the same in this one: its centroids are the first of these."""
     first = codebook.centroids[: len(older.centroids)]
-    return (
-        codebook.bits == older.bits
-        and np.array_equal(codebook.levels, older.levels)
-        and np.array_equal(first, older.centroids)
-    )
+    return np.array_equal(codebook.levels, older.levels) and np.array_equal(first, older.centroids)

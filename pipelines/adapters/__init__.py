@@ -1,1 +1,1 @@
-"""Retrievers and components of other frameworks over a library: LangChain, LlamaIndex, Haystack."""
+"""Retrievers of LangChain, LlamaIndex and Haystack over a library."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from spanwise.types import Filter, Hit
+from spanwise.types import Hit, SearchOptions
 
 from ..extras import needing
 from ..library import Library
-from ..reranking import DEPTH
-from .metadata import Search, hit_metadata
+from .metadata import hit_metadata
 
 with needing("langchain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -17,26 +16,19 @@ with needing("langchain"):
 
 
 class SpanwiseRetriever(BaseRetriever):
-    """Finds what `Library.search` finds, in that order, as documents of LangChain.
+    """The hits of `Library.search`, in that order, as documents of LangChain.
 
-    The arguments are those of `Library.search`. The metadata of each document say where it stands, see
-    `metadata.hit_metadata`; its id is that of the passage. `ainvoke` searches in a thread. The library stays
-    yours to close.
+    `options` are those of `Library.search`. The metadata of a document say where it is, see
+    `metadata.hit_metadata`; its id is that of the passage. You close the library.
     """
 
     library: InstanceOf[Library]
-    k: int = 10
-    retriever: str | None = None
-    group: bool = True
-    where: InstanceOf[Filter] | None = None
-    rerank: str | None = None
-    rerank_depth: int = DEPTH
+    options: InstanceOf[SearchOptions] = SearchOptions()
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        how = Search(self.k, self.retriever, self.group, self.where, self.rerank, self.rerank_depth)
-        return [document_of(hit) for hit in how.hits(self.library, query)]
+        return [document_of(hit) for hit in self.library.search(query, self.options)]
 
 
 def document_of(hit: Hit) -> Document:

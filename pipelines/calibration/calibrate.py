@@ -11,10 +11,8 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.squad import SquadDataset
 from ...eval.calibration.risk_control import DELTA
-from ...reader.builtin import load_reader
-from ...reader.calibrations import Calibrations
-from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration
-from ...reader.folder import CALIBRATION
+from ...reader.evidence import CONFIDENCE_FEATURES, FEATURES, LEAD, Calibration, Calibrations
+from ...reader.load import CALIBRATION, load_reader
 from ..default_retriever import DEFAULT_RETRIEVER
 from ..reranking import below_reranking
 from ..stages import stages_named

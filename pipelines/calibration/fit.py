@@ -19,8 +19,7 @@ from ...eval.calibration.platt import LogisticModel, fit_logistic
 from ...eval.calibration.risk_control import DELTA, thresholds_by_percent
 from ...eval.calibration.threshold import HeldBack, Threshold, choose_threshold, outcome_at
 from ...eval.listwise import fit_listwise
-from ...reader.evidence import FEATURES, LEAD, Calibration, Features
-from ...reader.lead import leads
+from ...reader.evidence import FEATURES, LEAD, Calibration, Features, leads
 from .observed import RIGHT_F1, Observed
 from .stopping import as_read, best_at, fit_stopping
 

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from ...reader.evidence import Calibration
-from ...reader.stopping import Stopping
+from ...reader.evidence import Calibration, Stopping
 from .observed import Observed
 
 FIRST = (4, 8, 12)

@@ -14,7 +14,6 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
 from ..library import Library
 from ..questions import checked_question
 from ..records import answer_record
-from ..summarizing.methods import EXTRACTIVE, STATEMENT
 from .arguments import (
     RETRIEVER,
     CacheOption,
@@ -41,13 +40,10 @@ from .filters import (
 from .index import run_sync, say_report
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import place, repeated
-from .summarize import show_summary
 from .terminal import print_json, progress, say, show, visible
-from .writing import DecodingOption, PresetOption, SamplesOption, SecondsOption, writing_named
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
-    from ..summarizing.writing import Writing
 
 SHOWN_PLACES = 3
 
@@ -97,31 +93,12 @@ def ask(
         Path | None,
         typer.Option("--explain-html", metavar="FILE", help="Write that as a page.", show_default=False),
     ] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Give the answer as a sentence that cites where it stands.")
-    ] = False,
-    generator: Annotated[
-        str,
-        typer.Option(
-            help="What writes, with --write: extractive quotes the sentence; statement turns the question "
-            "round where the passage says all of it; a model or a server, see summarize."
-        ),
-    ] = EXTRACTIVE,
-    preset: PresetOption = None,
-    decoding: DecodingOption = None,
-    seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
     cache: CacheOption = True,
     json: JsonOption = False,
 ) -> None:
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    if generator != EXTRACTIVE and not write:
-        raise typer.BadParameter("a generator writes answers with --write", param_hint="--generator")
-    writing = writing_named(generator, preset, decoding, seconds, samples, answers=True)
-    if write and (explain or explain_html is not None):
-        raise typer.BadParameter("--write and --explain exclude each other: give one")
     if explain_html is not None and asked is None:
         raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
     with library_of(folder, index, cache) as library:
@@ -151,10 +128,7 @@ def ask(
                 return
             with progress(after_s=2) as report:
                 answer = library.ask(question, options, on_progress=report)
-            if write:
-                _show_written(library, answer, writing, generator == STATEMENT, json)
-            else:
-                print_json(answer_record(answer)) if json else show_answer(answer)
+            print_json(answer_record(answer)) if json else show_answer(answer)
             sys.stdout.flush()
 
         def tell_of_many(question: str) -> None:
@@ -166,21 +140,6 @@ def ask(
             converse(library, tell_of_many)
         else:
             tell(asked)
-
-
-def _show_written(
-    library: Library, answer: Answer, writing: Writing | None, stated: bool, json: bool
-) -> None:
-    """The answer as a sentence with its citations; a declined one as without --write."""
-    summary = library.written(answer, writing, stated)
-    if json:
-        from ..summarizing.record import summary_record
-
-        print_json(answer_record(answer) | {"written": summary_record(summary)})
-    elif summary.is_refusal:
-        show_answer(answer)
-    else:
-        show_summary(summary)
 
 
 def _explain(explained: Explanation, json: bool, told: bool, page: Path | None) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..colbert_setting import NONE, ColbertSetting, wanted_setting
+from ..colbert_setting import NONE, wanted_setting
 from ..library import Library
 from .terminal import say, visible
 
@@ -21,46 +21,23 @@ ColbertOption = Annotated[
         show_default=False,
     ),
 ]
-BitsOption = Annotated[
-    int | None,
-    typer.Option("--colbert-bits", help="Bits of a number of them: 2, 4 (default) or 8.", show_default=False),
-]
-PoolOption = Annotated[
-    int | None,
-    typer.Option(
-        "--colbert-pool",
-        min=1,
-        help="How many tokens of a passage share a vector: 2 halves the size. Default: 1.",
-        show_default=False,
-    ),
-]
 
 
-def check_colbert(name: str | None, bits: int | None, pool: int | None) -> None:
-    """Refuse a model that cannot be had, or other bits, before an index is made."""
+def check_colbert(name: str | None) -> None:
+    """Refuse a model that cannot be loaded, before an index is made."""
     if name not in (None, NONE):
-        wanted_setting(None, str(name), bits, pool)
+        wanted_setting(str(name))
 
 
-def set_colbert(library: Library, name: str | None, bits: int | None, pool: int | None) -> None:
-    """Set what is given; what is dropped for it is said."""
+def set_colbert(library: Library, name: str | None) -> None:
+    """Set the model, if one is named; report which token vectors are dropped for it."""
     held = library.colbert
-    if name is None and bits is None and pool is None:
+    if name is None:
         return
-    if name is None and held is None:
-        raise typer.BadParameter(
-            "this index keeps no token vectors: name their model, too, with --colbert builtin",
-            param_hint="--colbert-bits" if pool is None else "--colbert-pool",
-        )
     with library.reading() as snapshot:
         has_tokens = bool(snapshot.token_models())
-    library.use_colbert(name if held is None else name or held.name, bits, pool)
+    library.use_colbert(name)
     now = library.colbert
     if held is not None and now != held and has_tokens:
-        anew = f"; all passages are encoded anew by {_named(now)}" if now is not None else ""
-        say(f"the token vectors of {_named(held)} were dropped{anew}")
-
-
-def _named(setting: ColbertSetting) -> str:
-    pool = f", {setting.pool} tokens a vector" if setting.pool > 1 else ""
-    return f"{visible(setting.name)} ({setting.bits} bits{pool})"
+        anew = f"; all passages are encoded again by {visible(now.name)}" if now is not None else ""
+        say(f"the token vectors of {visible(held.name)} were dropped{anew}")

@@ -20,8 +20,7 @@ from ..opening import open
 from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
-from .beside_server import FLAG, Sync, attend_server, told
-from .colbert import BitsOption, ColbertOption, PoolOption, check_colbert, set_colbert
+from .colbert import ColbertOption, check_colbert, set_colbert
 from .terminal import json_line, print_json, progress, say, visible
 
 LINES_OF_A_KIND = 10
@@ -44,8 +43,6 @@ def index(
         ),
     ] = None,
     colbert: ColbertOption = None,
-    colbert_bits: BitsOption = None,
-    colbert_pool: PoolOption = None,
     recall: Annotated[
         float | None,
         typer.Option(
@@ -69,23 +66,19 @@ def index(
     watch: Annotated[bool, typer.Option("--watch", help="Stay and sync whenever something changes.")] = False,
     watch_delay: Annotated[float, typer.Option(min=0.05, help="Seconds of quiet before a sync.")] = 1.6,
     json: JsonOption = False,
-    beside_server: Annotated[bool, typer.Option(FLAG, hidden=True)] = False,
 ) -> None:
     """Index folders: add what is new, update what changed, delete what is gone."""
-    tell = attend_server() if beside_server else None
-    check_colbert(colbert, colbert_bits, colbert_pool)
+    check_colbert(colbert)
     with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)
-        set_colbert(library, colbert, colbert_bits, colbert_pool)
+        set_colbert(library, colbert)
         if recall is not None:
             library.recall = recall
         if clear_cache:
             library.clear_cache()
         _say_place(library, index)
-        sync: Sync = partial(run_sync, library, not lexical_only, workers)
-        if tell is not None:
-            sync = told(sync, tell)
+        sync = partial(run_sync, library, not lexical_only, workers)
         report = sync(retry=retry)
         _say_unused_parsers()
         if not watch and not report.passages and not (report.deleted or report.unchanged):

@@ -79,10 +79,9 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
 def _colbert(colbert: Mapping[str, Any] | None) -> str:
     if colbert is None:
         return ""
-    pool = f", {colbert['pool']} tokens a vector" if colbert["pool"] > 1 else ""
     return (
         f"{colbert['tokens']:,} token vectors of {colbert['passages']} passages by {colbert['model']}, "
-        f"{colbert['missing']} missing, {colbert['bits']} bits{pool} ({colbert['bytes'] / 1e6:.1f} MB)"
+        f"{colbert['missing']} missing ({colbert['bytes'] / 1e6:.1f} MB)"
     )
 
 

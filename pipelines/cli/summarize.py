@@ -1,13 +1,15 @@
-"""`spanwise summarize [QUESTION]`: sentences that stand on spans, of what was found or of a document."""
+"""`spanwise summarize [QUESTION] [FOLDER]`: a summary in which every sentence cites its spans."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ..summarizing.methods import EXTRACTIVE
+from spanwise.types import EXTRACTIVE, Citation, Summary, SummaryOptions
+
+from ..summarize import summary_markdown, summary_record
 from .arguments import (
     RETRIEVER,
     DedupeOption,
@@ -30,27 +32,14 @@ from .filters import (
 from .reranking import RERANK_DEPTH, RerankDepthOption, RerankModelOption, RerankOption, rerank_model
 from .search import where_in_file
 from .terminal import print_json, show, visible
-from .writing import (
-    DecodingOption,
-    GeneratorOption,
-    LengthOption,
-    PresetOption,
-    SamplesOption,
-    SecondsOption,
-    StrictOption,
-    writing_named,
-)
-
-if TYPE_CHECKING:
-    from ...reader.support.whole import Coverage
-    from ..summarizing.summary import Citation, Summary, SummarySentence
+from .writing import GeneratorOption, MaxSentencesOption, StrictOption, TimeoutOption
 
 
 def summarize(
     question: Annotated[
         str | None,
         typer.Argument(
-            help="What the summary is to answer. Without one, a document or all of them are summarized.",
+            help="The question. Without one, summarize a document or all documents.",
             show_default=False,
         ),
     ] = None,
@@ -62,19 +51,13 @@ def summarize(
     document: Annotated[
         str | None,
         typer.Option(
-            "--document", help="Summarize this one: its id, a path, or the end of its id.", show_default=False
+            "--document", help="One document: its id, a path, or the end of its id.", show_default=False
         ),
     ] = None,
-    length: LengthOption = "medium",
+    max_sentences: MaxSentencesOption = 5,
     generator: GeneratorOption = EXTRACTIVE,
-    preset: PresetOption = None,
-    decoding: DecodingOption = None,
-    seconds: SecondsOption = None,
-    samples: SamplesOption = 1,
+    timeout: TimeoutOption = None,
     strict: StrictOption = False,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Show each sentence as soon as it is checked.")
-    ] = False,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown with footnotes instead of text.")
     ] = False,
@@ -82,7 +65,7 @@ def summarize(
     rerank: RerankOption = False,
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many passages a question is answered from.")] = 20,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of passages for a question.")] = 20,
     dedupe: DedupeOption = True,
     path: PathOption = None,
     type: TypeOption = None,
@@ -91,66 +74,43 @@ def summarize(
     meta: MetaOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Summarize what the documents say: every sentence is checked, and cites the spans that carry it."""
+    """Summarize documents, or what they say to a question. Every sentence is checked and cites its spans."""
     if question is not None and document is not None:
         raise typer.BadParameter("a question is answered from all documents: give a question or --document")
-    if stream and (json or markdown):
-        raise typer.BadParameter("--stream shows text: leave out --json and --markdown")
-    where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    writing = writing_named(generator, preset, decoding, seconds, samples)
+    options = SummaryOptions(
+        k=k,
+        retriever=retriever or "",
+        rerank=rerank_model(rerank, rerank_by) or "",
+        rerank_depth=rerank_depth,
+        dedupe=dedupe,
+        where=filter_of(path, type, after, before, meta),
+        document=document,
+        max_sentences=max_sentences,
+        generator=generator,
+        strict=strict,
+        timeout_s=timeout,
+    )
     with library_of(folder, index) as library:
         if retriever is None and question is not None:
             say_default_advice(library)
-        sentences = library.summary_sentences(
-            *(question, document, length, writing, strict, k, retriever, dedupe, where, model, rerank_depth)
-        )
-        while True:
-            try:
-                sentence = next(sentences)
-            except StopIteration as end:
-                summary: Summary = end.value
-                break
-            if stream:
-                show_sentence(sentence)
-        if json:
-            from ..summarizing.record import summary_record
-
-            print_json(summary_record(summary))
-        elif markdown:
-            from ..summarizing.markdown import summary_markdown
-
-            print(summary_markdown(summary))
-        elif stream:
-            show_rest(summary)
-        else:
-            show_summary(summary)
+        summary = library.summarize(question, options)
+    if json:
+        print_json(summary_record(summary))
+    elif markdown:
+        print(summary_markdown(summary))
+    else:
+        show_summary(summary)
 
 
 def show_summary(summary: Summary) -> None:
-    """A summary as a person reads it: its sentences, where they stand, and what was left out."""
+    """Prints a summary for a person: its sentences, their places, and what was dropped or left out."""
     for sentence in summary.sentences:
-        show_sentence(sentence)
-    show_rest(summary)
-
-
-def show_sentence(sentence: SummarySentence) -> None:
-    """A sentence with the numbers of its citations, and what is wrong with it."""
-    from ..summarizing.summary import numbers_of
-
-    words = visible(" ".join(sentence.text.split()))
-    numbers = "".join(f"[{number}]" for number in numbers_of(sentence.citations))
-    show(words, (f" {numbers}" if numbers else "", "dim"))
-    if sentence.findings:
-        told = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
-        show((f"  {sentence.verdict.value}: {visible(told)}", "bold"))
-
-
-def show_rest(summary: Summary) -> None:
-    """What stands below the sentences: citations, what was dropped, where it comes from."""
-    from ..summarizing.summary import told_of_orders
-
+        show(visible(sentence.cited))
+        if sentence.findings:
+            found = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
+            show((f"  {sentence.verdict.value}: {visible(found)}", "bold"))
     if summary.is_refusal:
-        show(("nothing in these documents can be said to that", "bold"))
+        show(("not in these documents", "bold"))
         if nothing := left_nothing(summary.scope):
             show(f"  {nothing}")
         elif summary.nearest:
@@ -159,35 +119,17 @@ def show_rest(summary: Summary) -> None:
         show("")
     for citation in summary.citations:
         show((f"[{citation.number}] {visible(citation_place(citation))}", "dim"))
-    for one, other in summary.inconsistent:
-        show((f"\nsentences {one + 1} and {other + 1} say the same with other numbers", "bold"))
-    if summary.agreement is not None:
-        show((f"\n{summary.agreement:.0%} of the samples were this text", "dim"))
-    if summary.words_over:
-        show((f"\nlonger than was asked for, by {summary.words_over:,} words", "dim"))
     if summary.dropped:
-        were = "sentence was" if len(summary.dropped) == 1 else "sentences were"
-        show((f"\n{len(summary.dropped)} {were} dropped: nothing carries it", "dim"))
-    if told := told_of_orders(summary):
-        show((f"\n{told}", "dim"))
-    if summary.coverage is not None and summary.coverage.left_out and summary.sentences:
-        show((f"\n{_told_of_coverage(summary.coverage)}", "dim"))
-    left = f", {summary.left_out} more did not fit" if summary.left_out else ""
+        show((f"\nunsupported sentences dropped: {len(summary.dropped)}", "dim"))
+    left = f", {summary.left_out} more did not fit into the prompt" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())
-    made_of = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    show((f"\n{made_of}{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
-
-
-def _told_of_coverage(coverage: Coverage) -> str:
-    """One line on how much is left out, as "rests on 5 of 120 sentences; 31 of the others …"."""
-    findings = len(coverage.findings_left_out)
-    held = f"; {findings:,} of the others hold a number or a date" if findings else ""
-    return f"rests on {coverage.rested_on:,} of {coverage.pieces:,} sentences{held}"
+    passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
+    show((f"\n{passages}{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
 
 
 def citation_place(citation: Citation) -> str:
-    """Where a cited span stands: file, page or line, heading path."""
+    """The place of a cited span: file, page or line, headings."""
     where = where_in_file(citation.page, citation.line, citation.label)
     heading = " > ".join(citation.passage.heading)
     return ", ".join([citation.span.document_id, where, *([heading] if heading else [])])

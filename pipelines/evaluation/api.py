@@ -10,7 +10,7 @@ compare      compare_systems of read_sources and read_truth, and told
 
 from __future__ import annotations
 
-from ...reader.builtin import load_reader
+from ...reader.load import load_reader
 from ..question_files import read_questions
 from .compare import compare_systems, told
 from .folder import evaluate_folder, evaluate_retrievers, unindexed_documents

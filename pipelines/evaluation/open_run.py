@@ -34,7 +34,6 @@ def run_open(
     seed: int = 0,
     report: ProgressCallback = no_progress,
     colbert: str = "builtin",
-    colbert_bits: int = 4,
     reranking: Reranking = AS_USUAL,
 ) -> dict[str, dict[str, Any]]:
     """The figures of each retriever on the questions of `data`, with all that was found in the folder `out`.
@@ -55,7 +54,6 @@ def run_open(
     settings = {
         **_searched(data, corpus, planned, questions),
         "colbert": colbert,
-        "colbert_bits": colbert_bits,
         "rerank": reranking.model,
         "rerank_depth": reranking.depth,
         **(_reader_settings(reader) if read else {}),
@@ -66,7 +64,7 @@ def run_open(
     }
     with ResultFolder.start(out, "open", settings) as results, planned.open() as library:
         library.retriever("bm25")  # an index of another analyzer is refused before anything is encoded
-        library.encode_for(stages, colbert, colbert_bits, report)
+        library.encode_for(stages, colbert, report)
         return evaluate_open(library, questions, read, names, results, reader, k, report, reranking)
 
 
@@ -118,8 +116,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 def _reader_settings(reader: str) -> dict[str, Any]:
-    from ...reader.builtin import load_calibration, load_reader
-    from ...reader.folder import calibration_sha256
+    from ...reader.load import calibration_sha256, load_calibration, load_reader
 
     digest = load_reader(reader).digest
     calibration = load_calibration(reader, digest)

@@ -53,7 +53,6 @@ class RetrievalTest:
     depth: int = 1000
     model: str = "base"
     colbert: str = "builtin"
-    colbert_bits: int = 4
     reranking: Reranking = AS_USUAL
 
     @property
@@ -69,7 +68,6 @@ class RetrievalTest:
             "depth": self.depth,
             "model": self.model,
             "colbert": self.colbert,
-            "colbert_bits": self.colbert_bits,
             "rerank": self.reranking.model,
             "rerank_depth": self.reranking.depth,
         }
@@ -80,7 +78,7 @@ class RetrievalTest:
         """The collection as these retrievers need it, at `index`; what is there already is not made again."""
         stages = stages_below(retrievers)
         library = document_library(self._documents(), index, self.passages, self.model, report)
-        library.encode_for(stages, self.colbert, self.colbert_bits, report)
+        library.encode_for(stages, self.colbert, report)
         return library
 
     def run(

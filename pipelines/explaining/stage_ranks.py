@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from spanwise.types import Hit, Passage
 
 from ...index.snapshot import Snapshot
-from ...retrieval.plugged import PluggedRetriever
 from ...retrieval.protocol import Ranker
-from ...retrieval.registry import stages_of
+from ...retrieval.retrievers import CheckedRetriever, stages_of
 from ...retrieval.stage import Stage
 from ..reranking import below_reranking
 
@@ -48,7 +47,7 @@ def single_stages(library: Library, retriever: str) -> list[Ranker]:
     below = below_reranking(retriever)
     names = stages_of(below, library._models.plugged.retrievers(below))
     found = [library.retriever(name) for name in names]
-    return [stage for stage in found if isinstance(stage, Stage | PluggedRetriever)]
+    return [stage for stage in found if isinstance(stage, Stage | CheckedRetriever)]
 
 
 def stage_ranks(

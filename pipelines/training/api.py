@@ -1,6 +1,6 @@
 """What `spanwise train` and `calibrate` do, as functions: `spanwise.training`.
 
-train reader          read_squad and train_reader with a ReaderRecipe and Teachers
+train reader          read_squad and train_reader with a ReaderRecipe
 train negatives       mine_squad or mine_examples with Mining; Leaks keeps evaluation texts out
 train cross-encoder   open_examples and train_cross_encoder with a CrossEncoderRecipe
 train scores          score_lists
@@ -22,7 +22,7 @@ from .leaks import Leaks
 from .mine import mine_examples, mine_squad
 from .score import Scored, score_lists
 from .train_cross_encoder import train_cross_encoder
-from .train_reader import Teachers, train_reader
+from .train_reader import train_reader
 from .train_student import train_student
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "Recipe",
     "Scored",
     "StudentRecipe",
-    "Teachers",
     "calibrate",
     "keep_calibration",
     "mine_examples",

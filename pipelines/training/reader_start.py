@@ -19,9 +19,9 @@ from ...models.delta import Precision, apply_delta, read_delta, save_delta
 from ...models.locate import BASE_NAMES, BASE_SHA256, file_sha256, find_base, find_model, is_base
 from ...models.pretrained import SPAN_HEAD, VOCABULARIES, load_span_model, load_span_reader, load_tokenizer
 from ...models.training import own_memory
-from ...reader.builtin import BUILTIN, DELTA, builtin_folder
-from ...reader.sentence_head import NAME as SENTENCE_HEAD
-from ...reader.sentence_head import add_sentence_head
+from ...reader.load import BUILTIN, DELTA, builtin_folder
+from ...reader.span_reader import SENTENCE_HEAD
+from ...reader.training import add_sentence_head
 from .record import started
 
 BASE = "base"

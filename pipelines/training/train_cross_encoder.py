@@ -19,8 +19,8 @@ from ...models.precision import pick_device
 from ...models.pretrained import load_tokenizer
 from ...models.stored_model import save_tuned, tuned_trunk
 from ...models.training import Progress, own_memory
-from ...reader.folder import DELTA as READER_DELTA
-from ...reader.folder import builtin_folder
+from ...reader.load import DELTA as READER_DELTA
+from ...reader.load import builtin_folder
 from ...retrieval.training.cross_encoder import CrossEncoderRecipe, fine_tune_cross_encoder
 from .ranking_quality import first_ranks
 from .record import RUN, started, write_record

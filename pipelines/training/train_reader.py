@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
-
-from spanwise.types import RankingExample
 
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
@@ -19,13 +17,10 @@ from ...models.delta import Precision
 from ...models.loaded_tower import n_positions
 from ...models.precision import pick_device
 from ...models.training import Progress
-from ...reader.absent.make import unanswerable
-from ...reader.checkpoint_reader import input_length
-from ...reader.declining import SETTINGS, answers_null
-from ...reader.distillation import Distillation, load_teachers
-from ...reader.examples import ReaderExample
+from ...reader.load import SETTINGS, input_length
 from ...reader.span_reader import SpanReader
-from ...reader.training import ReaderRecipe, fine_tune
+from ...reader.training import ReaderExample, ReaderRecipe, fine_tune
+from ...reader.unanswerable import unanswerable
 from ..validation_split import split_articles
 from .reader_quality import held_back_absent, reader_figures
 from .reader_start import BASE, FRESH, reader_start
@@ -36,21 +31,6 @@ VALIDATION_QUESTIONS = 1000
 VALIDATION_ABSENT = 100  # of each kind
 
 
-@dataclass(frozen=True, slots=True)
-class Teachers:
-    """The readers that are learned from, by name, and how: see `Distillation`."""
-
-    names: Sequence[str]
-    temperature: float = 2.0
-    alpha: float = 0.5
-
-    def of(self, tokenizer: Any, max_length: int) -> tuple[Distillation, dict[str, Any]]:
-        """The teachers of a student with this tokenizer, and what is recorded of them."""
-        models, digests = load_teachers(self.names, tokenizer, max_length, str(pick_device()))
-        record = {**asdict(self), "names": list(self.names), "digests": digests}
-        return Distillation(models, self.temperature, self.alpha), {"teachers": record}
-
-
 def train_reader(
     datasets: Sequence[SquadDataset],
     out: Path,
@@ -59,23 +39,19 @@ def train_reader(
     precision: Precision = "int8",
     start: str = FRESH,
     absent: Mapping[str, float] = ABSENT,
-    lists: Iterable[RankingExample] = (),
     report: Callable[[Progress], None] = lambda progress: None,
     *,
     base: str = BASE,
-    teachers: Teachers | None = None,
 ) -> list[dict[str, float]]:
     """Trains, writes the reader and `training.json` to `out`, returns the evaluations.
 
     Every answerable question of the training articles is used (or `limit` of them), and `absent` says how
-    many unanswerable ones of which kinds are made from them; `lists` hold the passages of the kind
-    "retrieved". What it begins with, `base` or `start`, and what is written says `reader_start`. The weights
-    kept are those with the best F1 on questions of the validation articles. `out/run` holds the checkpoint:
-    the same call again goes on from there.
+    many unanswerable ones of which kinds are made from them. What it begins with, `base` or `start`, and
+    what is written says `reader_start`. The weights kept are those with the best F1 on questions of the
+    validation articles. `out/run` holds the checkpoint: the same call again goes on from there.
     """
     examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
-    retrieved = {one.question: one.passages[one.n_positive :] for one in lists}
-    made = unanswerable(examples, absent, recipe.loop.seed, retrieved)
+    made = unanswerable(examples, absent, recipe.loop.seed)
     begun = reader_start(base, start, recipe.loop.seed)
     model, tokenizer = begun.model.to(pick_device()), begun.tokenizer
     max_length, stride = input_length(model, begun.base)
@@ -83,7 +59,6 @@ def train_reader(
         raise ValueError(
             f"max_length is {recipe.max_length}, {begun.base} reads {n_positions(model)} tokens at once"
         )
-    distil, taught = teachers.of(tokenizer, recipe.max_length) if teachers else (None, {})
     held_out_absent = held_back_absent(held_out, VALIDATION_ABSENT)
 
     def as_reader(tuned: nn.Module) -> SpanReader:
@@ -94,17 +69,16 @@ def train_reader(
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
         return reader_figures(as_reader(tuned), held_out, held_out_absent)
 
-    made_of = {**begun.record, **taught}
-    beside: dict[str, Any] = {name: made_of[name] for name in ("base_sha256", "teachers") if name in made_of}
+    made_of = dict(begun.record)
+    beside: dict[str, Any] = {name: made_of[name] for name in ("base_sha256",) if name in made_of}
     if begun.form != "differences":  # the other forms have no place for a sentence head
         recipe = replace(recipe, sentence_weight=0.0)
     evaluations = fine_tune(
         *(model, tokenizer, [*examples, *made], recipe, out / RUN, evaluate, report),
         split=sentence_spans,
-        distil=distil,
         beside=beside,
     )
-    declines = {"answers_null": answers_null(as_reader(model))}
+    declines = {"answers_null": bool(made)}
     model.cpu()
     begun.save(out, precision)
     (out / SETTINGS).write_text(json.dumps(declines) + "\n", encoding="utf-8")

@@ -18,7 +18,7 @@ from spanwise.models.dual_encoder import load_encoder
 from spanwise.models.linear_layer import LinearLayer
 from spanwise.models.pretrained import load_encoder_trunk, load_span_model, load_tokenizer
 from spanwise.models.sides import model_digest
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 
 pytestmark = pytest.mark.promise("T10")
 

@@ -41,7 +41,7 @@ def test_a_trunk_and_its_head_survive(tmp_path, trunk, precision, share):
 
 
 def test_the_readers_file_is_a_trunk_with_another_head():
-    from spanwise.reader.builtin import DELTA, builtin_folder
+    from spanwise.reader.load import DELTA, builtin_folder
 
     trunk, added = tuned_trunk(builtin_folder() / DELTA)
     assert {name: tuple(tensor.shape) for name, tensor in added.items()} == {

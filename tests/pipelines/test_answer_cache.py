@@ -30,9 +30,9 @@ from spanwise.pipelines.library import Library
 from spanwise.pipelines.records import answer_record
 from spanwise.pipelines.roots import roots_setting
 from spanwise.pipelines.sync import sync_vectors
-from spanwise.reader import builtin
+from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.reader.folder import CALIBRATION
+from spanwise.reader.load import CALIBRATION
 
 QUESTIONS = ("Who built the mill?", "When was the weir raised?", "ada rook")
 RETRIEVERS = ("bm25", "dense", "hybrid", "colbert", "bm25+colbert")
@@ -42,13 +42,13 @@ TEXTS = ("The mill was built by Ada Rook.", "The mill was built by ada rook!", "
 @pytest.fixture(scope="module", autouse=True)
 def _models_load_once():
     """Loads each model's weights once, and takes files for settled at once."""
-    load_encoder, load_reader = TextEncoder.load, builtin.load_reader
+    load_encoder, load_reader = TextEncoder.load, load.load_reader
     encoder_of = cache(lambda name, digest: load_encoder(name))
     reader_of = cache(lambda name, digest: load_reader(name))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fingerprint, "SETTLED_S", 0.0)
         patch.setattr(TextEncoder, "load", lambda name: encoder_of(name, digest_in(name)))
-        patch.setattr(builtin, "load_reader", lambda name, **_: reader_of(name, digest_in(name)))
+        patch.setattr(load, "load_reader", lambda name, **_: reader_of(name, digest_in(name)))
         patch.setattr(token_encoder, "load_token_encoder", WordEncoder)  # whose digest is the name
         patch.setattr(fingerprint, "token_model_fingerprint", lambda name: name)
         for known in ("absolute_token_name", "token_model_digest"):
@@ -129,7 +129,7 @@ class World:
     def calibrate(self, threshold: float) -> None:
         """Puts a calibration for the weights that are there now; loaded readers keep theirs."""
         self.reopen()
-        digest = builtin.load_reader(str(self.reader)).digest
+        digest = load.load_reader(str(self.reader)).digest
         calibration(threshold, digest).save(self.reader / CALIBRATION)
 
     def exchange(self, reader: str) -> None:

@@ -19,8 +19,8 @@ from spanwise.pipelines.calibration.figures import confidence_figures
 from spanwise.pipelines.calibration.fit import cross_fit, declining_for, folds_of
 from spanwise.pipelines.calibration.observed import ObservedFile
 from spanwise.pipelines.validation_split import is_validation
-from spanwise.reader.builtin import load_calibration, load_reader
 from spanwise.reader.evidence import FEATURES, Calibration, Features
+from spanwise.reader.load import load_calibration, load_reader
 
 HELD_BACK = next(title for i in range(1000) if is_validation(title := f"Title {i}"))
 

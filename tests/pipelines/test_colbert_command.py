@@ -55,82 +55,6 @@ def test_ask_answers_from_what_colbert_found(run, indexed, reader_folder, monkey
     assert json.loads(run("ask", QUESTION, *indexed, *options, "--json")[1])["cached"]
 
 
-@pytest.mark.parametrize(
-    ("verb", "options", "code", "says"),
-    [
-        ("index", ("--colbert", "nowhere"), 1, "nowhere"),
-        ("index", ("--colbert", "builtin", "--colbert-bits", 3), 2, "2, 4, 8"),
-        ("index", ("--colbert", "builtin", "--colbert-pool", 0), 2, "colbert-pool"),
-        ("index", ("--colbert-bits", 2), 2, "--colbert builtin"),
-        ("search", ("--retriever", "colbert"), 1, "--colbert builtin"),
-        ("search", ("--retriever", "bm25+colbert"), 1, "--colbert builtin"),
-        ("search", ("--retriever", "colbert+colbert"), 2, "colbert"),
-        ("ask", ("--retriever", "colbert"), 1, "--colbert builtin"),
-    ],
-)
-def test_errors_are_one_line_that_says_what_mends_it(run, index, folder, verb, options, code, says):
-    index()
-    place = (folder,) if verb == "index" else (QUESTION, "--index", folder)
-    got, out, err = run(verb, *place, *options)
-    assert (got, out, err.count("\n")) == (code, "", 1), err
-    assert says in err
-
-
-def test_a_wrong_model_makes_no_index(index, folder):
-    assert index("--colbert", "nowhere")[0] == 1
-    assert not (folder / ".spanwise").exists()
-
-
-def test_another_model_is_told_and_takes_over(run, index, indexed):
-    code, _, err = index("--colbert", "other", "--colbert-bits", 2)
-    assert code == 0
-    assert "the token vectors of builtin (4 bits) were dropped" in err
-    assert "by other (2 bits)" in err
-    record = json.loads(run("status", *indexed, "--json")[1])
-    assert (record["colbert"]["model"], record["colbert"]["bits"], record["colbert"]["missing"]) == (
-        "other",
-        2,
-        0,
-    )
-
-
-def test_none_drops_them(run, index, indexed):
-    code, _, err = index("--colbert", "none")
-    assert (code, "were dropped" in err) == (0, True)
-    record = json.loads(run("status", *indexed, "--json")[1])
-    assert (record["colbert"], "tokens" in record["disk"]) == (None, False)
-
-
-def test_status_tells_of_tokens(run, index, indexed):
-    record = json.loads(run("status", *indexed, "--json")[1])
-    colbert = record["colbert"]
-    assert list(colbert) == ["model", "bits", "pool", "passages", "missing", "tokens", "bytes"]
-    assert (colbert["passages"], colbert["missing"]) == (record["passages"], 0)
-    assert colbert["tokens"] > colbert["passages"]
-    assert colbert["bytes"] == record["disk"]["tokens"] + record["disk"]["codebook"]
-    assert set(record["disk"]) == {"catalog", "postings", "vectors", "tokens", "codebook", "codes", "answers"}
-    out = run("status", *indexed)[1]
-    assert f"{colbert['tokens']} token vectors of {colbert['passages']} passages by builtin" in out
-
-
-def test_what_is_missing_is_told(run, index, indexed, folder):
-    (folder / "new.txt").write_text("A new ferry.\n")
-    index("--lexical-only")
-    assert "search by tokens lacks 1 passages" in run("status", *indexed)[1]
-    findings = json.loads(run("doctor", *indexed, "--json")[1])["findings"]
-    [finding] = [each for each in findings if each["subject"] == "colbert"]
-    assert (finding["state"], "spanwise index" in finding["advice"]) == ("warn", True)
-
-
-def test_doctor_knows_the_model(run, index, indexed, words):
-    findings = json.loads(run("doctor", *indexed, "--json")[1])["findings"]
-    assert {each["subject"]: each["state"] for each in findings}["colbert"] == "ok"
-    del words["builtin"]
-    code, out, _ = run("doctor", *indexed, "--json")
-    assert code == 1
-    assert {each["subject"]: each["state"] for each in json.loads(out)["findings"]}["colbert"] == "fail"
-
-
 def test_a_collection_is_evaluated(run, tmp_path, words):
     write_beir_folder(tmp_path / "toy")
     options = (
@@ -140,14 +64,12 @@ def test_a_collection_is_evaluated(run, tmp_path, words):
         "bm25+colbert",
         "--measures",
         "RR",
-        "--colbert-bits",
-        8,
     )
     code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options, "--out", "out", "--json")
     assert code == 0, err
     assert list(json.loads(out)) == ["colbert", "bm25+colbert"]
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
-    assert (settings["colbert"], settings["colbert_bits"]) == ("builtin", 8)
+    assert settings["colbert"] == "builtin"
 
 
 def test_a_folder_is_judged(run, tmp_path, indexed, folder, reader_folder):
@@ -157,4 +79,4 @@ def test_a_folder_is_judged(run, tmp_path, indexed, folder, reader_folder):
     code, _, err = run("eval", "folder", folder, *options)
     assert code == 0, err
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
-    assert (settings["colbert"], settings["colbert_bits"]) == ("builtin", "4")
+    assert settings["colbert"] == "builtin"

@@ -70,14 +70,6 @@ def test_a_new_index_can_do_without(run, folder, encoder_folder, words, by_token
     assert found_by(run, "--index", folder) == ("hybrid", "")
 
 
-def test_other_bits_at_the_first_indexing_drop_nothing(run, folder, encoder_folder, words, by_tokens):
-    code, _, err = run("index", folder, "--model", encoder_folder, "--colbert-bits", 2)
-    assert (code, "dropped" in err) == (0, False)
-    with spanwise.open(folder) as library:
-        assert library.colbert is not None
-        assert library.colbert.bits == 2
-
-
 def test_passages_without_vectors_yet_do_not_stop_a_search(folder, encoder_folder, words, by_tokens):
     with spanwise.open(folder, model=encoder_folder) as library:
         library.sync(vectors=False)

@@ -52,10 +52,10 @@ def found(library) -> list[str]:
 
 
 def test_postings_and_retrievers_are_built_once_for_a_commit(library, path, monkeypatch):
-    from spanwise.retrieval import registry
+    from spanwise.retrieval import retrievers
 
-    built, build = [], registry.LEXICAL["bm25"]
-    monkeypatch.setitem(registry.LEXICAL, "bm25", lambda *given: (built.append(1), build(*given))[1])
+    built, build = [], retrievers.LEXICAL["bm25"]
+    monkeypatch.setitem(retrievers.LEXICAL, "bm25", lambda *given: (built.append(1), build(*given))[1])
     for _ in range(3):
         library.search("mill", retriever="bm25")
     write(path, "b", "Another mill.")

@@ -14,7 +14,7 @@ from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected
 from spanwise.pipelines.candidates import explained, passage_span, sentence_of
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.reader.sentence_answer import enclosing_list
 from spanwise.types import Document
 

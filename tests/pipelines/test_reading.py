@@ -17,7 +17,7 @@ from spanwise.pipelines.cli.ask import show_answer
 from spanwise.pipelines.reading import read_until_enough
 from spanwise.pipelines.records import answer_record
 from spanwise.pipelines.selection import select
-from spanwise.reader.stopping import Stopping
+from spanwise.reader.evidence import Stopping
 from spanwise.types import Filter, Hit, Passage, ScoredSpan
 
 BOTH = "Who built the mill, opened the tram or raised the weir?"  # three passages or more are found

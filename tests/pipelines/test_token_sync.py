@@ -101,24 +101,14 @@ def test_tokens_are_found_and_fused(library) -> None:
         assert "colbert" in hit.scores
 
 
-def test_pooled_tokens_are_fewer(library) -> None:
-    def n_tokens() -> int:
-        library.sync()
-        return library.status()["colbert"]["tokens"]
-
-    whole = n_tokens()
-    library.use_colbert("builtin", pool=2)
-    assert whole / 2 <= n_tokens() < whole * 0.65
-
-
 def test_another_model_takes_the_place_of_the_first(library, words) -> None:
     library.sync()
-    library.use_colbert("other", bits=2)
-    assert (held(library), library.colbert) == ({}, ColbertSetting("other", 2))
+    library.use_colbert("other")
+    assert (held(library), library.colbert) == ({}, ColbertSetting("other"))
     n_passages = library.sync()[0].passages
     assert held(library) == {"others": n_passages}
     with library.reading() as snapshot:
-        assert (snapshot.codebook("words"), snapshot.codebook("others").bits) == (None, 2)
+        assert snapshot.codebook("words") is None
 
 
 def test_a_model_whose_files_changed_is_encoded_anew(library, words) -> None:
@@ -126,14 +116,6 @@ def test_a_model_whose_files_changed_is_encoded_anew(library, words) -> None:
     words["builtin"].digest = "newer"
     report, n_encoded = library.sync()
     assert held(library) == {"newer": report.passages} == {"newer": n_encoded}
-
-
-def test_other_bits_are_encoded_anew_and_the_same_are_not(library, words) -> None:
-    library.sync()
-    library.use_colbert("builtin", bits=4)
-    assert library.sync()[1] == 0
-    library.use_colbert("builtin", bits=8)
-    assert library.sync()[1] == len(library.passages())
 
 
 def test_none_drops_them_for_good(library) -> None:
@@ -150,12 +132,6 @@ def test_a_model_that_is_not_there_changes_nothing(library) -> None:
     with pytest.raises(ModelNotFound):
         library.use_colbert("nowhere")
     assert library.missing_tokens() == 0
-
-
-@pytest.mark.parametrize("wrong", [{"bits": 3}, {"bits": 0}, {"pool": 0}])
-def test_other_numbers_are_refused(library, wrong) -> None:
-    with pytest.raises(ValueError, match=r"bits|token"):
-        library.use_colbert("builtin", **wrong)
 
 
 def test_opening_with_another_model_is_refused_and_keeps_what_is_there(library, folder) -> None:

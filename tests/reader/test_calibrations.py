@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import ModelRejected
-from spanwise.reader.calibrations import Calibrations
-from spanwise.reader.evidence import FEATURES, Calibration
+from spanwise.reader.evidence import FEATURES, Calibration, Calibrations
 
 PLAIN = Calibration(dict.fromkeys(FEATURES, 1.0), 1.0, -2.0, 0.3, "d1", "hybrid")
 OWN = replace(PLAIN, threshold=0.4, fitted_on="colbert")

@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.types import Passage
 
 PAIRS = [

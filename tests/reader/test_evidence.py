@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.errors import ModelRejected
-from spanwise.reader.answer_share import log_normaliser
-from spanwise.reader.evidence import Calibration, Features
-from spanwise.reader.lead import leads
-from spanwise.reader.type_fit import type_fit
+from spanwise.reader.evidence import Calibration, Features, leads, log_normaliser
+from spanwise.reader.question_type import type_fit
 from spanwise.types import Passage, ScoredSpan, Span
 
 PLAIN = Calibration({"margin": 2.0}, 0.5, -1.0, 0.3, "d1", "nothing")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from spanwise.reader.loss import span_loss
+from spanwise.reader.training import span_loss
 
 START, END = torch.tensor([[1, 5, 2, 0.0]]), torch.tensor([[4, 1, 3, 2.0]])
 ALL = torch.ones(1, 4, dtype=torch.bool)

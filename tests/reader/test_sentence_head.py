@@ -15,12 +15,18 @@ from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.locate import find_base
 from spanwise.models.pretrained import load_span_model, load_tokenizer
 from spanwise.models.training import Recipe
-from spanwise.reader.examples import ReaderExample
-from spanwise.reader.sentence_head import NAME, add_sentence_head, sentence_loss, token_ranges
 from spanwise.reader.sentence_scores import SentenceScores
-from spanwise.reader.span_reader import SpanReader
+from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
 from spanwise.reader.spans import TokenSpan
-from spanwise.reader.training import ReaderRecipe, fine_tune, training_rows
+from spanwise.reader.training import (
+    ReaderExample,
+    ReaderRecipe,
+    add_sentence_head,
+    fine_tune,
+    sentence_loss,
+    token_ranges,
+    training_rows,
+)
 from spanwise.reader.windows import Window, WindowLogits
 from spanwise.types import Passage
 
@@ -108,6 +114,6 @@ def test_without_a_head_or_sentences_there_is_no_score(tmp_path):
 def test_a_model_keeps_the_head_it_has(tmp_path):
     model = load_span_model(tiny_span_model(tmp_path))
     add_sentence_head(model)
-    head = getattr(model, NAME)
+    head = getattr(model, SENTENCE_HEAD)
     add_sentence_head(model)
-    assert getattr(model, NAME) is head
+    assert getattr(model, SENTENCE_HEAD) is head

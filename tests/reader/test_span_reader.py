@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
 from spanwise.models.batching import Batcher
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.reader.span_reader import SpanReader, cut
 from spanwise.reader.windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, tokenize
 from spanwise.types import Passage, Span

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import ModelRejected
-from spanwise.reader.calibrations import Calibrations
-from spanwise.reader.evidence import Calibration
-from spanwise.reader.stopping import Stopping
+from spanwise.reader.evidence import Calibration, Calibrations, Stopping
 from spanwise.types import Passage, ScoredSpan, Span
 
 RULE = Stopping(first=8, of=20, margin=6.0, unread=0.4, changed=0.01)

@@ -9,8 +9,7 @@ from tiny_models import tiny_span_model
 from spanwise.models.locate import find_base
 from spanwise.models.pretrained import load_span_model, load_tokenizer
 from spanwise.models.training import Recipe
-from spanwise.reader.examples import ReaderExample
-from spanwise.reader.training import ReaderRecipe, fine_tune, plan_batches, training_rows
+from spanwise.reader.training import ReaderExample, ReaderRecipe, fine_tune, plan_batches, training_rows
 
 PASSAGE = "The mill was built by Ada Rook. " + "It stands by the weir. " * 40
 EXAMPLES = [ReaderExample(f"q{i}", f"Who built mill {i}?", PASSAGE, 22, 30, "Mill") for i in range(8)] + [

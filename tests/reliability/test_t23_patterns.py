@@ -14,18 +14,13 @@ import string
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from fnmatch import translate
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import spanwise
-from spanwise.corpora.readers import csv, outline
-from spanwise.index.analysis import analyzer, fold
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.why_not import marked_passage
-from spanwise.reader.absent import changed_questions
 
 ROOT = Path(__file__).parents[2]
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
@@ -43,21 +38,6 @@ GROWTH, LIMIT_S, NOISE_S, ATTEMPTS = 2.6, 0.05, 0.002, 5
 Pattern = re.Pattern[str] | re.Pattern[bytes]
 
 
-def made_from_arguments() -> dict[str, tuple[Pattern, set[str]]]:
-    """The patterns that functions put together, made from arguments of the kind that they get."""
-    line_starts = zip("whole words any".split(), outline._line_starts(["The", "mill"]), strict=True)
-    return {
-        "ignore.py": (re.compile(translate("a*b?c*[a-d]*")), {"match"}),
-        "csv.py: a record": (csv._record(","), {"findall"}),
-        "csv.py: a cell": (csv._cell(","), {"findall"}),
-        "analyzer.py": (analyzer._unicode_words(), {"findall"}),
-        "fold.py": (fold._clusters(), {"findall"}),
-        "changed_questions.py": (changed_questions._whole("the old mill"), {"findall"}),
-        "marked_passage.py": (marked_passage._in_a_row(["the", "old", "mill"]), {"findall"}),
-        **{f"outline.py: {name}": (pattern, {"search"}) for name, pattern in line_starts},
-    }
-
-
 def patterns() -> dict[str, tuple[Pattern, set[str]]]:
     """Every pattern of the source by its place, and how it is used."""
     trees = {
@@ -66,16 +46,13 @@ def patterns() -> dict[str, tuple[Pattern, set[str]]]:
         for path in sorted((ROOT / folder).glob("*.py"))
     }
     used = methods(trees.values())
-    found, local = made_from_arguments(), set()
+    found: dict[str, tuple[Pattern, set[str]]] = {}
     for (path, module), tree in trees.items():
         for name, call in calls(tree):
-            if (pattern := compiled(call, module)) is None:
-                local.add(path.name)
-            else:
+            if (pattern := compiled(call, module)) is not None:  # not one made from arguments
                 how = used.get(name) if called(call) == "compile" else {MEASURED[called(call)]}
                 place = f"{path.relative_to(ROOT)}:{call.lineno}"
                 found[place] = pattern, how or set(MEASURED.values())
-    assert local == {place.partition(":")[0] for place in made_from_arguments()}
     return found
 
 

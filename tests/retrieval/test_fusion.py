@@ -8,7 +8,7 @@ from made_corpora import PLAIN
 
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever
-from spanwise.retrieval.fusion import FusionRetriever, fuse, reciprocal_rank
+from spanwise.retrieval.fusion import FusionRetriever, fuse
 from spanwise.retrieval.tfidf import tfidf_retriever
 from spanwise.types import Passage
 
@@ -111,12 +111,3 @@ def test_the_order_of_stages_does_not_matter(one, two) -> None:
     forth, back = fused(ranking(*one), ranking(*two)), fused(ranking(*two), ranking(*one))
     assert forth.passage_ids.tolist() == back.passage_ids.tolist()
     assert set(forth.passage_ids.tolist()) == {*one, *two}
-
-
-def test_one_stage_is_no_fusion() -> None:
-    with pytest.raises(ValueError, match="at least two"):
-        FusionRetriever([Fixed("a")], Documents())
-
-
-def test_the_first_place_gives_most() -> None:
-    assert reciprocal_rank(1) == 1 / 61

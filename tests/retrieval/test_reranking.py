@@ -64,11 +64,6 @@ def test_below_the_depth_the_retrievers_order_follows():
     assert [set(hit.scores) for hit in hits[2:]] == [{"ranked"}, {"ranked"}]
 
 
-def test_a_passage_from_deep_comes_to_the_top():
-    [[hit]] = reranker("a", "aa", "aaa", depth=3).search(["who?"], 1)
-    assert hit.passage.id == 3
-
-
 def test_ties_break_by_document_and_place():
     [hits] = reranker("ab", "ba", "aa").search(["who?"], 3)
     assert [hit.passage.document_id for hit in hits] == ["001", "002", "003"]
@@ -82,11 +77,6 @@ def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
     assert [hit.rank for hit in hits] == list(range(1, len(texts) + 1))
     assert all(one.score >= other.score for one, other in pairwise(hits))
     assert fewer == hits[:k]
-
-
-def test_equal_scores_of_the_retriever_stay_equal_below_the_depth():
-    [hits] = reranker("a", "a", "a", depth=1, scores=[2.0, 2.0, 2.0]).search(["who?"], 3)
-    assert [hit.score for hit in hits] == [1, 0, 0]
 
 
 def test_all_pairs_of_all_questions_are_scored_in_one_call():
@@ -131,20 +121,6 @@ def test_progress_is_told_in_pairs():
     assert heard == [(4, 4)]
 
 
-def test_nothing_found_stays_nothing():
-    assert reranker().search(["who?"], 3) == [[]]
-
-
-@pytest.mark.parametrize(("questions", "k"), [(["who?"], 0), ([" "], 3)])
-def test_what_no_retriever_can_search_for_is_refused(questions, k):
-    with pytest.raises(ValueError, match=r"k must be|empty"):
-        reranker("a").search(questions, k)
-
-
 def test_a_depth_of_nothing_is_refused():
     with pytest.raises(ValueError, match="depth of re-ranking must be at least 1, not 0"):
         reranker("a", depth=0)
-
-
-def test_the_name_says_that_it_is_reranked():
-    assert reranker("a").name == "ranked+rerank"

@@ -18,7 +18,7 @@ from ..reranking import (
 )
 from ..terminal import console, print_json, progress
 from .kept import OutOption, kept
-from .options import BitsOption, ColbertOption, LimitOption, ReaderOption, SeedOption
+from .options import ColbertOption, LimitOption, ReaderOption, SeedOption
 
 NESTED = ("ms", "reliability")
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
@@ -46,7 +46,6 @@ def open_domain(
     ] = None,
     model: Annotated[str | None, typer.Option(help="The encoder of a new index.")] = None,
     colbert: ColbertOption = "builtin",
-    colbert_bits: BitsOption = 4,
     rerank: RerankOption = False,
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
@@ -77,7 +76,6 @@ def open_domain(
             seed,
             report,
             colbert,
-            colbert_bits,
             reranking(rerank_by, rerank_depth),
         )
     if json:

@@ -16,7 +16,6 @@ ReaderOption = Annotated[str, typer.Option(help="builtin, a folder, or name@revi
 ColbertOption = Annotated[
     str, typer.Option("--colbert", help="The model of token vectors, for colbert: as for `index`.")
 ]
-BitsOption = Annotated[int, typer.Option("--colbert-bits", help="Bits of a number of them: 2, 4 or 8.")]
 LimitOption = Annotated[
     int | None, typer.Option(min=1, help="Use only so many questions, drawn by the seed.")
 ]

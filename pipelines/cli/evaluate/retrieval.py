@@ -21,7 +21,7 @@ from ..reranking import (
 )
 from ..terminal import console, print_json, progress, say
 from .kept import OutOption, kept
-from .options import BitsOption, ColbertOption
+from .options import ColbertOption
 
 if TYPE_CHECKING:
     from ....corpora.beir import Collection
@@ -51,7 +51,6 @@ def retrieval(
     depth: Annotated[int, typer.Option(min=1, help="How many documents are ranked for a query.")] = 1000,
     model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
     colbert: ColbertOption = "builtin",
-    colbert_bits: BitsOption = 4,
     rerank: RerankOption = False,
     rerank_by: RerankModelOption = None,
     rerank_depth: RerankDepthOption = RERANK_DEPTH,
@@ -70,7 +69,7 @@ def retrieval(
 
     wanted, how = parse_measures(measures), reranking(rerank_by, rerank_depth)
     collection = _collection(data, split, qrels)
-    test = RetrievalTest(collection, wanted, passages, depth, model, colbert, colbert_bits, how)
+    test = RetrievalTest(collection, wanted, passages, depth, model, colbert, how)
     names = reranked_names(retriever or RETRIEVERS, rerank, rerank_by)
     figures = _measure(test, list(dict.fromkeys(names)), index, out)
     if json:

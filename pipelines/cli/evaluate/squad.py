@@ -54,7 +54,7 @@ def squad(
             more = _details(folder) if details else None
         _print(figures, more, json)
         return
-    from ....reader.builtin import load_reader
+    from ....reader.load import load_reader
 
     with kept(out) as folder, progress() as report:
         model = load_reader(reader)

@@ -21,19 +21,15 @@ from .options import (
     StoredPrecision,
 )
 from .reader_options import (
-    AbsentListsOption,
     AbsentOption,
-    AlphaOption,
     EvaluationsOption,
     PatienceOption,
     ReaderBaseOption,
     ReaderStartOption,
     SquadOption,
-    TeacherOption,
-    TemperatureOption,
     share_of,
 )
-from .run import read_lists, show_trained, told_run
+from .run import show_trained, told_run
 
 
 def reader(
@@ -42,7 +38,6 @@ def reader(
     base: ReaderBaseOption = "base",
     start: ReaderStartOption = "base",
     absent: AbsentOption = None,
-    lists: AbsentListsOption = None,
     limit: LimitOption = None,
     epochs: EpochsOption = 1,
     learning_rate: RateOption = 2e-4,
@@ -57,9 +52,6 @@ def reader(
             min=0, help="Weight of a head that finds the sentence that carries the answer; 0: no such head."
         ),
     ] = 0.2,
-    teacher: TeacherOption = None,
-    temperature: TemperatureOption = 2.0,
-    alpha: AlphaOption = 0.5,
     evaluations: EvaluationsOption = None,
     patience: PatienceOption = 0,
     precision: PrecisionOption = StoredPrecision.int8,
@@ -70,7 +62,7 @@ def reader(
     from ....corpora.squad import read_squad
     from ....models.training import Recipe, evenly
     from ....reader.training import ReaderRecipe
-    from ...training.train_reader import ABSENT, Teachers, train_reader
+    from ...training.train_reader import ABSENT, train_reader
 
     shares = dict(map(share_of, absent)) if absent else ABSENT
     loop = Recipe(
@@ -89,9 +81,7 @@ def reader(
         max_length=max_length,
         sentence_weight=sentence_weight,
     )
-    teachers = Teachers(tuple(teacher), temperature, alpha) if teacher else None
     datasets = [read_squad(path) for path in data]
-    found = read_lists(lists) if lists else []
     with told_run(out) as report:
         figures = train_reader(
             datasets,
@@ -101,10 +91,7 @@ def reader(
             precision.value,
             start,
             shares,
-            found,
             report,
             base=base,
-            teachers=teachers,
         )
-    data_used = [*data, *([lists] if lists else [])]
-    show_trained(out, "reader", data_used, f"spanwise ask … --reader {out}", figures, json, digits=2)
+    show_trained(out, "reader", data, f"spanwise ask … --reader {out}", figures, json, digits=2)

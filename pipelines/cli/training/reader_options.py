@@ -26,26 +26,8 @@ AbsentOption = Annotated[
     list[str] | None,
     typer.Option(
         help="Unanswerable questions made for each answerable one, as KIND=SHARE; may be given several "
-        "times. Kinds: article, retrieved, figures, names, opposites, negation. Default: article=0.33."
+        "times. Kinds: article, figures, names. Default: article=0.33."
     ),
-]
-AbsentListsOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Made by `train negatives`: passages for unanswerable questions of the kind retrieved."
-    ),
-]
-TeacherOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A reader to learn from, too: builtin, a folder, name@revision; may be given several times."
-    ),
-]
-TemperatureOption = Annotated[
-    float, typer.Option(min=0.01, help="Softens what teachers and student say of starts and ends.")
-]
-AlphaOption = Annotated[
-    float, typer.Option(min=0.0, max=1.0, help="Weight of the gold answers beside the teachers.")
 ]
 EvaluationsOption = Annotated[
     int | None,

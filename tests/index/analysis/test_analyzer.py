@@ -13,7 +13,6 @@ from spanwise.errors import ModelMismatch
 from spanwise.index.analysis import Analyzer, Token
 from spanwise.index.analysis.analyzer import _words
 from spanwise.index.analysis.fold import fold
-from spanwise.index.analysis.ngrams import ngrams
 
 ENGLISH = Analyzer()
 PLAIN = Analyzer(stem=False, stop_words=False)
@@ -77,13 +76,6 @@ def test_c10_bag_of_words_and_its_cosine() -> None:
     dot = sum(one[term] * two[term] for term in one)
     norms = sqrt(sum(n * n for n in one.values())) * sqrt(sum(n * n for n in two.values()))
     assert dot / norms == pytest.approx(0.408248, abs=1e-6)
-
-
-def test_c11_ngrams_in_text_order() -> None:
-    words = PLAIN.terms("the black cat sat on the mat")
-    assert [len(ngrams(words, n)) for n in (1, 2, 3)] == [7, 6, 5]
-    assert ngrams(words, 2)[0] == ("the", "black")
-    assert ngrams(words, 8) == []
 
 
 @pytest.mark.parametrize(

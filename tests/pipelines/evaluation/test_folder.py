@@ -21,7 +21,7 @@ from spanwise.pipelines.evaluation.folder_records import printed_record
 from spanwise.pipelines.evaluation.index_bytes import index_bytes
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.reranking import Reranking
-from spanwise.reader.stopping import Stopping
+from spanwise.reader.evidence import Stopping
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, RejectedSpan, Span
 
 MILL = Passage(1, "mill.md", 100, 140, "The mill was built in 1811 by Ada Rook.\n")

@@ -14,7 +14,7 @@ from spanwise.pipelines.evaluation.open_corpus import OpenCorpus
 from spanwise.pipelines.evaluation.open_run import read_together, run_open
 from spanwise.pipelines.evaluation.result_folder import ResultFolder
 from spanwise.pipelines.paragraph_index import document_id_of
-from spanwise.reader import builtin
+from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.types import ScoredSpan, Span
 
@@ -67,8 +67,8 @@ def scripted(monkeypatch):
     calibration = Calibration(
         {n: float(n == "margin") for n in FEATURES}, 1.0, 0.0, 0.5, "scripted", "nothing"
     )
-    monkeypatch.setattr(builtin, "load_reader", lambda name, **_: Scripted())
-    monkeypatch.setattr(builtin, "load_calibration", lambda *of: calibration)
+    monkeypatch.setattr(load, "load_reader", lambda name, **_: Scripted())
+    monkeypatch.setattr(load, "load_calibration", lambda *of: calibration)
 
 
 @pytest.fixture
@@ -96,10 +96,10 @@ def test_every_retriever_has_its_figures(tmp_path, measure):
 
 
 def test_token_vectors_are_made_where_a_stage_needs_them(tmp_path, measure, words):
-    figures = measure(squad_file(tmp_path / "a.json"), ("bm25", "bm25+colbert"), colbert_bits=8)
+    figures = measure(squad_file(tmp_path / "a.json"), ("bm25", "bm25+colbert"))
     assert figures["bm25+colbert"]["recall@1"] == 1.0
     settings = ResultFolder.open(tmp_path / "out").settings
-    assert (settings["colbert"], settings["colbert_bits"]) == ("builtin", 8)
+    assert settings["colbert"] == "builtin"
 
 
 def test_identical_paragraphs_are_one_document(tmp_path, measure):

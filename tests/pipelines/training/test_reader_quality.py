@@ -3,7 +3,7 @@ from __future__ import annotations
 from small_squad import CONTEXTS, Scripted
 
 from spanwise.pipelines.training.reader_quality import held_back_absent, reader_figures
-from spanwise.reader.examples import ReaderExample
+from spanwise.reader.training import ReaderExample
 
 EXAMPLES = [
     ReaderExample(

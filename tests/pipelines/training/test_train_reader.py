@@ -15,9 +15,9 @@ from spanwise.corpora.squad import read_squad
 from spanwise.errors import ModelRejected
 from spanwise.models.training import Recipe
 from spanwise.pipelines.training.reader_start import reader_start
-from spanwise.pipelines.training.train_reader import Teachers, train_reader
+from spanwise.pipelines.training.train_reader import train_reader
 from spanwise.pipelines.validation_split import is_validation
-from spanwise.reader.builtin import load_reader
+from spanwise.reader.load import load_reader
 from spanwise.reader.training import ReaderRecipe
 from spanwise.types import Passage
 
@@ -102,17 +102,6 @@ def test_over_another_base_a_whole_folder_is_written(tmp_path, family):
     ours = load_reader(str(tmp_path / "out"), "cpu").model.state_dict()
     assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.items())
     assert train_reader([read_squad(squad_file(tmp_path))], tmp_path / "out", SMALL, base=str(base))
-
-
-def test_teachers_are_recorded_and_others_make_another_run(tmp_path):
-    base, datasets = question_answerer(tmp_path / "base"), [read_squad(squad_file(tmp_path))]
-    given = {"base": str(base), "teachers": Teachers([str(base)], 2.0, 0.5)}
-    train_reader(datasets, tmp_path / "out", SMALL, **given)
-    record = json.loads((tmp_path / "out" / "training.json").read_text())
-    assert record["teachers"]["names"] == [str(base)]
-    assert record["teachers"]["digests"] == [load_reader(str(base)).digest]
-    with pytest.raises(ValueError, match="other settings"):
-        train_reader(datasets, tmp_path / "out", SMALL, base=str(base))
 
 
 def test_whether_it_can_decline_is_found_out_and_said(tmp_path):

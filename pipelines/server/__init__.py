@@ -1,0 +1,1 @@
+"""HTTP server: the page, the JSON interface, and the protection of both."""

@@ -1,0 +1,133 @@
+"""A server process: uvicorn with its limits, and the thread that keeps the index current."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from spanwise.errors import SpanwiseError
+
+from ..library import Library
+from ..opening import open_index
+from ..watch import Watch
+from .security import Access, in_url
+
+MAX_CONNECTIONS = 512
+MAX_HEAD_BYTES = 16_384
+HEAD_TIMEOUT_S = 10.0
+SHUTDOWN_S = 10  # for requests in progress
+WATCH_DELAY_S = 1.6
+
+log = logging.getLogger("spanwise.server")
+
+
+class Protocol(H11Protocol):
+    """HTTP/1.1 that closes a connection without a complete request head within `HEAD_TIMEOUT_S`."""
+
+    _head: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Start the clock."""
+        super().connection_made(transport)
+        self._head = self.loop.call_later(HEAD_TIMEOUT_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Stop the clock when the head of the first request is complete."""
+        super().data_received(data)
+        if self.cycle is not None:
+            self._head.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._head.cancel()
+        super().connection_lost(exc)
+
+
+class Server(uvicorn.Server):
+    """Calls `ready` once it accepts requests, and returns after SIGINT or SIGTERM."""
+
+    def __init__(self, app: ASGIApp, ready: Callable[[], None]) -> None:
+        config = uvicorn.Config(
+            app,
+            http=Protocol,
+            ws="none",
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=MAX_CONNECTIONS,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+            timeout_graceful_shutdown=SHUTDOWN_S,
+        )
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept requests."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Handle signals while serving; uvicorn's own version raises them again at the end."""
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `ready` gets the URL. OSError when the address cannot be bound."""
+    family = socket.AF_INET6 if ":" in access.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((access.host, access.port))
+        except OSError as error:
+            where = f"{in_url(access.host)}:{access.port}"
+            raise OSError(f"cannot listen on {where}: {error.strerror or error}") from None
+        access = replace(access, port=listener.getsockname()[1])
+        Server(make(access), lambda: ready(access.url)).run([listener])
+
+
+class WatchThread:
+    """Syncs an index in a daemon thread whenever its folders change; `state` is the last error or "running".
+
+    It opens the index itself, so that questions never wait for a sync.
+    """
+
+    def __init__(self, library: Library, say: Callable[[str], None]) -> None:
+        self.state = "running"
+        self._path, self._say = library.store.path, say
+
+    def start(self) -> None:
+        """Begin to watch."""
+        threading.Thread(target=self._run, name="spanwise-watch", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            with open_index(self._path) as library:
+                Watch(library, library.sync, lambda report: self._tell(""), self._tell).run(WATCH_DELAY_S)
+        except (SpanwiseError, OSError) as error:
+            self._tell(f"watching ended: {error}")
+        except Exception:
+            log.exception("watching ended")
+            self.state = "ended"
+
+    def _tell(self, error: str) -> None:
+        self.state = error or "running"
+        if error:
+            self._say(error)

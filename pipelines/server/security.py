@@ -1,0 +1,165 @@
+"""Access to a server: host names, origins, the token, limits of a request, and headers of every response.
+
+Three attacks matter for a server on a person's own machine. DNS rebinding: a foreign name resolves to
+127.0.0.1, so that a web page reads the documents; the Host header must therefore be a name of this server.
+Cross-origin requests: a foreign page sends questions; its origin must be allowed. Scripts in documents: the
+content security policy runs no script but the page's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from ipaddress import ip_address
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY_BYTES = 1_000_000
+MIN_TOKEN = 16  # characters
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+ANY_ADDRESS = ("0.0.0.0", "::")
+DATA_PATHS = ("/api/", "/v1/", "/mcp")
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The address of a server and who may use it; ValueError for a public address without a token.
+
+    `hosts` are further names of this server, `origins` are the web pages that may send requests besides its
+    own, as "https://notes.example". With a `token`, requests for data need "Authorization: Bearer TOKEN".
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    token: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the token and the origins."""
+        if self.token is not None and len(self.token) < MIN_TOKEN:
+            raise ValueError(f"the token has {len(self.token)} characters. Use at least {MIN_TOKEN}.")
+        if self.token is None and not is_loopback(self.host):
+            raise ValueError(
+                f"others can reach {self.host}: a token is required. Use --token-file FILE, set "
+                "SPANWISE_SERVE_TOKEN, or bind 127.0.0.1."
+            )
+        for origin in self.origins:
+            scheme, separator, name = origin.partition("://")
+            if scheme not in ("http", "https") or not separator or not name or set("/*") & set(name):
+                raise ValueError(f"invalid origin {origin!r}. Write it as https://notes.example.")
+
+    @property
+    def host_names(self) -> list[str]:
+        """The names that may stand in Host, without port."""
+        bound = () if self.host in ANY_ADDRESS else (in_url(self.host),)
+        return [*LOOPBACK, *bound, *self.hosts]
+
+    @property
+    def url(self) -> str:
+        """The address of the server.
+
+        >>> Access("::1", 80).url
+        'http://[::1]:80/'
+        """
+        return f"http://{in_url(self.host)}:{self.port}/"
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine can reach.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("example.org")
+    (True, True, False, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def in_url(host: str) -> str:
+    """A host as URLs write it: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def protect(app: Starlette, access: Access) -> None:
+    """Put the checks in front of an application; the last one added sees a request first."""
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
+    app.add_middleware(Guard, access=access)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(access.origins),
+        allow_methods=["GET", "POST"],
+        allow_headers=["authorization", "content-type", "mcp-protocol-version"],
+    )
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=access.host_names, www_redirect=False)
+
+
+class Guard:
+    """Refuses foreign origins and missing tokens, and adds the security headers to every response."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._origins = app, frozenset(access.origins)
+        self._token = None if access.token is None else access.token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 401 or 403."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_data = scope["path"].startswith(DATA_PATHS)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if is_data:
+                    headers["cache-control"] = "no-store"
+            await send(message)
+
+        given = Headers(scope=scope)
+        app = self._app
+        if not self._is_own_origin(given, is_data):
+            app = _refusal(403, "OriginRefused", "this origin is not allowed. See --allow-origin.")
+        elif is_data and not self._has_token(given):
+            app = _refusal(401, "TokenRefused", "a token is required: Authorization: Bearer TOKEN")
+        await app(scope, receive, send_with_headers)
+
+    def _is_own_origin(self, headers: Headers, is_data: bool) -> bool:
+        """Whether the server's own page, an allowed page, or no page sent this; Host is checked before."""
+        origins = headers.getlist("origin")
+        if not origins:
+            return not is_data or headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+        own = {f"{scheme}://{headers.get('host')}" for scheme in ("http", "https")}
+        return len(origins) == 1 and origins[0] in own | self._origins
+
+    def _has_token(self, headers: Headers) -> bool:
+        if self._token is None:
+            return True
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        return compare_digest(token.strip().encode(), self._token) and kind.lower() == "bearer"
+
+
+def _refusal(status: int, kind: str, message: str) -> ASGIApp:
+    headers = {"www-authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse({"error": {"type": kind, "message": message}}, status, headers)

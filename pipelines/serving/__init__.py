@@ -1,1 +1,0 @@
-"""`spanwise serve`: a library over HTTP, and the page to ask it."""

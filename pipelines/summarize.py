@@ -1,0 +1,359 @@
+"""Summarize: gather passages, choose or generate sentences, check each against them, cite what supports it.
+
+The passages are the best for a question, or all of a document or folder. Extractive sentences are quotes. A
+generated sentence is aligned with the sentences of the passages (`reader.support`): it cites those that
+support it, and is marked or dropped when none does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from spanwise.errors import GenerationFailed
+from spanwise.types import (
+    EXTRACTIVE,
+    Citation,
+    Filter,
+    Hit,
+    Passage,
+    Scope,
+    Span,
+    Summary,
+    SummaryOptions,
+    SummarySentence,
+    Verdict,
+)
+
+from ..corpora.passages import label_at
+from ..corpora.sentences import sentence_spans
+from ..index.analysis import Analyzer
+from ..index.analysis.stop_words import ENGLISH
+from ..index.snapshot import Snapshot
+from ..reader.prompt import REFUSAL, Message, chat_messages
+from ..reader.summary import choose_sentences, is_sentence
+from ..reader.support import Checker
+from .named import named
+from .questions import checked_question
+from .records import filter_record, hit_record
+from .reranking import reranking_of
+from .visible import visible
+
+if TYPE_CHECKING:
+    from ..reader.generator import Generator
+    from .generations import Generation
+    from .library import Library
+
+N_NEAREST = 3
+MIN_RELEVANCE = 0.5  # of the best sentence: the reader sees an answer in it
+FRAGMENT = 0.5  # the weight of a heading or a row
+MAX_TOKENS = 60  # of a generated sentence
+_MARK = re.compile(r" ?\[\d{1,3}\]")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
+
+
+class SentenceReader(Protocol):
+    """A reader that scores sentences; see `reader.span_reader`."""
+
+    def sentence_scores(
+        self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[float]]:
+        """A logit over "no answer" for each sentence of each passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage, as a span of its document."""
+
+    span: Span
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The passages of a summary in reading order, and the hits that they come from, if any."""
+
+    passages: Sequence[Passage]
+    hits: Sequence[Hit] = ()
+    scope: Scope | None = None
+    retriever: str = ""
+
+
+@dataclass(slots=True)
+class Summarizer:
+    """Summarizes gathered passages; without a `generator` it quotes, for a question as `reader` scores."""
+
+    snapshot: Snapshot
+    analyzer: Analyzer
+    reader: Callable[[], SentenceReader]
+    generator: Generator | None
+    options: SummaryOptions
+    _numbers: dict[tuple[str, int, int], int] = field(default_factory=dict, init=False)
+
+    def summarize(self, question: str, gathered: Gathered, retrieve_ms: float = 0.0) -> Summary:
+        """The summary; GenerationFailed when the generator fails or writes nothing."""
+        began = time.perf_counter()
+        passages = list(gathered.passages)
+        if self.generator is None:
+            made = self._chosen(question, passages)
+        else:
+            messages, passages = self._prompt(self.generator, question, passages)
+            made = self._checked(self._text(self.generator, messages), passages) if passages else []
+        is_kept = [one.verdict == Verdict.SUPPORTED or not self.options.strict for one in made]
+        return Summary(
+            question=question,
+            sentences=tuple(one for one, kept in zip(made, is_kept, strict=True) if kept),
+            dropped=tuple(one for one, kept in zip(made, is_kept, strict=True) if not kept),
+            generator=self.generator.name if self.generator else EXTRACTIVE,
+            passages=len(passages),
+            left_out=len(gathered.passages) - len(passages),
+            nearest=tuple(gathered.hits[:N_NEAREST]),
+            retriever=gathered.retriever,
+            timings_ms={"retrieve": retrieve_ms, "write": (time.perf_counter() - began) * 1000},
+            scope=gathered.scope,
+        )
+
+    def _chosen(self, question: str, passages: Sequence[Passage]) -> list[SummarySentence]:
+        """The chosen sentences in reading order, each citing itself; none if none speaks for an answer.
+
+        Headings, rows, code and crumbs count less, and without a question only where there is nothing else.
+        """
+        sentences = sentences_of(passages)
+        relevance = None
+        if question:
+            relevance = self._relevance(question, sentences)
+            if max(relevance, default=0.0) < MIN_RELEVANCE:
+                return []
+            complete = [is_sentence(one.span.text) for one in sentences]
+            relevance = [x if ok else FRAGMENT * x for x, ok in zip(relevance, complete, strict=True)]
+        else:
+            sentences = [one for one in sentences if is_sentence(one.span.text)] or sentences
+        chosen = choose_sentences(
+            [self.analyzer.terms(one.span.text) for one in sentences],
+            self.analyzer.question_terms(question) if question else (),
+            self.options.max_sentences,
+            relevance,
+        )
+        return [
+            SummarySentence(one.span.text, (self._citation(one),), 1.0, Verdict.SUPPORTED)
+            for one in (sentences[at] for at in chosen)
+        ]
+
+    def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
+        """How probably each sentence carries the answer: the sigmoid of its logit."""
+        by_passage: dict[int, list[Sentence]] = {}
+        for one in sentences:
+            by_passage.setdefault(one.passage.id, []).append(one)
+        groups = list(by_passage.values())
+        places = [
+            [(one.span.start - one.passage.start, one.span.end - one.passage.start) for one in group]
+            for group in groups
+        ]
+        scores = self.reader().sentence_scores(question, [group[0].passage for group in groups], places)
+        found = {
+            id(one): 0.0 if math.isnan(score) else 1 / (1 + math.exp(-score))
+            for group, row in zip(groups, scores, strict=True)
+            for one, score in zip(group, row, strict=True)
+        }
+        return [found[id(one)] for one in sentences]
+
+    def _prompt(
+        self, generator: Generator, question: str, passages: Sequence[Passage]
+    ) -> tuple[list[Message], list[Passage]]:
+        """The prompt with as many passages as fit, and these."""
+        room = generator.context_tokens - self._max_tokens
+        for n in range(len(passages), 0, -1):
+            documents = [(" > ".join((one.document_id, *one.heading)), one.text) for one in passages[:n]]
+            messages = chat_messages(question, documents, self.options.max_sentences)
+            if generator.count_tokens(messages) <= room:
+                return messages, list(passages[:n])
+        return [], []
+
+    def _text(self, generator: Generator, messages: Sequence[Message]) -> str:
+        text = "".join(generator.generate(messages, self._max_tokens, self.options.timeout_s))
+        if not text.strip() and self.options.timeout_s is None:
+            raise GenerationFailed(f"{generator.name} wrote nothing. Try again, or another model.")
+        return text
+
+    def _checked(self, text: str, passages: Sequence[Passage]) -> list[SummarySentence]:
+        """The sentences of a text without their marks, each with the verdict and its citations."""
+        evidence = sentences_of(passages)
+        words = [one.span.text for one in evidence]
+        check = checker(self.analyzer)
+        made = []
+        for start, end in sentence_spans(text := _MARK.sub("", text)):
+            sentence = text[start:end].strip()
+            if sentence and not sentence.startswith(REFUSAL.rstrip(".")):
+                found = check.check(sentence, words)
+                cited = found.aligned if found.verdict != Verdict.UNSUPPORTED else ()
+                citations = tuple(self._citation(evidence[at]) for at in cited)
+                made.append(SummarySentence(sentence, citations, found.score, found.verdict, found.findings))
+        return made
+
+    def _citation(self, sentence: Sentence) -> Citation:
+        """The citation of a sentence, numbered in the order of first use."""
+        span, passage = sentence.span, sentence.passage
+        place = (span.document_id, span.start, span.end)
+        number = self._numbers.setdefault(place, len(self._numbers) + 1)
+        line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
+        page, label = None, ""
+        if passage.page is not None or passage.label:
+            document = self.snapshot.document(span.document_id)
+            label = label_at(document.labels, span.start)
+            page = bisect_right(document.page_starts, span.start) if document.page_starts else None
+        return Citation(number, span, passage, page, line, label)
+
+    @property
+    def _max_tokens(self) -> int:
+        return MAX_TOKENS * self.options.max_sentences
+
+
+def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
+    """The sentences of all passages, documents in their order and each by place; each place once."""
+    order = {one: at for at, one in enumerate(dict.fromkeys(passage.document_id for passage in passages))}
+    found: list[Sentence] = []
+    last = ("", 0)
+    for passage in sorted(passages, key=lambda one: (order[one.document_id], one.start)):
+        for start, end in sentence_spans(passage.text):
+            at = passage.start + start
+            if last[0] == passage.document_id and at < last[1]:  # passages of a document may overlap
+                continue
+            last = (passage.document_id, passage.start + end)
+            span = Span(passage.document_id, at, passage.start + end, passage.text[start:end])
+            found.append(Sentence(span, passage))
+    return found
+
+
+def checker(analyzer: Analyzer) -> Checker:
+    """The support check by the terms of an analyzer; function words carry no meaning."""
+
+    def content(text: str) -> list[str]:
+        return [analyzer.term(token.word) for token in analyzer.tokens(text) if token.word not in ENGLISH]
+
+    return Checker(analyzer.terms, content)
+
+
+def summarize(
+    library: Library, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
+) -> Summary:
+    """A summary in which every sentence is checked and cites the spans that support it.
+
+    Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
+    leaves. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal. IndexEmpty
+    without any passage, DocumentNotFound for an unknown document, ValueError for question and document.
+    """
+    how = replace(options or SummaryOptions(), **changes)
+    if question is not None and how.document is not None:
+        raise ValueError("a question is answered from all documents: give a question or a document")
+    began = time.perf_counter()
+    with library._generations.last() as generation:
+        snapshot = generation.pin()
+        gathered = (
+            _all_passages(library, generation, how)
+            if question is None
+            else _best_passages(library, generation, checked_question(question), how)
+        )
+    took = (time.perf_counter() - began) * 1000
+    generator = library._models.generator(how.generator)
+    made = Summarizer(
+        snapshot, generation.analyzer, lambda: library._models.reader("builtin"), generator, how
+    )
+    return made.summarize(question or "", gathered, took)
+
+
+def _best_passages(library: Library, generation: Generation, question: str, how: SummaryOptions) -> Gathered:
+    below, reranking = reranking_of(how.retriever or library.default_retriever, how.rerank, how.rerank_depth)
+    encoders = library._encoders(remembering=True)
+    ranking = library._ranking(generation, below, encoders, reranking, exact=how.exact)
+    selection = generation.selection(how.where) if how.where else None
+    retriever = library.grouping(ranking) if how.dedupe else ranking
+    [hits] = retriever.search([question], how.k, selection.passage_ids if selection else None)
+    scope = selection.scope if selection else None
+    return Gathered([hit.passage for hit in hits], hits, scope, ranking.name)
+
+
+def _all_passages(library: Library, generation: Generation, how: SummaryOptions) -> Gathered:
+    """All passages of a document, or of all that a filter leaves, by document and place."""
+    snapshot = generation.snapshot
+    where: Filter | None = how.where
+    selection = generation.selection(where) if where else None
+    chosen = selection.passage_ids if selection else None
+    if how.document is not None:
+        ids = set(snapshot.document_ids())
+        found = named(how.document, ids, library.roots).id
+        if found not in ids:
+            raise ValueError(
+                f"{how.document} is not in the index: run spanwise index, and see what it rejects"
+            )
+        chosen = snapshot.passage_ids_of([found])
+    among = None if chosen is None else set(chosen.tolist())
+    kept = [one for one in snapshot.passage_ids().tolist() if among is None or one in among]
+    return Gathered(snapshot.passages(kept), scope=selection.scope if selection else None)
+
+
+def summary_record(summary: Summary) -> dict[str, Any]:
+    """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal."""
+    return {
+        "question": summary.question,
+        "sentences": [_sentence_record(one) for one in summary.sentences],
+        "dropped": [_sentence_record(one) for one in summary.dropped],
+        "generator": summary.generator,
+        "passages": summary.passages,
+        "left_out": summary.left_out,
+        "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
+        "retriever": summary.retriever,
+        "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
+        **filter_record(summary.scope),
+    }
+
+
+def summary_markdown(summary: Summary) -> str:
+    """The sentences, then the cited spans as footnotes with file, place and words; all signs are escaped."""
+
+    def plain(text: str) -> str:
+        return _MARKDOWN.sub(r"\\\1", visible(" ".join(text.split())))
+
+    if summary.is_refusal:
+        return "*Not in these documents.*"
+    lines = []
+    for one in summary.sentences:
+        marks = "".join(f"[^{number}]" for number in sorted({each.number for each in one.citations}))
+        lines.append(f"{plain(one.text)}{marks}{f' *({one.verdict.value})*' if one.findings else ''}")
+    notes = [
+        f"[^{one.number}]: {plain(one.span.document_id)}, "
+        f"{f'page {one.page}' if one.page else f'line {one.line}'}: “{plain(one.span.text)}”"
+        for one in summary.citations
+    ]
+    return "\n".join([" ".join(lines), "", *notes])
+
+
+def _sentence_record(sentence: SummarySentence) -> dict[str, Any]:
+    return {
+        "text": sentence.text,
+        "citations": [_citation_record(one) for one in sentence.citations],
+        "support": round(sentence.support, 4),
+        "verdict": sentence.verdict.value,
+        "findings": [
+            {"failure": one.failure, "words": one.words, "reason": one.reason} for one in sentence.findings
+        ],
+    }
+
+
+def _citation_record(citation: Citation) -> dict[str, Any]:
+    """The place of a citation; offsets are code points of the document's stored text."""
+    span = citation.span
+    return {
+        "number": citation.number,
+        "document": span.document_id,
+        "start": span.start,
+        "end": span.end,
+        "page": citation.page,
+        "line": citation.line,
+        "label": citation.label,
+        "text": span.text,
+    }

@@ -1,1 +1,0 @@
-"""Summaries: passages gathered, sentences chosen or written, each checked and cited."""

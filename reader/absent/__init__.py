@@ -1,1 +1,0 @@
-"""Unanswerable questions made from answerable ones: another passage, or another question."""

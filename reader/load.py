@@ -1,0 +1,163 @@
+"""Loading a reader: the built-in one, a folder of `spanwise train reader`, or any question-answering model.
+
+The built-in reader and those trained over the built-in base are stored as differences from that base.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spanwise.errors import ModelNotFound, ModelRejected
+
+from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
+from .evidence import Calibration, Calibrations
+from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from .span_reader import SpanReader
+
+BUILTIN = "builtin"
+DELTA, CALIBRATION, SETTINGS = "reader.safetensors", "calibration.json", "settings.json"
+MAX_LENGTH = 384
+MIN_LENGTH = 2 * (MAX_QUESTION_TOKENS + MAX_CONTEXT_TOKENS)  # the rest is for the passage
+_UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
+
+Split = Callable[[str], Sequence[tuple[int, int]]]
+
+
+def builtin_folder() -> Path:
+    """The folder of the built-in reader's files."""
+    with as_file(files("spanwise.models") / "weights" / "reader") as folder:
+        return Path(folder)
+
+
+def reader_folder(name: str) -> Path:
+    """The folder that a reader's name stands for, if it is the name of a folder."""
+    return builtin_folder() if name == BUILTIN else Path(name).expanduser()
+
+
+def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
+    """The reader called "builtin", or that of a local folder or a pinned Hugging Face name.
+
+    `split` gives the sentences of a text, for a reader that scores them. Its `answers_null` is that of
+    `answers_null`.
+    """
+    folder = reader_folder(name)
+    if (folder / DELTA).is_file():
+        reader = _delta_reader(folder, device, split)
+    elif name == BUILTIN:
+        raise ModelNotFound(
+            f"{folder / DELTA} is missing: the installation is incomplete. Reinstall spanwise"
+        )
+    else:
+        folder = find_model(name)
+        reader = _checkpoint_reader(folder, device)
+    reader.answers_null = answers_null(folder)
+    return reader
+
+
+def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Calibration | None:
+    """The calibration beside a reader's weights, or None without one.
+
+    That of this retriever where one was fitted, else the one for all retrievers. ModelRejected when it was
+    fitted for other weights than those loaded: its confidence would mean nothing.
+    """
+    folder = reader_folder(name)
+    path = folder / CALIBRATION
+    if not path.is_file():
+        return None
+    calibration = Calibrations.load(path).of(retriever)
+    if calibration.reader != reader_digest:
+        raise ModelRejected(
+            f"{path} was fitted for other weights: fit it again with: spanwise calibrate --out {folder}"
+        )
+    return calibration
+
+
+def calibration_sha256(name: str) -> str:
+    """The digest of a reader's calibration; empty without one."""
+    try:
+        return hashlib.sha256((reader_folder(name) / CALIBRATION).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
+def answers_null(folder: Path) -> bool:
+    """Whether the reader of a folder was trained to point at [CLS] for "no answer".
+
+    `settings.json` states it as {"answers_null": true}; without that, a model card that names SQuAD 2.0.
+    """
+    from ..models.model_folder import read_json, stated
+
+    path = folder / SETTINGS
+    found = stated(read_json(path), "answers_null", bool, path) if path.is_file() else None
+    if found is not None:
+        return bool(found)
+    card = folder / "README.md"
+    head = card.read_text("utf-8", errors="replace").split("\n---", 1)[0] if card.is_file() else ""
+    return bool(_UNANSWERABLE_DATA.search(head))
+
+
+def input_length(model: nn.Module, source: object) -> tuple[int, int]:
+    """The longest input in tokens and the stride of its windows: 384 and 128, less where positions are few.
+
+    ModelRejected for a model with too few positions for a long question with a passage.
+    """
+    from ..models.loaded_tower import n_positions
+
+    longest = min(MAX_LENGTH, n_positions(model) or MAX_LENGTH)
+    if longest < MIN_LENGTH:
+        raise ModelRejected(f"{source} reads {longest} tokens at once, a reader needs {MIN_LENGTH}")
+    return longest, longest // 3
+
+
+def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
+    from ..models.bert import bert_span_model
+    from ..models.checkpoint import Checkpoint, read_checkpoint, require_finite
+    from ..models.delta import tuned_weights
+    from ..models.precision import pick_device
+    from ..models.pretrained import load_tokenizer
+    from .span_reader import SpanReader
+
+    base = find_base()
+    checkpoint = read_checkpoint(base)
+    backbone = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
+    weights = tuned_weights(backbone, folder / DELTA, BASE_SHA256)
+    require_finite(weights, folder / DELTA)
+    model = bert_span_model(Checkpoint(checkpoint.config, weights))
+    if model is None:
+        raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")
+    digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(folder / DELTA)}".encode()).hexdigest()
+    return SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest, split=split)
+
+
+def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
+    """The reader of a model folder; ModelRejected when it cannot be one."""
+    from ..models.precision import pick_device
+    from ..models.pretrained import check_vocabulary, load_span_reader, load_tokenizer
+    from .span_reader import SpanReader
+
+    model, tokenizer = load_span_reader(folder), load_tokenizer(folder)
+    check_vocabulary(tokenizer, model, folder)
+    max_length, stride = input_length(model, folder)
+    weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
+    digest = hashlib.sha256(weights.encode()).hexdigest()
+    return SpanReader(model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride)
+
+
+def reader_fingerprint(name: str) -> str | None:
+    """The fingerprint of a reader's files and of the base."""
+    from ..models.fingerprint import fingerprint
+    from ..models.locate import base_folders, is_pinned
+
+    folder = reader_folder(name)
+    if folder.is_dir():
+        return fingerprint([folder, *base_folders()])
+    return name if is_pinned(name) else None

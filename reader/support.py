@@ -1,0 +1,349 @@
+"""Whether a written sentence is supported: words aligned with evidence, facts compared exactly, no model.
+
+A sentence is aligned with up to three pieces of evidence (sentences of the passages) that hold most of its
+content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
+aligned pieces. Whatever the score, a sentence is unsupported when the pieces lack a number, a name or an
+address of it, when one denies what the other affirms, or when it speaks in the first person, exclaims or
+asks. A piece repeated word by word is supported whatever it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from spanwise.types import Finding, Verdict
+
+MIN_SUPPORTED, MIN_PARTLY = 0.6, 0.4  # scores
+MAX_PIECES = 3
+MIN_WORDS = 2  # of a statement
+MIN_GAIN = 0.1  # of the words, that one more piece must hold
+NEGATION_REACH = 3  # content words after a negation that it denies
+
+_OWN_VOICE = re.compile(r"\b(?:I|we|you|my|our|your|me)\b(?!['’]?\w)|\b(?:I|we|you)['’]\w+", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_ADDRESS = re.compile(
+    r"!?\[[^\[\]\n]{0,200}\]\([^()\s]{1,2000}\)"  # a picture or link of Markdown
+    r"|(?:https?|ftp|file|data|javascript|mailto):[^\s<>()\[\]\"'`]{2,2000}"
+    r"|\bwww\.[^\s<>()\[\]\"'`]{2,2000}"
+    r"|</?[A-Za-z!][^<>]{0,2000}>",  # a tag of HTML, or a comment
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
+_NEGATION = re.compile(
+    r"\b(?:not(?! only\b)|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|barely|rarely|"
+    r"seldom|unable|fails?|failed|lacks?|lacked|refused?|refuses|denied|denies|\w+n['’]t)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[.;:!?,()]|\b(?:but|although|though|while|whereas|because)\b", re.IGNORECASE)
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = "|".join([*_MONTHS, "jan", "feb", "apr", "aug", "sept", "sep", "oct", "nov", "dec"])
+_DAY = re.compile(
+    rf"\b(?:(?P<before>[0-3]?\d)(?:st|nd|rd|th)?(?: of)? )?(?P<month>{_MONTH})\b\.?"
+    r"(?: (?:the )?(?P<behind>[0-3]?\d)(?:st|nd|rd|th)?(?![\w:])(?!,\d))?",
+    re.IGNORECASE,
+)
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SMALL = {word: number for number, word in enumerate(_UNITS)} | {
+    word: 10 * number for number, word in enumerate(_TENS, start=2)
+}
+_SPELLED = "|".join(sorted(_SMALL, key=len, reverse=True))
+_DIGITS = re.compile(
+    r"(?<![\w.,])(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?P<suffix>st|nd|rd|th|s)?(?![\w])"
+    rf"(?:[ -](?P<scale>{'|'.join(_SCALES)})s?\b)?(?P<percent>\s?%|\s(?:percent|per cent)\b)?",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = re.compile(
+    rf"\b(?P<words>(?:{_SPELLED})(?:[ -](?:{_SPELLED}|{'|'.join(_SCALES)}|and(?=[ -](?:{_SPELLED}))))*)\b"
+    r"(?P<percent>\s(?:percent|per cent)\b)?",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+
+Terms = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """The verdict on a sentence: its score in 0..1, the aligned evidence by number, best first, findings.
+
+    `aligned` holds the numbers of the pieces of evidence, as they were given; it is empty without support.
+    """
+
+    verdict: Verdict
+    score: float
+    aligned: tuple[int, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """The check: `terms` gives the terms of a text, `content` those of them that carry a meaning."""
+
+    terms: Terms
+    content: Terms
+
+    def check(self, sentence: str, evidence: Sequence[str]) -> Support:
+        """The verdict on a sentence by pieces of evidence, usually the sentences of its passages."""
+        plain = sentence.split()
+        for at, piece in enumerate(evidence):
+            if plain and plain == piece.split():
+                return Support(Verdict.SUPPORTED, 1.0, (at,))
+        words = [*dict.fromkeys([*self.content(without_numbers(sentence)), *_values(sentence)])]
+        held = [self._held(piece) for piece in evidence]
+        aligned = _aligned(words, held)
+        if not words or not aligned:
+            nothing = Finding("extrinsic", sentence, "nothing in the passages is like it")
+            return Support(Verdict.UNSUPPORTED, 0.0, (), (nothing, *_style(sentence, evidence)))
+        best, union = held[aligned[0]], frozenset().union(*(held[at] for at in aligned))
+        score = (_share(words, best) + _share(words, union)) / 2
+        pieces = [evidence[at] for at in aligned]
+        if findings := (*self._facts(sentence, pieces), *_style(sentence, pieces)):
+            return Support(Verdict.UNSUPPORTED, score, aligned, findings)
+        if len(plain) < MIN_WORDS:
+            short = Finding("extrinsic", sentence, "too short to say what the passages say")
+            return Support(Verdict.PARTLY, score, aligned, (short,))
+        if score >= MIN_SUPPORTED:
+            return Support(Verdict.SUPPORTED, score, aligned)
+        verdict = Verdict.PARTLY if score >= MIN_PARTLY else Verdict.UNSUPPORTED
+        return Support(
+            verdict, score, aligned if verdict == Verdict.PARTLY else (), self._added(sentence, union)
+        )
+
+    def _held(self, piece: str) -> frozenset[str]:
+        """The terms and values of a piece, and the decades of its years."""
+        values = _values(piece)
+        decades = [f"{one[:-1]}0s" for one in values if len(one) == len("#1911") and one[1:].isdigit()]
+        return frozenset([*self.terms(piece), *values, *decades])
+
+    def _facts(self, sentence: str, pieces: Sequence[str]) -> Iterator[Finding]:
+        """Numbers, days, names and addresses that the pieces lack, and what is denied on one side only."""
+        there = {number.value: number.text for piece in pieces for number in numbers(piece)}
+        for number in numbers(sentence):
+            if not any(covers(number.value, value) for value in there):
+                yield Finding("factual", number.text, _other_numbers(there.values()))
+        days_there = [day for piece in pieces for day in days(piece)]
+        for day in days(sentence):
+            if not any(day.month == one.month and day.day in (None, one.day) for one in days_there):
+                yield Finding("factual", day.text, "the cited words have another date, or none")
+        words = {term for piece in pieces for term in self.terms(piece)}
+        for name in names(sentence, lambda word: not self.content(word)):
+            if not set(self.terms(name)) <= words:
+                yield Finding("extrinsic", name, "the cited words do not name it")
+        for match in _ADDRESS.finditer(sentence):
+            if not any(match[0].rstrip(".,;:!?") in piece for piece in pieces):
+                yield Finding("extrinsic", match[0], "the cited words do not have this address or markup")
+        for term in contradicted(sentence, pieces[0], self.content):
+            yield Finding("factual", term, "denied on one side, affirmed on the other")
+        negation = _NEGATION.search(sentence)
+        if negation and not any(map(_NEGATION.search, pieces)):
+            yield Finding("factual", negation[0], "the cited words deny nothing")
+
+    def _added(self, sentence: str, held: frozenset[str]) -> tuple[Finding, ...]:
+        """One finding for the words that no aligned piece holds."""
+        new = [word for word in sentence.split() if (terms := self.content(word)) and not set(terms) & held]
+        return (Finding("extrinsic", " ".join(new), "the passages do not say so"),) if new else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it stands at text[start:end], and its value: "2000", "12%", "3th" (an ordinal), "1930s"."""
+
+    text: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A month, 1 to 12, with its day or None, as text[start:end] names it."""
+
+    text: str
+    month: int
+    day: int | None
+    start: int
+    end: int
+
+
+def numbers(text: str) -> list[Number]:
+    """The numbers of a text, by place, without the days of months; "one" and "second" alone do not count.
+
+    >>> [number.value for number in numbers("In the 1930s 2,000 of two million, twelve per cent, came 3rd.")]
+    ['1930s', '2000', '2000000', '12%', '3th']
+    """
+    dates = [(day.start, day.end) for day in days(text)]
+    found = (one for one in _numbers(text) if not any(start <= one.start < end for start, end in dates))
+    return sorted(found, key=lambda number: number.start)
+
+
+def days(text: str) -> list[Day]:
+    """The months that a text names, with their days, by place. "may" and "march" are verbs when small.
+
+    >>> [(day.month, day.day) for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
+    [(5, 3), (6, 7), (9, None)]
+    """
+    found = []
+    for match in _DAY.finditer(text):
+        day = match["before"] or match["behind"]
+        if match["month"] in ("may", "march") and not day:
+            continue
+        month = [name[:3] for name in _MONTHS].index(match["month"].lower()[:3]) + 1
+        found.append(Day(match[0].strip(), month, int(day) if day else None, match.start(), match.end()))
+    return found
+
+
+def names(text: str, is_common: Callable[[str], bool]) -> list[str]:
+    """The words of names, by place: each capitalised word that is not common, as "the" and "I" are.
+
+    The first word of a sentence is one only with a capital inside (FDA-approved) or before another word of
+    a name: it would have its capital in any case.
+
+    >>> names("Mills fell. Ada Rook and the FDA left.", {"and", "the"}.__contains__)
+    ['Ada', 'Rook', 'FDA']
+    """
+    words = [match for match in _WORD.finditer(text) if not match[0].isdigit()]
+    capital = [match[0][0].isupper() and not is_common(match[0].lower()) for match in words]
+    found = []
+    for at, match in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) and capital[at + 1] else None
+        followed = following is not None and text[match.end() : following.start()] == " "
+        has_inner_capital = any(letter.isupper() for letter in match[0][1:])
+        if capital[at] and (followed or has_inner_capital or not _begins_sentence(text, match.start())):
+            found.append(match[0])
+    return found
+
+
+def contradicted(claim: str, evidence: str, terms: Terms) -> list[str]:
+    """The terms that one text denies and the other affirms, sorted; none if both deny a common term."""
+    of_claim, of_evidence = set(terms(claim)), set(terms(evidence))
+    denied_here, denied_there = denied(claim, terms), denied(evidence, terms)
+    if denied_here & denied_there:
+        return []
+    return sorted((denied_here & of_evidence) | (denied_there & of_claim))
+
+
+def denied(text: str, terms: Terms) -> frozenset[str]:
+    """The terms of the first NEGATION_REACH content words after each negation, up to the end of its clause.
+
+    `terms` gives the content terms of a text in order. Terms that the text also affirms are left out.
+
+    >>> sorted(denied("The mill did not burn, it sank.", str.split))
+    ['burn']
+    """
+    found: Counter[str] = Counter()
+    for cue in _NEGATION.finditer(text):
+        end = _CLAUSE_END.search(text, cue.end())
+        found.update(list(terms(text[cue.end() : end.start() if end else len(text)]))[:NEGATION_REACH])
+    total = Counter(terms(text)) if found else Counter()
+    return frozenset(term for term, times in found.items() if total[term] <= times)
+
+
+def covers(value: str, other: str) -> bool:
+    """Whether a number is the same as another one, or a decade with that year in it.
+
+    >>> covers("1960s", "1964"), covers("12", "12%")
+    (True, False)
+    """
+    decade = value.endswith("0s") and len(other) == len(value) - 1 and other[:-1] == value[:-2]
+    return value == other or decade
+
+
+def without_numbers(text: str) -> str:
+    """The text without its numbers and days."""
+    kept, at = [], 0
+    places = [(one.start, one.end) for one in numbers(text)]
+    places += [(one.start, one.end) for one in days(text)]
+    for start, end in sorted(places):
+        kept.append(text[at:start])
+        at = max(at, end)
+    return " ".join([*kept, text[at:]])
+
+
+def _numbers(text: str) -> Iterator[Number]:
+    def number(match: re.Match[str], amount: str, suffix: str, percent: str | None) -> Number:
+        return Number(match[0], f"{amount}{suffix}{'%' if percent else ''}", match.start(), match.end())
+
+    for match in _DIGITS.finditer(text):
+        amount = Decimal(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1)
+        whole, suffix = f"{amount:f}", (match["suffix"] or "").lower()
+        plain = whole.rstrip("0").rstrip(".") if "." in whole else whole  # 1.50 is 1.5
+        yield number(match, plain, suffix if suffix in ("", "s") else "th", match["percent"])
+    for match in _NUMBER_WORDS.finditer(text):
+        words = re.split(r"[ -]", match["words"].lower())
+        if words != ["one"]:
+            yield number(match, str(_spelled(words)), "", match["percent"])
+    for match in _ORDINAL.finditer(text):
+        if (word := match["ordinal"].lower()) != "second":
+            yield number(match, str(_ORDINALS.index(word) + 1), "th", None)
+
+
+def _spelled(words: Sequence[str]) -> int:
+    """The value of number words: two hundred and five thousand is 205000."""
+    total, part = 0, 0
+    for word in words:
+        if word == "hundred":
+            part = max(1, part) * 100
+        elif word in _SCALES:
+            total, part = total + max(1, part) * _SCALES[word], 0
+        else:
+            part += _SMALL.get(word, 0)
+    return total + part
+
+
+def _values(text: str) -> list[str]:
+    """The numbers and months of a text as terms that no word can be."""
+    return [*(f"#{number.value}" for number in numbers(text)), *(f"#month {day.month}" for day in days(text))]
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    """Whether nothing, or the end of a sentence, stands before it, quotes and brackets apart."""
+    before = text[:start].rstrip(" \t\n\"'“‘(").rstrip("'\"”’)")
+    return not before or before[-1] in ".!?:"
+
+
+def _aligned(words: Sequence[str], held: Sequence[frozenset[str]]) -> tuple[int, ...]:
+    """The numbers of the pieces that hold most of the words together, best first; ties by place."""
+    chosen: list[int] = []
+    left = set(words)
+    while left and len(chosen) < MAX_PIECES:
+        gains = [len(left & piece) for piece in held]
+        at = max(range(len(held)), key=gains.__getitem__, default=-1)
+        if at < 0 or gains[at] == 0 or (chosen and gains[at] < MIN_GAIN * len(words)):
+            break
+        chosen.append(at)
+        left -= held[at]
+    return tuple(chosen)
+
+
+def _share(words: Sequence[str], held: frozenset[str]) -> float:
+    return sum(term in held for term in words) / len(words)
+
+
+def _other_numbers(there: Iterable[str]) -> str:
+    shown = ", ".join(dict.fromkeys(there))
+    return f"the cited words have {shown}" if shown else "the cited words have no number"
+
+
+def _style(sentence: str, pieces: Sequence[str]) -> list[Finding]:
+    """Findings for a sentence that speaks of itself, exclaims or asks, unless its evidence does."""
+    plain = _QUOTED.sub(" ", sentence)
+    found = []
+    voice = _OWN_VOICE.search(plain)
+    if voice and not any(_OWN_VOICE.search(piece) for piece in pieces):
+        found.append(Finding("style", voice[0], "speaks in the first or second person"))
+    if plain.rstrip().endswith("!") and not any("!" in piece for piece in pieces):
+        found.append(Finding("style", "!", "exclaims"))
+    if plain.rstrip().endswith("?"):
+        found.append(Finding("style", sentence, "asks, and says nothing that could be supported"))
+    return found

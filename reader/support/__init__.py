@@ -1,1 +1,0 @@
-"""Whether a written sentence stands on the passages: aligned spans, facts compared, verdicts."""

@@ -1,0 +1,204 @@
+"""Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, `colbert`, and fusions spelled with a plus.
+
+`dense` ranks passages by the cosine of one vector a text. `colbert` ranks by late interaction:
+
+    score(q, d) = sum over the token vectors of q of  max over those of d of  their inner product
+
+Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
+Interaction over BERT", SIGIR 2020, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import IndexEmpty, ModelMismatch, PluginFailed, SpanwiseError
+from spanwise.types import Hit, Passage
+
+from ..index import Snapshot
+from ..index.analysis import Analyzer
+from ..index.protocol import Ranking
+from ..index.ranking import best
+from .bm25 import bm25_retriever, rank_bm25_retriever
+from .fusion import FusionRetriever
+from .protocol import Encoder, Encoders, Retriever, TokenEncoder
+from .stage import Stage, Terms, check_questions, hits_of
+from .tfidf import tfidf_retriever
+
+LEXICAL: dict[str, Callable[[Snapshot, Analyzer], Stage[Terms]]] = {
+    "tfidf": tfidf_retriever,
+    "bm25": bm25_retriever,
+    "rank_bm25": rank_bm25_retriever,
+}
+ENCODED = ("dense", "colbert")
+ALIASES = {"hybrid": "bm25+dense"}
+
+
+class Searching(Protocol):
+    """What a retriever of the user's own must have."""
+
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """For each question at most k hits; only the passage ids and scores of the hits count.
+
+        `among`, ascending passage ids, confines the search to them.
+        """
+
+
+def stages_of(name: str, others: Collection[str] = ()) -> list[str]:
+    """The single retrievers that a name stands for; `ValueError` lists the known ones.
+
+    `others` are the names of retrievers that are not built in.
+
+    >>> stages_of("hybrid")
+    ['bm25', 'dense']
+    """
+    stages = ALIASES.get(name, name).split("+")
+    unknown = [stage for stage in stages if stage not in (*LEXICAL, *ENCODED, *others)]
+    if unknown or len(set(stages)) != len(stages):
+        known = ", ".join([*LEXICAL, "dense", *ALIASES, "colbert", *others])
+        raise ValueError(f"retriever must be one of {known}, or different ones joined by +, not {name!r}")
+    return stages
+
+
+def build(
+    retriever: str | Searching,
+    snapshot: Snapshot,
+    analyzer: Analyzer,
+    encoders: Encoders,
+    exact: bool = False,
+    others: Mapping[str, Callable[[Snapshot], Searching]] | None = None,
+) -> Retriever:
+    """The retriever of that name, or the user's own object, over a snapshot; `IndexEmpty` without passages.
+
+    Only the encoders that a stage needs are loaded. `exact` compares every vector where an approximate index
+    exists. `others` make retrievers that a name may contain beside the built-in ones.
+    """
+    names = stages_of(retriever, others or ()) if isinstance(retriever, str) else []
+    if not snapshot.n_passages:
+        raise IndexEmpty(
+            "the index holds no passages. Run `spanwise index FOLDER` on a folder with documents"
+        )
+    if not isinstance(retriever, str):
+        return CheckedRetriever(str(getattr(retriever, "name", "custom")), lambda _: retriever, snapshot)
+    stages: list[Stage[Any] | CheckedRetriever] = []
+    for name in names:
+        if name in LEXICAL:
+            stages.append(LEXICAL[name](snapshot, analyzer))
+        elif name == "dense":
+            stages.append(dense_retriever(snapshot, encoders.passages(), exact))
+        elif name == "colbert":
+            stages.append(colbert_retriever(snapshot, encoders.tokens(), exact))
+        else:
+            stages.append(CheckedRetriever(name, (others or {})[name], snapshot))
+    return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)
+
+
+def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[NDArray[np.float32]]:
+    """The retriever `dense`: passages by the cosine of their vector with the question's.
+
+    `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. A large
+    collection is searched approximately, unless `exact`.
+    """
+    _check_models(encoder.digest, snapshot.vector_models(), "vector", "", "--model NAME")
+    index = snapshot.vectors(encoder.digest, exact)
+    return Stage("dense", encoder.encode_questions, index, snapshot)
+
+
+def colbert_retriever(
+    snapshot: Snapshot, encoder: TokenEncoder, exact: bool = False
+) -> Stage[Sequence[NDArray[np.float32]]]:
+    """The retriever `colbert`: passages by the MaxSim of their token vectors with the question's.
+
+    Raises as `dense_retriever` does, and is approximate where that is.
+    """
+    _check_models(
+        encoder.digest, snapshot.token_models(), "token vector", " --colbert builtin", "--colbert NAME"
+    )
+    index = snapshot.maxsim(encoder.digest, exact)
+    return Stage("colbert", encoder.encode_questions, index, snapshot)
+
+
+def _check_models(digest: str, stored: Collection[str], noun: str, make: str, option: str) -> None:
+    if not stored:
+        raise IndexEmpty(f"no passage has a {noun} yet. Run `spanwise index FOLDER{make}`")
+    if digest not in stored:
+        raise ModelMismatch(
+            f"the index holds {noun}s by {', '.join(sorted(stored))}, not by {digest}: "
+            f"run `spanwise index FOLDER {option}` to encode the passages with this model"
+        )
+
+
+class CheckedRetriever:
+    """A retriever from outside this package, held to the contract of every retriever.
+
+    Only passage ids and scores are used: text, places and the order of equal scores come from the index.
+    PluginFailed when `make` or the search fails, and for a result that is not a ranking of its passages.
+    """
+
+    def __init__(self, name: str, make: Callable[[Snapshot], Searching], snapshot: Snapshot) -> None:
+        self.name = name
+        self._label, self._snapshot = str(getattr(make, "label", f"the retriever {name!r}")), snapshot
+        try:
+            self._searching = make(snapshot)
+        except Exception as error:
+            raise self._failed(error) from error
+
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """For each question its best k hits, with the passages of the index."""
+        return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
+
+    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
+        """For each question the ids and scores of the hits, ties by (document id, start)."""
+        check_questions(questions, k)
+        try:
+            found = [list(hits) for hits in self._searching.search(questions, k, among)]
+        except Exception as error:
+            raise self._failed(error) from error
+        if len(found) != len(questions):
+            raise self._broke(f"gave {len(found)} lists of hits for {len(questions)} questions")
+        allowed = self._ids if among is None else frozenset(among.tolist())
+        return [self._ranking(hits, k, allowed) for hits in found]
+
+    def _ranking(self, hits: Sequence[Hit], k: int, allowed: frozenset[int]) -> Ranking:
+        if len(hits) > k:
+            raise self._broke(f"gave {len(hits)} hits, expected at most {k}")
+        for hit in hits:
+            if not (isinstance(hit, Hit) and isinstance(hit.passage, Passage)):
+                raise self._broke(f"gave {hit!r:.60}, expected a Hit with a Passage")
+            if not (isinstance(hit.score, Real) and math.isfinite(hit.score)):
+                raise self._broke(f"gave the score {hit.score!r}, expected a finite number")
+            if hit.passage.id not in self._ids:
+                raise self._broke(
+                    f"gave the passage {hit.passage.id!r}, which is not in the index. "
+                    "Build the retriever again after a sync"
+                )
+            if hit.passage.id not in allowed:
+                raise self._broke(f"gave the passage {hit.passage.id}, which the filter excludes")
+        ids = [hit.passage.id for hit in hits]
+        if len(set(ids)) != len(ids):
+            raise self._broke("gave the same passage twice for one question")
+        scores = np.array([hit.score for hit in hits], np.float64)
+        return best(np.array(ids, np.int64), scores, k, self._snapshot.places)
+
+    @cached_property
+    def _ids(self) -> frozenset[int]:
+        return frozenset(self._snapshot.passage_ids().tolist())
+
+    def _broke(self, problem: str) -> PluginFailed:
+        return PluginFailed(f"{self._label} {problem}")
+
+    def _failed(self, error: Exception) -> SpanwiseError:
+        if isinstance(error, SpanwiseError):
+            return error
+        return self._broke(f"failed: {type(error).__name__}: {error}")

@@ -1,0 +1,118 @@
+"""Every adapter finds what `Library.search` finds: the same hits, order, scores and offsets."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+
+import pytest
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when haystack is imported
+os.environ["LANGSMITH_TRACING"] = "false"
+
+from haystack import Pipeline
+from llama_index.core.schema import QueryBundle
+from made_texts import PIECES
+
+import spanwise
+from spanwise.errors import ExtraMissing
+from spanwise.pipelines.adapters import haystack, langchain, llama_index
+from spanwise.types import Filter, SearchOptions
+
+HOSTILE = "🂡 e\u0301\r\n\u202e" + " ".join(PIECES)
+HOSTILE += "\nThe mill 👩‍🔬 at the weir burned.\n\n𝔘𝔫𝔦 The mill again\n"
+QUESTIONS = ["mill", "the weir burned 👩‍🔬", "Who built the mill in 1811?", "𝔘𝔫𝔦", "nothing at all zzz"]
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """A library over plain and hostile texts, which no test writes to."""
+    folder = tmp_path_factory.mktemp("searched")
+    (folder / "hostile.txt").write_text(HOSTILE, encoding="utf-8")
+    (folder / "mill.md").write_text("# The mill\n\nThe mill was built in 1811 by Ada Rook.\n")
+    (folder / "tram.txt").write_text("The tram runs every ten minutes past the mill.\n")
+    with spanwise.open(folder) as library:
+        library.sync(vectors=False)
+        yield library
+
+
+def row(text, metadata, score):
+    return text, metadata["source"], metadata["start"], metadata["end"], score, metadata["heading"]
+
+
+def by_langchain(library, question, k, wait, **options):
+    retriever = langchain.SpanwiseRetriever(library=library, options=SearchOptions(k, "bm25", **options))
+    documents = asyncio.run(retriever.ainvoke(question)) if wait else retriever.invoke(question)
+    return [row(one.page_content, one.metadata, one.metadata["score"]) for one in documents]
+
+
+def by_llama_index(library, question, k, wait, **options):
+    retriever = llama_index.SpanwiseRetriever(library, SearchOptions(k, "bm25", **options))
+    nodes = asyncio.run(retriever.aretrieve(question)) if wait else retriever.retrieve(QueryBundle(question))
+    assert [one.node.start_char_idx for one in nodes] == [one.metadata["start"] for one in nodes]
+    return [row(one.text, one.metadata, one.score) for one in nodes]
+
+
+def by_haystack(library, question, k, wait, **options):
+    retriever = haystack.SpanwiseRetriever(library.store.path, k, {"retriever": "bm25", **options})
+    out = asyncio.run(retriever.run_async(question)) if wait else retriever.run(question)
+    retriever.close()
+    return [row(one.content, one.meta, one.score) for one in out["documents"]]
+
+
+@pytest.mark.parametrize("wait", [False, True])
+@pytest.mark.parametrize("adapter", [by_langchain, by_llama_index, by_haystack])
+def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait):
+    for options in ({}, {"where": Filter(types=("md",))}):
+        for question in QUESTIONS:
+            hits = searched.search(question, k=5, retriever="bm25", **options)
+            found = adapter(searched, question, 5, wait, **options)
+            assert found == [
+                (p.text, p.document_id, p.start, p.end, hit.score, " > ".join(p.heading))
+                for hit in hits
+                for p in [hit.passage]
+            ]
+            assert all(searched.document(one[1]).text[one[2] : one[3]] == one[0] for one in found)
+
+
+@pytest.mark.parametrize(
+    ("module", "needed", "extra"),
+    [
+        ("langchain", "langchain_core.retrievers", "langchain"),
+        ("llama_index", "llama_index.core.schema", "llama-index"),
+        ("haystack", "haystack", "haystack"),
+    ],
+)
+def test_a_missing_framework_is_named_with_the_command(monkeypatch, module, needed, extra):
+    name = f"spanwise.pipelines.adapters.{module}"
+    monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, needed, None)
+    with pytest.raises(ExtraMissing, match=rf"pip install 'spanwise\[{extra}\]'"):
+        importlib.import_module(name)
+
+
+def test_a_query_engine_of_llama_index_shows_a_model_the_place_and_no_scores(searched):
+    from llama_index.core import get_response_synthesizer
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.query_engine import RetrieverQueryEngine
+
+    engine = RetrieverQueryEngine(
+        llama_index.SpanwiseRetriever(searched, SearchOptions(1, "bm25")),
+        get_response_synthesizer(llm=MockLLM(), response_mode="compact"),
+    )
+    response = str(engine.query("Who built the mill in 1811?"))
+    assert "by Ada Rook" in response
+    assert "source: mill.md" in response
+    assert "score" not in response
+
+
+def test_a_pipeline_of_haystack_is_written_down_and_read_again(searched):
+    pipeline = Pipeline()
+    options = {"retriever": "bm25"}
+    pipeline.add_component("found", haystack.SpanwiseRetriever(str(searched.store.path), 1, options))
+    again = Pipeline.loads(pipeline.dumps(), unsafe=True)
+    [document] = again.run({"found": {"query": "mill"}})["found"]["documents"]
+    assert document.meta["source"] == "mill.md"
+    again.get_component("found").close()

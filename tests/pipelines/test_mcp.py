@@ -1,0 +1,115 @@
+"""The tools of the MCP server, called by the official client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from scripted_reader import read_by
+from starlette.testclient import TestClient
+
+from spanwise.pipelines.mcp import http_app, make_server
+from spanwise.pipelines.records import search_record
+from spanwise.pipelines.server.security import Access, protect
+from spanwise.types import SummaryOptions
+
+BM25 = SummaryOptions(retriever="bm25")
+TOOLS = ["search", "ask", "read_document", "summarize", "list_documents"]
+QUESTION = "who built the mill?"
+
+
+def call(library, name, **given):
+    """What comes of a call by the official client, which checks it against the schema."""
+
+    async def once():
+        async with Client(make_server(library, BM25)) as client:
+            await client.list_tools()
+            return await client.call_tool(name, given)
+
+    return anyio.run(once)
+
+
+def test_every_tool_is_read_only_with_bounds_in_its_schema(library):
+    async def listed():
+        async with Client(make_server(library, BM25)) as client:
+            return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    tools = anyio.run(listed)
+    assert list(tools) == TOOLS
+    assert all(tool.annotations.read_only_hint and tool.description for tool in tools.values())
+    assert tools["search"].input_schema["properties"]["question"]["maxLength"] == 4096
+    assert tools["ask"].input_schema["properties"]["k"]["maximum"] == 100
+
+
+def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
+    read_by(library, monkeypatch, ("Ada Rook", 9.0, 0.0))
+    found = call(library, "search", question=QUESTION, k=2).structured_content
+    assert found == search_record(QUESTION, "bm25", library.search(QUESTION, k=2, retriever="bm25"))
+    answer = call(library, "ask", question=QUESTION).structured_content["answer"]
+    text = library.document(answer["document"]).text
+    assert text[answer["start"] : answer["end"]] == answer["text"] == "Ada Rook"
+    listed = call(library, "list_documents", path="*.md").structured_content
+    assert [one["document"] for one in listed["documents"]] == ["mill.md"]
+    summary = call(library, "summarize", document="tram.txt", max_sentences=2).structured_content
+    assert summary["sentences"][0]["citations"][0]["document"] == "tram.txt"
+
+
+def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):
+    text = library.document("sub/weir.html").text
+    found = call(library, "read_document", document="weir.html", start=4, end=9).structured_content
+    assert (found["text"], found["characters"]) == (text[4:9], len(text))
+    late = call(library, "read_document", document="weir.html", start=10_000)
+    assert (late.is_error, "nothing to read" in late.content[0].text) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("search", {"question": "x", "k": 1000}, "less than or equal to 100"),
+        ("search", {"question": "x" * 5000}, "4096"),
+        ("ask", {}, "Field required"),
+        ("read_document", {"document": "nowhere"}, "nowhere"),
+        ("summarize", {"question": "x", "document": "mill.md"}, "question"),
+    ],
+)
+def test_bad_arguments_are_tool_errors_without_paths(library, name, given, told):
+    result = call(library, name, **given)
+    assert result.is_error
+    assert told in result.content[0].text
+    assert str(library.store.path.parent) not in result.content[0].text
+
+
+def test_over_http_the_checks_of_the_server_stand_in_front(library):
+    app = http_app(library, BM25)
+    protect(app, Access(token="a token of nineteen"))
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+    with TestClient(app, base_url="http://127.0.0.1:8766") as client:
+        assert client.post("/mcp", json=hello, headers=headers).status_code == 401
+        headers["authorization"] = "Bearer a token of nineteen"
+        found = client.post("/mcp", json=hello, headers=headers).json()
+        assert [tool["name"] for tool in found["result"]["tools"]] == TOOLS
+        foreign = {**headers, "origin": "https://evil.example"}
+        assert client.post("/mcp", json=hello, headers=foreign).status_code == 403
+
+
+def test_over_stdio_stdout_carries_nothing_else(library):
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "spanwise", "mcp", "--retriever", "bm25", "--index", str(library.store.path)],
+    )
+
+    async def once():
+        async with Client(stdio_client(server)) as client:
+            return await client.call_tool("search", {"question": QUESTION})
+
+    assert anyio.run(once).structured_content["hits"][0]["document"] == "mill.md"
+    done = subprocess.run(
+        [server.command, *server.args], input="", capture_output=True, text=True, check=True
+    )
+    assert all(json.loads(line) for line in done.stdout.splitlines())

@@ -1,0 +1,335 @@
+"""The server: routes give the records of the command line, behind checks that nothing gets past."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from scripted_reader import read_by
+from starlette.testclient import TestClient
+
+import spanwise
+from spanwise.errors import IndexCorrupt, IndexLocked
+from spanwise.pipelines.library import Library
+from spanwise.pipelines.records import answer_record, search_record
+from spanwise.pipelines.server import app as server_app
+from spanwise.pipelines.server.app import create_app
+from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
+from spanwise.types import SummaryOptions
+
+BASE = "http://127.0.0.1:8765"
+QUESTION = "Who built the mill?"
+BM25 = {"question": QUESTION, "retriever": "bm25"}
+TOKEN = "a token of nineteen"
+FILES = {
+    "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nLeave by six.\n",
+    "tram.txt": "The tram runs every ten minutes.\nIt was opened by Ute Falk in 1903.\n",
+    "sub/weir.html": "<html><title>Weir</title><body><h1>The weir</h1><p>The weir was raised in 1920.</p>",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, encoder_folder) -> Iterator[Library]:
+    """An index that no test writes to; its reader finds Ada Rook and 1920."""
+    folder = tmp_path_factory.mktemp("served") / "notes"
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    with spanwise.open(folder, model=encoder_folder) as opened, pytest.MonkeyPatch.context() as patch:
+        opened.sync(vectors=False)
+        read_by(opened, patch, ("Ada Rook", 9.0, 2.0), ("1920", 8.0, 2.0))
+        yield opened
+
+
+@pytest.fixture
+def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
+    """Makes a client of a server with this access."""
+    with ExitStack() as stack:
+
+        def made(**access) -> TestClient:
+            app = create_app(library, Access(**access), SummaryOptions(retriever="bm25"))
+            return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
+
+        yield made
+
+
+@pytest.fixture
+def client(serve) -> TestClient:
+    return serve()
+
+
+def error_of(response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["type"]
+
+
+def test_search_and_ask_give_the_records_of_the_command_line(client, library):
+    hits = library.search(QUESTION, k=2, retriever="bm25")
+    found = client.post("/api/search", json={**BM25, "k": 2}).json()
+    assert found == search_record(QUESTION, "bm25", hits)
+    answer = client.post("/api/ask", json=BM25).json()
+    expected = answer_record(library.ask(QUESTION, retriever="bm25"))
+    volatile = ("timings_ms", "cached")
+    assert {k: v for k, v in answer.items() if k not in volatile} == json.loads(
+        json.dumps({k: v for k, v in expected.items() if k not in volatile})
+    )
+    assert answer["answer"]["text"] == "Ada Rook"
+
+
+def test_a_filter_confines_search_and_is_told_with_it(client):
+    found = client.post("/api/search", json={**BM25, "question": "tram", "where": {"types": ["txt"]}}).json()
+    assert {hit["document"] for hit in found["hits"]} == {"tram.txt"}
+    assert found["filter"]["documents"] == 1
+    assert error_of(client.post("/api/search", json={**BM25, "where": {"types": ["pdf"]}})) == (
+        400,
+        "FilterUnknown",
+    )
+
+
+def test_a_document_comes_in_parts_with_its_structure(client, library):
+    text = library.document("mill.md").text
+    whole = client.get("/api/document", params={"id": "mill.md"}).json()
+    assert (whole["text"], whole["characters"]) == (text, len(text))
+    assert [one["text"] for one in whole["headings"]] == ["The mill", "Rules"]
+    part = client.get("/api/document", params={"id": "mill.md", "start": 4, "end": 12}).json()
+    assert (part["text"], part["start"], part["end"]) == (text[4:12], 4, 12)
+    assert error_of(client.get("/api/document", params={"id": "../mill.md"})) == (404, "DocumentNotFound")
+
+
+def test_documents_are_listed_in_parts(client):
+    found = client.get("/api/documents", params={"limit": 2, "offset": 1}).json()
+    assert [one["document"] for one in found["documents"]] == ["sub/weir.html", "tram.txt"]
+    assert found["total"] == 3
+
+
+def test_a_summary_cites_the_stored_text(client, library):
+    found = client.post("/api/summarize", json={"document": "tram.txt", "max_sentences": 2}).json()
+    [citation] = found["sentences"][0]["citations"]
+    text = library.document(citation["document"]).text
+    assert text[citation["start"] : citation["end"]] == citation["text"]
+    assert error_of(client.post("/api/summarize", json={"document": "nowhere"})) == (404, "DocumentNotFound")
+    both = {"document": "tram.txt", "question": QUESTION}
+    assert error_of(client.post("/api/summarize", json=both)) == (400, "BadRequest")
+
+
+def test_status_and_health_name_no_path(client, library):
+    status = client.get("/api/status")
+    assert status.json()["documents"] == 3
+    assert str(library.store.path.parent) not in status.text
+    assert client.get("/health").json() == {"status": "ok"}
+
+
+def test_an_openai_client_gets_the_sentence_and_its_citation(client):
+    openai = pytest.importorskip("openai")
+    chat = openai.OpenAI(base_url=f"{BASE}/v1", api_key="none", max_retries=0, http_client=client)
+    messages = [{"role": "system", "content": "Answer in verse."}, {"role": "user", "content": QUESTION}]
+    found = chat.chat.completions.create(model="spanwise", messages=messages)
+    message = found.choices[0].message
+    assert message.content == "The mill was built in 1811 by Ada Rook. [1]"
+    cited = message.annotations[0].url_citation
+    assert (message.content[cited.start_index : cited.end_index], cited.title) == ("[1]", "mill.md")
+    chunks = chat.chat.completions.create(model="spanwise", messages=messages, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == message.content
+
+
+def test_a_chat_without_a_question_is_refused(client):
+    body = {"messages": [{"role": "system", "content": "hello"}]}
+    assert error_of(client.post("/v1/chat/completions", json=body)) == (400, "BadRequest")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"k": 10**9},
+        {"k": 0},
+        {"k": "3"},
+        {"question": "x" * 5000},
+        {"question": " "},
+        {"question": "a\0b"},
+        {"question": "a\x1b[2Jb"},
+        {"reader": "/etc"},
+        {"retriever": "../../etc/passwd"},
+        {"retriever": "nothing"},
+        {"where": {"path": "x"}},
+        {"threshold": 2},
+    ],
+    ids=str,
+)
+def test_bad_values_are_refused_by_name(client, change):
+    assert error_of(client.post("/api/ask", json={**BM25, **change}))[0] == 400
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"question", "application/json"),
+        (b'{"question": "\xff"}', "application/json"),
+        (b'{"question": "a\\ud800"}', "application/json"),
+        (b"", "application/json"),
+        (b'{"question": "x", "where": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", "application/json"),
+        (b'{"question": "x", "k": ' + b"9" * 5_000 + b"}", "application/json"),
+        (b"question=x", "application/x-www-form-urlencoded"),
+        (json.dumps(BM25).encode(), "text/plain"),
+    ],
+)
+def test_malformed_bodies_are_refused_without_a_trace(client, content, kind):
+    response = client.post("/api/search", content=content, headers={"content-type": kind})
+    assert response.status_code in (400, 415)
+    assert "Traceback" not in response.text
+    assert ".py" not in response.text
+
+
+def test_a_body_beyond_the_limit_is_refused_with_and_without_its_length(client):
+    def parts() -> Iterator[bytes]:
+        for _ in range(3):
+            yield b" " * (MAX_BODY_BYTES // 2)
+
+    headers = {"content-type": "application/json"}
+    for content in (b" " * (MAX_BODY_BYTES + 1), parts()):
+        assert client.post("/api/search", content=content, headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8765",
+        "127.0.0.1.evil.example:8765",
+        "localhost.evil.example",
+        "0.0.0.0:8765",
+        "2130706433:8765",
+        "localhost:8765@evil.example",
+        "",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/health", "/api/status"])
+def test_a_foreign_host_is_refused_so_that_no_name_can_be_rebound(client, host, path):
+    assert client.get(path, headers={"host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost:8765", "127.0.0.1:8765", "[::1]:8765", "LOCALHOST"])
+def test_names_of_this_machine_are_answered(client, host):
+    assert client.get("/api/status", headers={"host": host}).status_code == 200
+
+
+def test_an_allowed_host_is_answered(serve):
+    client = serve(hosts=("notes.example",))
+    assert client.get("/api/status", headers={"host": "notes.example"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost:1"},
+        {"origin": f"{BASE}.evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+    ids=str,
+)
+def test_pages_of_other_origins_are_refused(client, headers):
+    assert error_of(client.post("/api/search", json=BM25, headers=headers)) == (403, "OriginRefused")
+    assert client.get("/api/status", headers=headers).status_code == 403
+
+
+def test_two_origins_are_refused(client):
+    given = [("origin", BASE), ("origin", "null")]
+    assert client.get("/api/status", headers=given).status_code == 403
+
+
+def test_the_own_page_and_an_allowed_origin_may_ask(serve):
+    client = serve(origins=("https://notes.example",), token=TOKEN)
+    headers = {"origin": "https://notes.example", "authorization": f"Bearer {TOKEN}"}
+    response = client.get("/api/status", headers=headers)
+    assert (response.status_code, response.headers["access-control-allow-origin"]) == (
+        200,
+        "https://notes.example",
+    )
+    own = {"origin": BASE, "sec-fetch-site": "same-origin", "authorization": f"Bearer {TOKEN}"}
+    assert client.get("/api/status", headers=own).status_code == 200
+    preflight = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    allowed = client.options("/api/ask", headers={"origin": "https://notes.example", **preflight})
+    foreign = client.options("/api/ask", headers={"origin": "https://evil.example", **preflight})
+    assert (allowed.status_code, foreign.status_code) == (200, 400)
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        (None, 401),
+        (f"Bearer {TOKEN}x", 401),
+        ("Bearer ", 401),
+        (f"Basic {TOKEN}", 401),
+        (f"bearer  {TOKEN}", 200),
+    ],
+)
+def test_with_a_token_data_needs_it(serve, given, status):
+    client = serve(host="0.0.0.0", token=TOKEN)
+    headers = {} if given is None else {"authorization": given}
+    assert client.get("/api/status", headers=headers).status_code == status
+    assert client.post("/v1/chat/completions", json={}, headers=headers).status_code == (
+        400 if status == 200 else 401
+    )
+    assert client.get("/health", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "notes.example"])
+def test_a_public_address_needs_a_token(host):
+    with pytest.raises(ValueError, match="a token is required"):
+        Access(host)
+
+
+def test_a_short_token_and_a_wrong_origin_are_refused_and_no_token_is_shown():
+    with pytest.raises(ValueError, match="the token has 6 characters"):
+        Access(token="secret")
+    for origin in ("notes.example", "https://*", "https://a.example/b", "file://x"):
+        with pytest.raises(ValueError, match="invalid origin"):
+            Access(origins=(origin,))
+    assert TOKEN not in repr(Access(token=TOKEN))
+
+
+def test_every_response_lets_a_browser_run_only_the_scripts_of_the_page(client):
+    for path in ("/", "/app.js", "/api/document?id=sub/weir.html", "/api/nothing"):
+        headers = client.get(path).headers
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert (headers["x-content-type-options"], headers["x-frame-options"]) == ("nosniff", "DENY")
+    assert client.get("/api/status").headers["cache-control"] == "no-store"
+
+
+def test_the_page_is_served_and_no_other_file_is(client):
+    assert "<title>spanwise</title>" in client.get("/").text
+    for path in ("/app.py", "/../app.py", "/..%2fapp.py", "/%2e%2e/app.py", "//etc/passwd"):
+        assert client.get(path).status_code == 404
+
+
+def test_only_reading_methods_are_answered(client):
+    for method in ("DELETE", "PUT", "PATCH", "TRACE"):
+        assert client.request(method, "/api/document?id=mill.md").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (IndexLocked("another process writes to {path}/.spanwise"), 503),
+        (IndexCorrupt("{path}/.spanwise/words-1 is damaged; /opt/models/x is not"), 500),
+        (RuntimeError("something in {path}"), 500),
+    ],
+)
+def test_an_error_of_the_server_names_no_path(client, library, monkeypatch, error, status):
+    error.args = (error.args[0].format(path=library.store.path.parent),)
+    monkeypatch.setattr(Library, "ask", lambda *_, **__: (_ for _ in ()).throw(error))
+    response = client.post("/api/ask", json=BM25)
+    assert response.status_code == status
+    assert str(library.store.path.parent) not in response.text
+    assert "/opt" not in response.text
+
+
+def test_more_questions_than_slots_are_told_to_come_again(client, monkeypatch):
+    monkeypatch.setattr(server_app, "MAX_IN_FLIGHT", 0)
+    response = client.post("/api/ask", json=BM25)
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert client.get("/health").status_code == 200

@@ -1,0 +1,170 @@
+"""Summaries through the library and the command line: quoted, generated, checked, cited, refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import spanwise
+from spanwise.errors import DocumentNotFound, GenerationFailed, IndexEmpty
+from spanwise.pipelines.cli.app import main
+from spanwise.pipelines.summarize import summary_markdown, summary_record
+from spanwise.types import Filter, Verdict
+
+TEXTS = {
+    "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook. It burned on 3 May 1871. "
+    "The mill was rebuilt with three floors. Its wheel turns two pairs of stones.\n",
+    "tram.md": "# The tram\n\nThe tram was opened in 1903. It ran to the harbour every ten minutes.\n",
+}
+QUESTION = "When was the mill built, and what happened to the mill?"
+
+
+class Scripted:
+    """Writes a text in pieces of seven characters, and keeps the prompts."""
+
+    name = "scripted"
+
+    def __init__(self, text, context_tokens=100_000):
+        self.text, self.context_tokens, self.prompts = text, context_tokens, []
+
+    def count_tokens(self, messages):
+        return sum(len(one["content"]) for one in messages)
+
+    def generate(self, messages, max_tokens, timeout_s=None):
+        self.prompts.append(messages)
+        for at in range(0, len(self.text), 7):
+            yield self.text[at : at + 7]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs")
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    with spanwise.open(folder) as opened:
+        opened.sync(vectors=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def library(folder):
+    with spanwise.open(folder) as opened:
+        yield opened
+
+
+def summarize(library, text=None, question=QUESTION, **changes):
+    generator = "extractive" if text is None else Scripted(text)
+    return library.summarize(question, retriever="bm25", generator=generator, **changes)
+
+
+def check_citations(library, summary):
+    """Every citation is verbatim at its place in a passage of the index."""
+    for citation in summary.citations:
+        span, document = citation.span, library.document(citation.span.document_id)
+        assert document.text[span.start : span.end] == span.text
+        assert span.text.splitlines()[0] in document.text.splitlines()[citation.line - 1]
+        assert citation.passage.start <= span.start < span.end <= citation.passage.end
+
+
+def test_chosen_sentences_are_quotes_that_cite_themselves(library):
+    summary = summarize(library)
+    assert summary.generator == "extractive"
+    assert all(one.verdict == Verdict.SUPPORTED for one in summary.sentences)
+    assert "The mill was built in 1811 by Ada Rook." in [one.text for one in summary.sentences]
+    assert all(one.text == one.citations[0].span.text for one in summary.sentences)
+    assert len(summarize(library, max_sentences=1).sentences) == 1
+    check_citations(library, summary)
+
+
+def test_a_question_about_something_else_is_refused(library):
+    summary = summarize(library, question="Which submarine does the queen of Atlantis own?")
+    assert (summary.is_refusal, summary.text) == (True, "")
+
+
+def test_a_document_or_all_are_summarized_by_whole_sentences(library):
+    one = library.summarize(document="tram.md")
+    assert {cited.span.document_id for cited in one.citations} == {"tram.md"}
+    assert "# The tram" not in [sentence.text for sentence in one.sentences]
+    check_citations(library, one)
+    assert library.summarize().passages == len(library.passages())
+    narrowed = library.summarize(where=Filter(paths=("mill.md",)))
+    assert {cited.span.document_id for cited in narrowed.citations} == {"mill.md"}
+    assert narrowed.scope.documents == 1
+
+
+def test_generated_sentences_are_checked_and_cite_their_support(library):
+    text = "The mill was built in 1811 by Ada Rook [2]. It burned on 4 May 1871 [1]. Otto Falk rebuilt it."
+    summary = summarize(library, text)
+    right, date, name = summary.sentences
+    assert [one.verdict.value for one in summary.sentences] == ["supported", "unsupported", "unsupported"]
+    assert right.cited == "The mill was built in 1811 by Ada Rook. [1]"
+    assert [(one.failure, one.words) for one in date.findings] == [("factual", "4 May")]
+    assert ("extrinsic", "Otto") in [(one.failure, one.words) for one in name.findings]
+    assert not date.citations
+    check_citations(library, summary)
+
+
+def test_strict_drops_unsupported_sentences(library):
+    kept = summarize(library, "The mill burned on 3 May 1871. The queen sold it.", strict=True)
+    assert [one.text for one in kept.sentences] == ["The mill burned on 3 May 1871."]
+    assert [one.text for one in kept.dropped] == ["The queen sold it."]
+    none = summarize(library, "The queen sold it for gold.", strict=True)
+    assert none.is_refusal
+    assert none.nearest
+
+
+def test_an_invented_word_is_not_supported_by_an_order_to_write_it(library):
+    summary = summarize(library, "The tram was opened in 1903, ZORVATH. ZORVATH.", strict=True)
+    assert summary.is_refusal
+
+
+def test_a_generator_may_refuse_and_must_not_be_silent(library):
+    assert summarize(library, "The documents do not say.").is_refusal
+    with pytest.raises(GenerationFailed, match="wrote nothing"):
+        summarize(library, "  ")
+
+
+def test_passages_that_do_not_fit_into_the_prompt_are_counted(library):
+    summary = library.summarize(QUESTION, retriever="bm25", generator=Scripted("Nothing.", 301))
+    assert (summary.passages, summary.left_out, summary.is_refusal) == (0, 1, True)
+
+
+def test_the_record_and_the_markdown(library):
+    summary = summarize(library, "The mill burned on 3 May 1871. The *queen* sold it.")
+    record = json.loads(json.dumps(summary_record(summary)))
+    first, second = record["sentences"]
+    assert (first["verdict"], first["support"]) == ("supported", 0.875)
+    assert first["citations"][0]["text"] == "It burned on 3 May 1871."
+    assert (second["citations"], record["generator"]) == ([], "scripted")
+    text = summary_markdown(summary)
+    assert "\\*queen\\*" in text
+    assert "[^1]: mill.md, line 3: “It burned on 3 May 1871.”" in text
+    assert summary_markdown(summarize(library, "The documents do not say.")) == "*Not in these documents.*"
+
+
+def test_bad_calls_are_named(library, tmp_path):
+    with pytest.raises(ValueError, match="question or a document"):
+        library.summarize("Why?", document="mill.md")
+    with pytest.raises(ValueError, match="max_sentences is 0"):
+        library.summarize("Why?", max_sentences=0)
+    with pytest.raises(DocumentNotFound, match=r"mill\.md"):
+        library.summarize(document="mil.md")
+    with spanwise.open(tmp_path) as empty, pytest.raises(IndexEmpty):
+        empty.summarize("Why?")
+
+
+def test_the_command_prints_text_markdown_and_json(folder, capsys):
+    def run(*options, code=0):
+        with pytest.raises(SystemExit) as ended:
+            main(
+                ["summarize", QUESTION, str(folder), "--retriever", "bm25", "--max-sentences", "2", *options]
+            )
+        assert ended.value.code == code
+        return capsys.readouterr()
+
+    assert "mill.md, line 3" in run().out
+    assert "[^1]: mill.md, line 3" in run("--markdown").out
+    record = json.loads(run("--strict", "--json").out)
+    assert record["sentences"][0]["citations"][0]["document"] == "mill.md"
+    assert "Traceback" not in run("--document", "mill.md", code=2).err

@@ -1,0 +1,129 @@
+"""LexRank against a dense eigenvector, MMR against its definition, and the choice of sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from spanwise.reader.summary import choose_sentences, idf_modified_cosine, is_sentence, lexrank, mmr
+
+BIAS = st.floats(0.01, 1)
+TEXTS = [
+    "the mill on the river burnt down in may",
+    "the mill burnt down and the river rose",
+    "ada rook built the mill in 1811",
+    "the tram ran to the harbour every ten minutes",
+]
+
+
+@st.composite
+def graphs(draw):
+    """A symmetric similarity (n, n) with ones on the diagonal, and a relevance (n,)."""
+    size = draw(st.integers(1, 8))
+    upper = np.triu(draw(arrays(float, (size, size), elements=st.floats(0, 1))), 1)
+    return upper + upper.T + np.eye(size), draw(arrays(float, size, elements=st.floats(0, 100)))
+
+
+@given(graphs(), BIAS)
+def test_lexrank_is_the_eigenvector_of_the_chain(graph, bias):
+    similarity, relevance = graph
+    n = len(similarity)
+    drawn = relevance / relevance.sum() if relevance.sum() > 0 else np.full(n, 1 / n)
+    chain = bias * np.outer(np.ones(n), drawn) + (1 - bias) * similarity / similarity.sum(axis=1)[:, None]
+    values, vectors = np.linalg.eig(chain.T)
+    expected = np.real(vectors[:, np.argmin(np.abs(values - 1))])
+    found = lexrank(similarity, relevance, bias)
+    np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-7)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+
+
+@given(graphs(), BIAS, st.randoms(use_true_random=False))
+def test_the_order_of_sentences_does_not_change_lexrank(graph, bias, random):
+    similarity, relevance = graph
+    order = random.sample(range(len(relevance)), len(relevance))
+    moved = lexrank(similarity[np.ix_(order, order)], relevance[order], bias)
+    np.testing.assert_allclose(moved, lexrank(similarity, relevance, bias)[order], atol=1e-11)
+
+
+def test_lexrank_of_nothing_and_of_huge_relevance():
+    assert lexrank(np.zeros((0, 0)), [], 0.5).tolist() == []
+    assert lexrank(np.eye(2), [1e308, 1e308], 0.9).tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match="bias is 0"):
+        lexrank(np.eye(2), [0, 0], 0.0)
+
+
+@given(graphs(), st.floats(0, 1), st.integers(0, 8))
+def test_each_mmr_choice_is_the_best_that_is_left(graph, trade_off, k):
+    likeness, score = graph
+    score = score / max(1.0, score.max())
+    taken = mmr(score, likeness, trade_off, k)
+    assert len(taken) == len(set(taken)) == min(k, len(score))
+    for at, one in enumerate(taken):
+        worth = [
+            trade_off * score[i] - (1 - trade_off) * max((likeness[i, j] for j in taken[:at]), default=0.0)
+            for i in range(len(score))
+            if i not in taken[:at]
+        ]
+        mine = trade_off * score[one]
+        mine -= (1 - trade_off) * max((likeness[one, j] for j in taken[:at]), default=0.0)
+        assert mine == pytest.approx(max(worth), abs=1e-9)
+
+
+def test_mmr_takes_no_near_repetition():
+    likeness = np.array([[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]])
+    assert mmr([0.9, 0.8, 0.1], likeness, 0.9, 3, max_similarity=0.8) == [0, 2]
+
+
+def test_cosines_are_those_of_weighted_vectors():
+    rng = np.random.default_rng(0)
+    counts, idf = rng.integers(0, 3, (6, 9)).astype(float), rng.random(9) + 0.1
+    rows = counts * idf
+    expected = rows @ rows.T / np.outer(np.linalg.norm(rows, axis=1), np.linalg.norm(rows, axis=1))
+    np.testing.assert_allclose(idf_modified_cosine(counts, idf), expected, atol=1e-12)
+
+
+def terms(texts=TEXTS):
+    return [text.split() for text in texts]
+
+
+def test_the_question_draws_the_choice():
+    assert choose_sentences(terms(), "who built the mill".split(), 1) == [2]
+    assert choose_sentences(terms(), ["tram"], 1) == [3]
+    assert choose_sentences(terms(), (), 1) in ([0], [1])
+
+
+def test_a_reader_rules_out_sentences_that_say_little():
+    assert choose_sentences(terms(), ["mill"], 4, [0.9, 0.1, 0.8, 0.2]) == [0, 2]
+
+
+@given(st.lists(st.sampled_from(TEXTS), max_size=12), st.integers(1, 5))
+def test_choices_are_distinct_in_order_and_at_most_k(texts, k):
+    chosen = choose_sentences(terms(texts), ["mill"], k)
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) <= k
+    assert len({texts[at] for at in chosen}) == len(chosen)
+
+
+def test_many_sentences_are_narrowed_in_blocks():
+    many = [[f"w{number}", f"w{number + 1}"] for number in range(2000)]
+    many[1500] = ["mill", "burnt"]
+    assert 1500 in choose_sentences(many, ["mill"], 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [
+        ("The mill on the river burnt down in May.", True),
+        ("“The mill on the river burnt down,” she said.[1]", True),
+        ("## The mill on the river and its past.", False),
+        ("| a | b | c | d | e | f |", False),
+        ("The mill burnt.", False),
+        ("for (i = 0; i < n; i++) { run(a, b, c); }", False),
+        ("The mill on the river and its many wheels", False),
+    ],
+)
+def test_headings_rows_code_and_crumbs_are_no_sentences(text, complete):
+    assert is_sentence(text) is complete

@@ -1,0 +1,178 @@
+"""The support check: worked examples, facts by value, properties."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.index.analysis import Analyzer
+from spanwise.pipelines.summarize import checker
+from spanwise.reader.support import contradicted, covers, days, denied, names, numbers
+from spanwise.types import Verdict
+
+CHECKER = checker(Analyzer())
+SOURCE = [
+    "The trial enrolled 100 participants.",
+    "The drug lowered blood pressure by 12 percent.",
+    "Side effects were mild.",
+]
+
+
+def check(sentence, evidence=SOURCE):
+    return CHECKER.check(sentence, evidence)
+
+
+def words(support):
+    return [(finding.failure, finding.words) for finding in support.findings]
+
+
+def test_a_claim_that_the_source_does_not_make_is_named():
+    found = check("The FDA-approved drug lowered blood pressure by 12 percent.")
+    assert found.verdict == Verdict.UNSUPPORTED
+    assert words(found) == [("extrinsic", "FDA-approved")]
+
+
+@pytest.mark.parametrize(("claimed", "there"), [("1000", "100"), ("100", "1000")])
+def test_another_number_is_unsupported_however_alike_the_words(claimed, there):
+    found = check(f"The trial enrolled {claimed} participants.", [SOURCE[0].replace("100", there)])
+    assert found.verdict == Verdict.UNSUPPORTED
+    assert [one.reason for one in found.findings] == [f"the cited words have {there}"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "named"),
+    [
+        ("The mill burned on 4 May 1871.", "factual", "4 May"),
+        ("The mill burned on 3 June 1871.", "factual", "3 June"),
+        ("The mill burned on 3 May 1872.", "factual", "1872"),
+        ("The mill of Otto Rook burned.", "extrinsic", "Otto"),
+        ("The mill did not burn.", "factual", "not"),
+        ("The mill burned, see https://a.example/x?y=1.", "extrinsic", "https://a.example/x?y=1."),
+        ("The mill <b>burned</b>.", "extrinsic", "<b>"),
+        ("The mill ![burned](http://a.example).", "extrinsic", "![burned](http://a.example)"),
+    ],
+)
+def test_a_date_name_denial_or_address_that_is_not_there_is_named(sentence, kind, named):
+    found = check(sentence, ["On May 3rd, 1871, the mill of Ada Rook burned.", "Nobody was hurt by it."])
+    assert found.verdict == Verdict.UNSUPPORTED
+    assert (kind, named) in words(found)
+
+
+@pytest.mark.parametrize("sentence", ["Wow, these pills crushed it!", "I like the drug.", "Was it mild?"])
+def test_a_sentence_that_is_no_report_is_unsupported(sentence):
+    found = check(sentence)
+    assert found.verdict == Verdict.UNSUPPORTED
+    assert "style" in [finding.failure for finding in found.findings]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_sentence_of_the_source_is_supported_by_itself(number):
+    found = check(SOURCE[number])
+    assert (found.verdict, found.aligned, found.score) == (Verdict.SUPPORTED, (number,), 1)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence"),
+    [
+        ("It sold 2,000 pumps.", "It sold 2000 pumps."),
+        ("pressure  fell BY twelve per cent", "Pressure fell by 12 percent."),
+        ("It was founded on 7 June 1911.", "It was founded on June 7th, 1911."),
+        ("It burned in the 1870s.", "It burned in 1871."),
+        ("About 2.5 million came.", "About 2,500,000 came."),
+        ("The pump did not stop.", "The pump never stopped."),
+    ],
+)
+def test_the_same_facts_in_another_form_are_supported(sentence, evidence):
+    assert check(sentence, [evidence]).verdict == Verdict.SUPPORTED
+
+
+def test_a_sentence_may_rest_on_two_pieces():
+    found = check("The trial of 100 participants had mild side effects.")
+    assert (found.verdict, set(found.aligned)) == (Verdict.SUPPORTED, {0, 2})
+
+
+def test_half_a_sentence_is_partly_supported():
+    found = check("The drug lowered weight and appetite.")
+    assert found.verdict == Verdict.PARTLY
+    assert words(found) == [("extrinsic", "weight appetite.")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence"), [("The drug works.", []), ("It is what it is.", SOURCE), ("", SOURCE)]
+)
+def test_without_words_or_evidence_nothing_is_supported(sentence, evidence):
+    assert check(sentence, evidence).verdict == Verdict.UNSUPPORTED
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=40), max_size=4))
+def test_any_text_has_a_verdict_and_cites_given_evidence(sentence, evidence):
+    found = check(sentence, evidence)
+    assert 0 <= found.score <= 1
+    assert set(found.aligned) <= set(range(len(evidence)))
+    if found.verdict == Verdict.SUPPORTED:
+        assert found.aligned
+        assert not found.findings
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("2,000 and 2000 and 2 000", ["2000", "2000", "2", "0"]),
+        ("12% and 12 per cent, twelve percent, 1.50", ["12%", "12%", "12%", "1.5"]),
+        ("2.5 million, two million, 3 hundred", ["2500000", "2000000", "300"]),
+        ("twenty-five, two hundred and five thousand", ["25", "205000"]),
+        ("the 1930s, 3rd, third, twelfth", ["1930s", "3th", "3th", "12th"]),
+        ("one of them, a second, v1.2.3, x86", []),
+        ("on 3 May 1911", ["1911"]),
+    ],
+)
+def test_numbers_compare_by_value(text, values):
+    assert [number.value for number in numbers(text)] == values
+
+
+@given(st.integers(0, 10**12))
+def test_a_number_is_the_same_with_separators(number):
+    [plain], [separated] = numbers(f"{number}"), numbers(f"{number:,}")
+    assert plain.value == separated.value == str(number)
+
+
+@given(st.text(max_size=80))
+def test_facts_are_at_their_places(text):
+    assert all(text[one.start : one.end] == one.text for one in numbers(text))
+    assert all(1 <= day.month <= 12 for day in days(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("You may march in May.", [(5, None)]),
+        ("3 March and March 3, 1920", [(3, 3), (3, 3)]),
+        ("the 4th of July, in Sept. 1920", [(7, 4), (9, None)]),
+    ],
+)
+def test_days_with_their_months(text, found):
+    assert [(day.month, day.day) for day in days(text)] == found
+
+
+def test_names_are_words_that_no_rule_capitalises():
+    common = {"the", "and", "in", "i"}.__contains__
+    text = "Pumps ran. Later Ada Rook's FDA-approved pump ran in New York, and I saw it."
+    assert names(text, common) == ["Later", "Ada", "Rook's", "FDA-approved", "New", "York"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("It isn't red but blue", {"red"}), ("not only red", set()), ("It was red and not red", set())],
+)
+def test_denied_terms(text, found):
+    assert denied(text, str.split) == found
+
+
+def test_terms_that_one_side_denies_contradict():
+    def terms(text):
+        return [one.strip(".") for one in text.lower().split() if one not in ("the", "did", "not", "never")]
+
+    assert contradicted("The mill did not burn.", "The mill burn.", terms) == ["burn"]
+    assert contradicted("The mill never burn.", "The mill did not burn.", terms) == []
+    assert (covers("1960s", "1964"), covers("1960s", "1974"), covers("100", "1000")) == (True, False, False)

@@ -1,0 +1,343 @@
+"""Every retriever by name, and one of the user's own, held to the same contract."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from made_corpora import MODEL, PLAIN, stage, vector_of
+from rankings import WORDS
+from word_encoder import WordEncoder
+
+from spanwise.errors import IndexCorrupt, IndexEmpty, ModelMismatch, PluginFailed, VectorRejected
+from spanwise.index import Store
+from spanwise.index.maxsim.codebook import Codebook
+from spanwise.retrieval import Encoders, build, stages_of
+from spanwise.retrieval.near_duplicates import DeduplicatingRetriever
+from spanwise.retrieval.retrievers import colbert_retriever, dense_retriever
+from spanwise.types import Hit, Passage
+
+MILL = {
+    "mill.txt": ["the mill was founded in 1790", "an owl lives there"],
+    "inn.txt": ["the inn by the mill"],
+}
+ANIMALS = {
+    "cat": [0.3, 0.9, 0.6],
+    "dog": [0.5, 0.8, 0.5],
+    "mouse": [0.1, 0.7, 0.8],
+    "elephant": [0.95, 0.4, 0.2],
+}
+COSINES = {"cat": 1.0, "dog": 0.976221, "mouse": 0.951190, "elephant": 0.649063}
+
+
+class Lookup:
+    """An encoder that knows the vectors of a few words."""
+
+    digest, width = "toy", 3
+
+    def __init__(self, vectors=ANIMALS) -> None:
+        self.vectors = vectors
+
+    def encode_passages(self, texts):
+        rows = np.array([self.vectors[text] for text in texts], np.float64)
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    encode_questions = encode_passages
+
+
+class ByText:
+    digest, width = MODEL, 8
+
+    def encode_questions(self, texts):
+        return np.stack([vector_of(text) for text in texts])
+
+
+def never():
+    raise AssertionError("no stage needs this encoder")
+
+
+NEVER, ENCODERS = Encoders(never, never), Encoders(ByText, never)
+
+
+@pytest.fixture
+def animals(corpus_of):
+    corpus = corpus_of({f"{name}.txt": [name] for name in ANIMALS})
+    with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
+        passages = [p for p in snapshot.all_passages() if p.text != "mouse"]
+        writer.put_vectors(
+            "toy", [p.id for p in passages], Lookup().encode_passages([p.text for p in passages])
+        )
+        writer.commit()
+    return corpus
+
+
+@pytest.fixture
+def mill(corpus_of):
+    corpus = corpus_of(MILL)
+    with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
+        passages = [p for p in snapshot.all_passages() if p.document_id == "mill.txt"]
+        vectors, lengths = WordEncoder().encode_passages([passage.text for passage in passages])
+        writer.put_codebook("words", Codebook.train(vectors, len(vectors), 8))
+        writer.put_tokens("words", [passage.id for passage in passages], vectors, lengths)
+        writer.commit()
+    return corpus
+
+
+def test_dense_ranks_by_cosines_the_passages_that_have_a_vector(animals) -> None:
+    with animals.snapshot() as snapshot:
+        (hits,) = dense_retriever(snapshot, Lookup()).search(["cat"], 10)
+    expected = {name: score for name, score in COSINES.items() if name != "mouse"}
+    assert {hit.passage.text: hit.score for hit in hits} == pytest.approx(expected, abs=1e-6)
+    assert [hit.passage.text for hit in hits] == list(expected)
+    assert all(hit.scores == {"dense": hit.score} for hit in hits)
+
+
+def test_colbert_scores_one_for_each_word_found_in_the_passages_with_tokens(mill) -> None:
+    with mill.snapshot() as snapshot:
+        (hits,) = colbert_retriever(snapshot, WordEncoder()).search(["founded 1790 mill"], 10)
+    assert [hit.passage.text for hit in hits] == MILL["mill.txt"]
+    assert -1 < hits[0].score - 3 < 1  # 3 words and a marker
+
+
+def test_missing_vectors_and_those_of_other_models_are_named(corpus_of, animals, mill) -> None:
+    with corpus_of(MILL).snapshot() as snapshot:
+        with pytest.raises(IndexEmpty, match="spanwise index FOLDER`"):
+            dense_retriever(snapshot, Lookup())
+        with pytest.raises(IndexEmpty, match="spanwise index FOLDER --colbert builtin"):
+            colbert_retriever(snapshot, WordEncoder())
+    with animals.snapshot() as snapshot, pytest.raises(ModelMismatch, match=r"by toy, not by .*--model NAME"):
+        dense_retriever(snapshot, ByText())
+    with mill.snapshot() as snapshot, pytest.raises(ModelMismatch, match=r"words, not by .*--colbert NAME"):
+        colbert_retriever(snapshot, WordEncoder("newer"))
+
+
+def test_a_question_vector_of_nan_is_rejected(animals, mill) -> None:
+    with animals.snapshot() as snapshot, pytest.raises(VectorRejected, match="question 0"):
+        dense_retriever(snapshot, Lookup({"cat": [np.nan, 0, 1]})).search(["cat"], 3)
+    encoder = WordEncoder()
+    encoder.encode_questions = lambda texts: [np.full((2, 16), np.nan, np.float32)]
+    with mill.snapshot() as snapshot, pytest.raises(VectorRejected):
+        colbert_retriever(snapshot, encoder).search(["mill"], 3)
+
+
+@pytest.mark.parametrize("name", ["tfidf", "bm25", "rank_bm25", "tfidf+bm25"])
+def test_lexical_names_need_no_encoder(corpus_of, name) -> None:
+    with corpus_of(MILL).snapshot() as snapshot:
+        retriever = build(name, snapshot, PLAIN, NEVER)
+        (hits,) = retriever.search(["founded mill"], 10**6)
+    assert (retriever.name, len(hits)) == (name, 2)
+    assert hits[0].passage.text == "the mill was founded in 1790"
+
+
+def test_fusions_are_spelled_with_a_plus(mill) -> None:
+    with mill.snapshot() as snapshot:
+        retriever = build("bm25+colbert", snapshot, PLAIN, Encoders(never, WordEncoder))
+        (hits,) = retriever.search(["owl"], 5)
+    assert retriever.name == "bm25+colbert"
+    assert set(hits[0].scores) == {"bm25", "colbert", "bm25+colbert"}
+    assert hits[0].passage.text == "an owl lives there"
+
+
+@pytest.mark.parametrize("name", ["", "bm26", "bm25+", "bm25+bm25", "hybrid+tfidf", "BM25"])
+def test_unknown_names_list_the_known_ones(name) -> None:
+    assert stages_of("hybrid") == ["bm25", "dense"]
+    with pytest.raises(ValueError, match="tfidf, bm25, rank_bm25, dense, hybrid"):
+        stages_of(name)
+
+
+def test_an_index_without_passages_is_named(corpus_of) -> None:
+    with corpus_of({}).snapshot() as snapshot, pytest.raises(IndexEmpty, match="no passages"):
+        build("bm25", snapshot, PLAIN, NEVER)
+
+
+@pytest.mark.parametrize("name", ["tfidf", "bm25", "rank_bm25", "bm25+tfidf"])
+@pytest.mark.parametrize(("question", "k"), [("mill", 0), ("", 3), (" \n", 3)])
+def test_empty_questions_and_k_below_one_are_refused(corpus_of, name, question, k) -> None:
+    with corpus_of(MILL).snapshot() as snapshot, pytest.raises(ValueError, match=r"empty|at least 1"):
+        build(name, snapshot, PLAIN, NEVER).search([question], k)
+
+
+@pytest.mark.parametrize(
+    "question", ["?", "AND OR NOT *", '"mill', "mill* NEAR(owl)", "\x00", "a" * 5000, "\ud800"]
+)
+def test_any_other_question_is_searched(corpus_of, question) -> None:
+    with corpus_of(MILL).snapshot() as snapshot:
+        build("bm25+tfidf", snapshot, PLAIN, NEVER).search([question], 5)
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from spanwise.index import FileState, Store
+from spanwise.index.analysis import Analyzer
+from spanwise.retrieval import build
+from spanwise.types import Document, Passage
+
+analyzer = Analyzer()
+with Store.create(Path(sys.argv[1]), analyzer.settings()) as store:
+    with store.writer() as writer:
+        document = Document("a", "text/plain", "0", "", "the old mill")
+        passages = [Passage(0, "a", 0, 12, "the old mill")]
+        writer.put(document, passages, [analyzer.terms("the old mill")], FileState(12, 0, "0"))
+        writer.commit()
+    with store.snapshot() as snapshot:
+        for name in ("bm25", "tfidf", "rank_bm25", "bm25+tfidf"):
+            build(name, snapshot, analyzer, None).search(["mills"], 3)
+print(*sorted({"torch", "transformers", "faiss", "sentence_transformers"} & set(sys.modules)))
+"""
+
+
+def test_lexical_search_loads_no_neural_library(tmp_path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "index")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+# A search confined to some passages equals the complete ranking without the others.
+
+SINGLE = ["bm25", "tfidf", "rank_bm25", "dense"]
+QUESTIONS = ["w0", "w1 w2", "w3 w3 w0 w11"]
+texts = st.lists(st.lists(st.sampled_from(WORDS[:5]), min_size=1, max_size=4).map(" ".join), max_size=4)
+collections = st.dictionaries(st.sampled_from("abcdefgh"), texts, min_size=1)
+
+
+def made(folder, segments):
+    """A store with one segment a collection, in which later ones replace documents of earlier ones."""
+    store = Store.create(Path(folder) / "index", {})
+    for collection in segments:
+        with store.writer() as writer:
+            stage(writer, collection, vectors=True)
+            writer.commit()
+    return store
+
+
+@settings(max_examples=10)
+@given(st.lists(collections, min_size=1, max_size=3), st.data())
+def test_a_confined_search_equals_the_complete_ranking_filtered(segments, data) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        made(folder, segments) as store,
+        store.snapshot() as snapshot,
+    ):
+        ids = np.sort(snapshot.passage_ids())
+        assume(len(ids))
+        among = np.array(sorted(data.draw(st.sets(st.sampled_from(ids.tolist())))), np.int64)
+        for name in SINGLE:
+            retriever = build(name, snapshot, PLAIN, ENCODERS)
+            complete = retriever.search(QUESTIONS, len(ids))
+            for k in (1, 2, len(ids)):
+                for whole, part in zip(complete, retriever.search(QUESTIONS, k, among), strict=True):
+                    kept = [(hit.passage.id, hit.score) for hit in whole if hit.passage.id in among]
+                    assert [(hit.passage.id, hit.score) for hit in part] == kept[:k], name
+                    assert [hit.rank for hit in part] == list(range(1, len(part) + 1))
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    """Two segments of twenty; for "w10" the second, of documents "z…", ranks behind the first."""
+    first = {f"a{n:02}": ["w10 w10 w10"] for n in range(20)} | {"b": ["w11"]}
+    second = {f"z{n:02}": [f"w0 w{n % 9 + 1} w10"] for n in range(20)}
+    with made(tmp_path, [first, second]) as store, store.snapshot() as snapshot:
+        yield snapshot
+
+
+def ids_of(snapshot, kind):
+    ids = np.sort(snapshot.passage_ids())
+    return ids[[place[0].startswith(kind) for place in snapshot.places(ids.tolist())]]
+
+
+@pytest.mark.parametrize("name", [*SINGLE, "bm25+dense", "tfidf+bm25+dense"])
+def test_k_hits_are_found_when_k_passages_match_however_low_they_rank(snapshot, name) -> None:
+    retriever = build(name, snapshot, PLAIN, ENCODERS)
+    (hits,) = retriever.search(["w10"], 15, ids_of(snapshot, "z"))
+    assert len(hits) == 15
+    assert {hit.passage.document_id[0] for hit in hits} == {"z"}
+    assert retriever.search(["w10", "w0"], 3, np.empty(0, np.int64)) == [[], []]
+
+
+def test_near_duplicates_are_folded_among_what_is_allowed(snapshot) -> None:
+    retriever = DeduplicatingRetriever(build("bm25", snapshot, PLAIN, ENCODERS), PLAIN)
+    (hits,) = retriever.search(["w10"], 3, ids_of(snapshot, "a")[5:])
+    assert [hit.passage.document_id for hit in hits] == ["a05"]
+    assert len(hits[0].duplicates) == 14
+
+
+# A retriever of the user's own.
+
+
+class Own:
+    """Searches with a function of (passages, questions, k, among)."""
+
+    name = "mine"
+
+    def __init__(self, snapshot, search) -> None:
+        self.passages, self.function = list(snapshot.all_passages()), search
+
+    def search(self, questions, k, among=None):
+        return self.function(self.passages, questions, k, among)
+
+
+def longest(passages, questions, k, among):
+    kept = [one for one in passages if among is None or one.id in among]
+    kept.sort(key=lambda one: len(one.text))  # worst first: the scores decide
+    return [[Hit(one, len(one.text), 1) for one in kept[-k:]] for _ in questions]
+
+
+def own(snapshot, search=longest):
+    return build(Own(snapshot, search), snapshot, PLAIN, NEVER)
+
+
+def test_hits_of_an_own_retriever_are_ranked_by_score_then_place(snapshot) -> None:
+    [hits] = own(snapshot).search(["anything"], 3)
+    assert [(hit.rank, hit.passage.document_id) for hit in hits] == [(1, "a17"), (2, "a18"), (3, "a19")]
+    assert hits[0].scores == {"mine": 11.0}
+    [hits] = own(snapshot).search(["x"], 3, ids_of(snapshot, "z"))
+    assert {hit.passage.document_id[0] for hit in hits} == {"z"}
+
+
+def test_text_and_place_come_from_the_index(snapshot) -> None:
+    def forged(passages, questions, k, among):
+        return [[Hit(Passage(passages[0].id, "forged.txt", 0, 5, "wrong"), 1.0, 1)]]
+
+    [[hit]] = own(snapshot, forged).search(["x"], 3)
+    assert (hit.passage.document_id, hit.passage.text) == ("a00", "w10 w10 w10")
+
+
+BROKEN = {
+    "no such passage": lambda p, q, k, a: [[Hit(Passage(999, "a", 0, 1, "T"), 1.0, 1)]],
+    "twice": lambda p, q, k, a: [[Hit(p[0], 1.0, 1), Hit(p[0], 0.5, 2)]],
+    "not a number": lambda p, q, k, a: [[Hit(p[0], math.nan, 1)]],
+    "a text for a score": lambda p, q, k, a: [[Hit(p[0], "1", 1)]],
+    "too many": lambda p, q, k, a: [[Hit(one, 1.0, 1) for one in p]],
+    "too few lists": lambda p, q, k, a: [],
+    "ids alone": lambda p, q, k, a: [[p[0].id]],
+    "nothing": lambda p, q, k, a: None,
+    "it raises": lambda p, q, k, a: 1 / 0,
+}
+
+
+@pytest.mark.parametrize("search", BROKEN.values(), ids=BROKEN)
+def test_a_broken_contract_is_named(snapshot, search) -> None:
+    with pytest.raises(PluginFailed, match=r"^the retriever 'mine' (gave|failed)"):
+        own(snapshot, search).search(["x"], 2)
+
+
+def test_passages_outside_the_filter_are_refused(snapshot) -> None:
+    with pytest.raises(PluginFailed, match="the filter excludes"):
+        own(snapshot, lambda p, q, k, a: [[Hit(p[0], 1.0, 1)]]).search(["x"], 2, ids_of(snapshot, "z"))
+
+
+def test_named_errors_pass_through(snapshot) -> None:
+    def damaged(*given):
+        raise IndexCorrupt("a file")
+
+    with pytest.raises(IndexCorrupt):
+        own(snapshot, damaged).search(["x"], 2)
