@@ -6,14 +6,15 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 from unicodedata import normalize
 
-from pathspec import GitIgnoreSpec, PathSpec
+from pathspec import PathSpec, RegexPattern
 
 IGNORE_FILE = ".spanwiseignore"
 # pathspec's expressions backtrack: every further wildcard multiplies the time by the length of the path.
 MAX_STARS = 3  # in one name of a rule
-MAX_DOUBLE_STARS = 2  # in one rule
+MAX_WILDCARDS = 4  # "*" and "**" in one rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +25,19 @@ class IgnoreRules:
     """
 
     folder: str
-    spec: GitIgnoreSpec
+    patterns: tuple[RegexPattern, ...]
     above: IgnoreRules | None = None
 
     def ignores(self, place: str, is_folder: bool) -> bool:
         """True when the entry at this path below the root is ignored."""
         path = place[len(self.folder) :] + "/" * is_folder
-        ignored = self.spec.check_file(path).include
-        if ignored is None:
-            return self.above is not None and self.above.ignores(place, is_folder)
-        return ignored
+        for pattern in reversed(self.patterns):
+            # The whole path, because to pathspec a rule for a folder also matches everything in it. Its
+            # expressions for "*" and "*/" are just "." and "/".
+            source = pattern.regex.pattern
+            if source == "." or (source == "/" and is_folder) or pattern.regex.fullmatch(path):
+                return bool(pattern.include)
+        return self.above is not None and self.above.ignores(place, is_folder)
 
 
 def read_rules(data: bytes, folder: str, above: IgnoreRules | None) -> tuple[IgnoreRules, list[str]]:
@@ -46,11 +50,11 @@ def read_rules(data: bytes, folder: str, above: IgnoreRules | None) -> tuple[Ign
         rule = line.removesuffix("\r")
         try:
             if rule.strip() and not rule.startswith("#"):
-                _check(rule)
-                lines.append(rule)
+                lines.append(_checked(rule))
         except ValueError as error:
             complaints.append(f"line {number} is not a rule: {error}")
-    return IgnoreRules(folder, GitIgnoreSpec.from_lines(lines), above), complaints
+    patterns = cast(Sequence[RegexPattern], PathSpec.from_lines("gitignore", lines).patterns)
+    return IgnoreRules(folder, tuple(patterns), above), complaints
 
 
 def path_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
@@ -63,12 +67,14 @@ def path_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     >>> [chosen(name) for name in ("notes/a.md", "notes/old/b.log", "c.md")]
     [True, False, False]
     """
-    rules = [composed(pattern.removeprefix("./")) for pattern in patterns]
-    for rule in rules:
+    rules = []
+    for pattern in patterns:
         try:
-            _check(rule)
+            rule = composed(pattern.removeprefix("./"))
+            # Of folders that "notes/*" matches pathspec does not match the files.
+            rules.append(_checked(f"{rule}*" if rule.endswith("/*") else rule))
         except ValueError as error:
-            raise ValueError(f"{rule!r} is not a path pattern: {error}. Write it like 'notes/**'") from None
+            raise ValueError(f"{pattern!r} is not a path pattern: {error}. Example: 'notes/**'") from None
     spec = PathSpec.from_lines("gitignore", rules)
     default = not rules or rules[0].startswith("!")
 
@@ -84,13 +90,15 @@ def composed(name: str) -> str:
     return name if name.isascii() else normalize("NFC", name)
 
 
-def _check(rule: str) -> None:
-    """Raises `ValueError` for a rule that pathspec refuses or that could take long to match."""
+def _checked(rule: str) -> str:
+    """The rule; `ValueError` when pathspec refuses it or it could take long to match."""
     names = rule.removeprefix("!").strip().removesuffix("/").removeprefix("/").split("/")
     if "" in names:
         raise ValueError("an empty name")
-    if any(re.sub(r"\\.", "", name).count("*") > MAX_STARS for name in names if name != "**"):
-        raise ValueError(f"more than {MAX_STARS} '*' in one name")
-    if names.count("**") > MAX_DOUBLE_STARS:
-        raise ValueError(f"more than {MAX_DOUBLE_STARS} '**'")
-    GitIgnoreSpec.from_lines([rule])
+    stars = [1 if name == "**" else re.sub(r"\\.", "", name).count("*") for name in names]
+    if max(stars) > MAX_STARS or sum(stars) > MAX_WILDCARDS:
+        raise ValueError(f"more than {MAX_STARS} '*' in one name or {MAX_WILDCARDS} in all")
+    if names[-1] == "**":  # to git what lies below a folder, to pathspec also the folder itself
+        rule = rule.removesuffix("/") + "/*" + "/" * rule.endswith("/")
+    PathSpec.from_lines("gitignore", [rule])
+    return rule

@@ -74,6 +74,7 @@ NOTEBOOK = re.compile(rb'"nbformat"\s{0,100}:')
 MAIL_HEADER = re.compile(rb"(?:From [^\n]{1,200}\n)?[!-9;-~]{1,76}:[ \t\r\n]")
 # A file that starts with one of these is a message whatever its name.
 FIRST_HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): ", re.I)
+OLE_ENTRY = 128  # bytes, to which the directory entries of an OLE file are aligned
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 TYPE_NAMES = {
     "application/epub+zip": ("epub",),
@@ -196,7 +197,11 @@ def _zip_reader(data: bytes, suffix: str) -> Reader | None:
 
 def _refuse_ole(data: bytes, suffix: str) -> None:
     """Raises `DocumentRejected` for an encrypted Office file, or one named like a zipped format."""
-    if "EncryptedPackage".encode("utf-16-le") in data:
+    name = "EncryptedPackage".encode("utf-16-le") + b"\0\0"
+    at = data.find(name)
+    while at >= 0 and at % OLE_ENTRY:
+        at = data.find(name, at + 1)
+    if at >= 0:
         raise DocumentRejected("encrypted Office document: needs a password")
     if suffix in ZIPPED:
         raise DocumentRejected(f"encrypted {ZIPPED[suffix].name}, or one of the old form of before 2007")

@@ -10,7 +10,7 @@ from pathlib import Path
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ..corpora.passages import passages_at, split
-from ..corpora.trimming import trimmed
+from ..corpora.sentences import trimmed
 from ..index.analysis import Analyzer
 from ..index.rows import FileState, indexed_text
 from ..index.store import Store

@@ -1,8 +1,9 @@
 """Files parsed in child processes, so that a crash, a hang or a zip bomb costs one file and never a folder.
 
-A child is started for the first file and replaced after many, so that leaks end with it. A file on which a used
-child dies is tried again in a fresh one. A hostile file that takes a child over can make up its own text and
-nothing else: id and digest are the parent's, passages are cut from the stored text, every offset is checked.
+A child is started for the first file and replaced after many, so that leaks end with it. A file on which a
+used child dies is tried again in a fresh one. A hostile file that takes a child over can make up its own text
+and nothing else: id and digest are the parent's, passages are cut from the stored text, every offset is
+checked.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from queue import LifoQueue
 from typing import Any, BinaryIO, Self, cast, overload
@@ -31,6 +32,7 @@ from spanwise.types import Document, Passage, Rejection
 
 from ..corpora.folder import FoundFile, read_regular
 from ..corpora.passages import passages_at
+from ..corpora.readers.pdf_page import Box
 from ..corpora.reading import Skipped, read_with
 from ..index.analysis import Analyzer
 from ..index.rows import FileState
@@ -63,7 +65,7 @@ Parser = Callable[[Path], Document]
 
 
 class ChildDied(Exception):
-    """There is no answer; the message is the reason to reject the file. `late`: it was killed by the clock."""
+    """No answer; the message is the reason to reject the file. `late`: killed by the clock."""
 
     def __init__(self, reason: str, late: bool = False) -> None:
         super().__init__(reason)
@@ -125,7 +127,7 @@ class Child:
             raise SpanwiseError(f"no process can be started to read files: {error.strerror}") from error
 
     def ask(self, header: Mapping[str, object] | None, data: bytes = b"") -> Message:
-        """The answer to a request, or to None the message that the child is ready; `ChildDied` without one."""
+        """The answer to a request, with None the message that the child is ready; `ChildDied` without one."""
         self.n_files += header is not None
         self.n_bytes += len(data)
         seconds = self._limits.wall_s + 2 * (len(data) // 1_000_000)
@@ -225,7 +227,9 @@ class ParseWorker:
         self.stop()
         self._replace()
 
-    def _parsed(self, header: Mapping[str, object], data: bytes, document_id: str, sha256: str) -> Parsed | Skipped:
+    def _parsed(
+        self, header: Mapping[str, object], data: bytes, document_id: str, sha256: str
+    ) -> Parsed | Skipped:
         answer, blocks = self.ask(header, data)
         if "skipped" in answer:
             return Skipped(document_id, _one_line(answer["skipped"]))
@@ -333,8 +337,8 @@ class Outcome:
 class ParsePool:
     """`workers` workers, none of which starts a child before it is needed; leaving the context ends them.
 
-    Threads wait for the children. What is ready is held back until its turn comes, within bounds, so that memory
-    does not grow with the folder. By default one worker a core, four at most: one process stores their results.
+    Threads wait for the children. Results are held back until their turn comes, within bounds, so that memory
+    does not grow with the folder. By default one worker a core, four at most: one process stores the results.
     """
 
     def __init__(
@@ -454,19 +458,21 @@ class PageDrawer:
             raise DocumentRejected(NONSENSE)
         return blocks[0]
 
-    def boxes(self, data: bytes, page: int, words: str, before: str, after: str) -> Any:
+    def boxes(
+        self, data: bytes, page: int, words: str, before: str, after: str
+    ) -> tuple[int, float, float, list[Box]]:
         """Pages, width, height, and boxes around words; see `corpora.readers.pdf_page.page_boxes`."""
         request = {"page": page, "words": words, "before": before, "after": after}
         with self._asking:
             answer, _ = self._worker.ask(request, data)
         try:
             n_pages, width, height, boxes = answer["boxes"]
-            numbers = [float(number) for number in (n_pages, width, height, *(n for box in boxes for n in box))]
+            found = [(float(x), float(y), float(w), float(h)) for x, y, w, h in boxes]
+            if not all(abs(float(number)) < 1e6 for number in (n_pages, width, height, *chain(*found))):
+                raise ValueError("a number is too large")
+            return int(n_pages), float(width), float(height), found
         except (KeyError, TypeError, ValueError) as error:
             raise DocumentRejected(NONSENSE) from error
-        if not all(abs(number) < 1e6 for number in numbers) or any(len(box) != 4 for box in boxes):
-            raise DocumentRejected(NONSENSE)
-        return int(n_pages), float(width), float(height), [tuple(map(float, box)) for box in boxes]
 
     def close(self) -> None:
         """Ends the child."""

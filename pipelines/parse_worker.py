@@ -1,8 +1,8 @@
 """The child process that parses one file a request, or draws a page of it, within limits that it cannot lift.
 
-Parent and child exchange a line of JSON and blocks of bytes: nothing in a message can run code. The child ends
-when its parent does. Where the system lacks a limit (Windows has none, macOS none on memory) the parent's clock
-alone holds.
+Parent and child exchange a line of JSON and blocks of bytes: nothing in a message can run code. The child
+ends when its parent does. Where the system lacks a limit (Windows has none, macOS none on memory) the
+parent's clock alone holds.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
         except MemoryError:
             send(answers, {"out_of_memory": True})
         except Exception as error:  # whatever a text does to the code after its parser costs this file only
-            send(answers, {"rejected": f"its text cannot be indexed: {type(error).__name__}: {error!a}"})
+            reason = f"its text cannot be indexed: {type(error).__name__}: {error}"
+            send(answers, {"rejected": reason.encode("utf-8", "replace").decode()})
 
 
 def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple[Any, ...]:
@@ -170,5 +171,3 @@ def document_from(header: Mapping[str, Any], text: bytes, document_id: str, sha2
         labels=tuple(Label(*row) for row in header["labels"]),
         metadata=dict(header["metadata"]),
     )
-
-

@@ -143,9 +143,9 @@ def _misnamed(kind: str, name: str) -> str:
 
 
 def _suffixes() -> set[str]:
-    from ..corpora.reading import known_suffixes
+    from ..corpora.reading import BY_SUFFIX, MAIL, ZIPPED
 
-    return known_suffixes()
+    return {*BY_SUFFIX, *ZIPPED, *MAIL, ".rtf"}
 
 
 def _stages() -> set[str]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal, cast
 
 from spanwise.types import ProgressCallback, Rejection, Remark, SyncReport, no_progress
 
@@ -21,10 +22,7 @@ from ..index.analysis import Analyzer
 from ..index.rows import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
-from .file_reader import FileReader, Outcome
-from .parsing.plugged import names_of, otherwise_parsed, parser_plugins
-from .parsing.pool import ParserPool, default_workers
-from .parsing.wire import Parsed
+from .parse_pool import PARSER, Outcome, Parsed, ParsePool, Parser, parser_name
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -43,24 +41,31 @@ def sync_words(
     on_progress: ProgressCallback = no_progress,
     workers: int | None = None,
     retry: bool = False,
+    parsers: Mapping[str, Parser] | None = None,
 ) -> SyncReport:
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
-    `workers` processes read the files; with `retry` those that were refused before are tried again,
-    and files whose suffix got or lost a parser of another package.
+    `workers` processes read the files; with `retry` those that were refused before are tried again.
+    `parsers` maps suffixes (".log") to functions that read such files, in this process.
     """
     started = time.monotonic()
-    others = parser_plugins()
+    parsers = parsers or {}
+    names = {suffix: parser_name(parser) for suffix, parser in parsers.items()}
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known, refused = snapshot.files(), snapshot.refusals()
-            stale = otherwise_parsed(snapshot, others)
-        readers = ", ".join([READERS, *(f"{suffix} by {name}" for suffix, name in names_of(others).items())])
+            facts = snapshot.facts()
+        stale = {
+            name
+            for name, metadata in zip(facts.ids, facts.metadata, strict=True)
+            if names.get(PurePosixPath(name).suffix.lower(), metadata.get(PARSER)) != metadata.get(PARSER)
+        }
+        readers = ", ".join([READERS, *(f"{suffix} by {name}" for suffix, name in sorted(names.items()))])
         update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
-        reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
-        with ParserPool(workers or default_workers(), analyzer.settings(), others) as pool:
-            update.read(todo, pool.map(reader, todo), on_progress)
+        held = {name: state for name, state in known.items() if name not in stale}
+        with ParsePool(store, held, analyzer.settings(), parsers, workers) as pool:
+            update.read(todo, pool.read(todo), on_progress)
         update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
@@ -163,10 +168,10 @@ class _Update:
                 self._remove(file.document_id)
             self._refuse(file.document_id, Refusal(*seen, kind, found.reason, self.reader))
         elif found is None:
-            self.writer.touch(file.document_id, outcome.known_state)
+            self.writer.touch(file.document_id, cast(FileState, outcome.state))
             self.tally.unchanged += 1
         else:
-            self._put(found, outcome.known_state)
+            self._put(found, cast(FileState, outcome.state))
 
     def _put(self, parsed: Parsed, state: FileState) -> None:
         document = parsed.document

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from .roots import list_roots
 if TYPE_CHECKING:
     from ..models.dual_encoder import SearchEncoder
     from ..retrieval.protocol import TokenEncoder
+    from .parse_pool import Parser
 
 
 class SyncedIndex(IndexSettings):
@@ -61,19 +62,20 @@ class SyncedIndex(IndexSettings):
         on_progress: ProgressCallback = no_progress,
         workers: int | None = None,
         retry: bool = False,
+        parsers: Mapping[str, Parser] | None = None,
     ) -> SyncReport:
         """Makes the index what the folder is now: words first, then missing vectors, then those of tokens.
 
         Both kinds of vectors are made together where their models share a transformer; `vectors=False` leaves
         both as they are. Interrupted, it goes on where it stopped. `workers` processes read files, by default
         one a core and four at most. Files that were refused before are read again when they change, or all of
-        them with `retry`.
+        them with `retry`. `parsers` maps suffixes such as ".log" to functions from a path to a `Document`.
         """
         from .sync import lacks_vectors, sync_vectors, sync_words
 
         began = time.monotonic()
         listing = list_roots(self.roots)
-        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry)
+        outcome = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, parsers)
         if not vectors:
             return outcome
         if lacks_vectors(self.store, self.model):

@@ -6,11 +6,12 @@ array. Text that is not JSON is read as plain text, with a remark.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
+from spanwise.types import Document, Heading
 
 from ..decoding import decode
 from .builder import TextBuilder, build_document, source_document
@@ -84,37 +85,43 @@ class JsonWriter:
     def __init__(self) -> None:
         self.builder = TextBuilder()
         self._place = ""
+        self._depth = 0
 
     def write(self, value: Any, path: str = "") -> None:
         """Writes a value after an empty line; `path` is that of a record, whose keys are not headings."""
         self.builder.end_line(blank=True)
-        self._write(value, "", path, path, 0, not path)
+        self._write(None, value, path, path, 0, bool(path))
 
-    def _write(self, value: Any, mark: str, path: str, place: str, depth: int, in_headings: bool) -> None:
-        """Writes a value that stands at `path`, inside the object or array at `place`."""
-        if depth > MAX_DEPTH:
-            raise DocumentRejected(f"JSON nested deeper than {MAX_DEPTH} levels")
-        indent = "  " * min(max(depth - 1, 0), MAX_INDENT)
+    def _write(
+        self, key: str | int | None, value: Any, path: str, place: str, n_keys: int, in_array: bool
+    ) -> None:
+        """Writes the member `key` of the object or array at `place`, below `n_keys` keys."""
+        mark = "" if key is None else "- " if isinstance(key, int) else f"{key}: "
+        indent = "  " * min(n_keys, MAX_INDENT)
         line = _line(value)
         if line is not None:
             self._write_line(indent + mark + line, place)
             return
-        is_named = mark not in ("", "- ")
-        is_heading = is_named and in_headings and depth <= MAX_HEADING_DEPTH
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise DocumentRejected(f"JSON nested deeper than {MAX_DEPTH} levels")
+        is_named = isinstance(key, str)
+        is_heading = is_named and not in_array and n_keys < MAX_HEADING_DEPTH
         if is_heading or not is_named:
             self.builder.end_line(blank=True)
         if is_named:
             start = self._write_line(indent + mark.rstrip(), path)
             if is_heading:
-                self.builder.add_heading(start, depth)
-        inner = depth + (is_named or not depth)
-        if isinstance(value, dict):
-            for key, child in value.items():
-                step = f"{path}.{' '.join(key.split())}".removeprefix(".")[-MAX_PATH:]
-                self._write(child, f"{key}: ", step, path, inner, in_headings)
-        else:
-            for index, child in enumerate(value):
-                self._write(child, "- ", f"{path}[{index}]"[-MAX_PATH:], path, inner, False)
+                self.builder.headings.append(Heading(start, n_keys + 1, " ".join(mark[:-2].split())))
+        members: Iterable[tuple[str | int, Any]] = (
+            value.items() if isinstance(value, dict) else enumerate(value)
+        )
+        for inner, member in members:
+            is_index = isinstance(inner, int)
+            step = f"[{inner}]" if is_index else f".{' '.join(str(inner).split())}"
+            inside = (path + step).removeprefix(".")[-MAX_PATH:]
+            self._write(inner, member, inside, path, n_keys + is_named, in_array or is_index)
+        self._depth -= 1
         self.builder.end_line()
 
     def _write_line(self, line: str, place: str) -> int:

@@ -1,8 +1,8 @@
-"""A page of a PDF as a picture, and boxes around words of its stored text. A hostile file may crash the process.
+"""A page of a PDF as a picture, and boxes around words of its stored text. A hostile file may crash pdfium.
 
-The stored text differs from pdfium's: words broken at line ends are whole, running lines are gone, lines may have
-changed places. So words are searched without white space and hyphens: all at once, else line by line, else word
-by word; of several places the one whose surroundings agree longest is taken.
+The stored text differs from pdfium's: words broken at line ends are whole, running lines are gone, lines may
+have changed places. So words are searched without white space and hyphens: all at once, else line by line,
+else word by word; of several places the one whose surroundings agree longest is taken.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def page_png(data: bytes, page: int, width: int) -> bytes:
 def page_boxes(
     data: bytes, page: int, words: str, before: str = "", after: str = ""
 ) -> tuple[int, float, float, list[Box]]:
-    """The number of pages, the width and height of page `page` in points, and a box for each line of `words`.
+    """The number of pages, width and height of a page in points, and a box for each line of `words`.
 
-    `before` and `after` are the stored text around the words. `DocumentRejected` for a page that cannot be read.
+    `before` and `after` are the stored text around the words. `DocumentRejected` for an unreadable page.
     """
     with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
         width, height = loaded.get_size()
@@ -90,9 +90,8 @@ def _find_boxes(page: PdfPage, characters: PdfTextPage, words: str, before: str,
         for i in range(raw.FPDFText_CountRects(characters, first, last + 1 - first)):
             if n_boxes < MAX_BOXES and raw.FPDFText_GetRect(characters, i, *edges):
                 left, top, right, bottom = (edge.value for edge in edges)
-                corners = [_shown(page, left, top), _shown(page, right, bottom)]
-                (x, y), (to_x, to_y) = map(min, zip(*corners, strict=True)), map(max, zip(*corners, strict=True))
-                yield x, y, to_x - x, to_y - y
+                (x, y), (to_x, to_y) = _shown(page, left, top), _shown(page, right, bottom)
+                yield min(x, to_x), min(y, to_y), abs(to_x - x), abs(to_y - y)
                 n_boxes += 1
 
 

@@ -23,7 +23,7 @@ def read(data: bytes, document_id: str) -> Document:
         raise DocumentRejected(f"damaged RTF: {type(error).__name__}: {error}") from error
     builder = TextBuilder()
     for line in text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").split("\n"):
-        cells = [" ".join(cell.split()) for cell in line.split("|")]  # striprtf ends cells with "|"
-        words = " | ".join(cells).strip(" |") if len(cells) > 1 else line.strip()
-        builder.write_paragraph(words, blank=len(cells) == 1)
+        is_row = line.endswith("|")  # striprtf ends every cell so
+        cells = [" ".join(cell.split()) for cell in line.split("|")]
+        builder.write_paragraph(" | ".join(cells).strip(" |") if is_row else line.strip(), blank=not is_row)
     return build_document(builder, data, document_id, MEDIA_TYPE, builder.first_line)

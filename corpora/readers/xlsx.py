@@ -8,6 +8,7 @@ Hidden rows and columns are read; comments, charts and text boxes are left out.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -24,6 +25,7 @@ MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_CELLS = 1_000_000  # of one workbook; each carries a label
 MAX_ROWS = 1_048_576  # of a sheet, as in Excel
 MAX_GAP = 8  # empty cells shown between two others
+FILLERS = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # quoted text, colours, spaces in number formats
 PERCENT = re.compile(r"[#0,]{0,20}0(?:\.(0{1,15}))?%")
 
 
@@ -43,13 +45,14 @@ def read(data: bytes, document_id: str) -> Document:
     Archive(data)  # checks the limits
     writer = SheetWriter()
     try:
-        book = load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
-        for sheet in book.worksheets:
-            writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
-            sheet.reset_dimensions()  # do not trust the declared ones
-            for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
-                if not writer.write_row(number, list(_cells(row))):
-                    break
+        with warnings.catch_warnings(action="ignore"):  # of features that openpyxl does not keep
+            book = load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            for sheet in book.worksheets:
+                writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
+                sheet.reset_dimensions()  # do not trust the declared ones
+                for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
+                    if not writer.write_row(number, list(_cells(row))):
+                        break
         title = book.properties.title or ""
     except Exception as error:  # openpyxl raises many kinds on a damaged file
         raise DocumentRejected(f"damaged Excel workbook: {type(error).__name__}: {error}") from error
@@ -71,7 +74,10 @@ def _shown(value: Any, cell: Any) -> str:
             percent = PERCENT.fullmatch(cell.number_format or "")
             return f"{value:.{len(percent[1] or '')}%}" if percent else f"{value:.15g}"
         case datetime():
-            return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+            shown = FILLERS.sub("", cell.number_format or "").lower()
+            day, clock = value.date().isoformat(), str(value.time()).removesuffix(":00")
+            has_clock = "h" in shown or "s" in shown
+            return (f"{day} {clock}" if has_clock else day) if "y" in shown or "d" in shown else clock
         case date() | time() | timedelta():
             return str(value)
         case _:

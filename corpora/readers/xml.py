@@ -26,10 +26,11 @@ LONG_TAG = re.compile(r"<[^<>!?/][^<>]{50000,}+")
 MAX_ATTRIBUTES = 5000  # of one element: the parser's time grows with their square
 TITLES = frozenset("title head heading article-title h1 h2 h3 h4 h5 h6".split())
 PROSE = frozenset(
-    "p para simpara ab lg l quote epigraph stanza v caption blockquote note li item listitem "
-    "member term".split()
+    "p para simpara ab lg l v quote epigraph stanza caption blockquote note li item listitem member "
+    "list-item term dt dd".split()
 )
-LINES = frozenset("l v li item listitem member term tr row td th entry cell".split())
+ITEMS = frozenset("li item listitem member list-item".split())
+LINES = ITEMS | frozenset("l v term dt dd tr row td th entry cell".split())
 ROWS = frozenset("tr row".split())
 VERBATIM = frozenset("programlisting screen literallayout pre preformat eg verbatim".split())
 DROPPED = frozenset("script style svg colspec indexterm binary".split())
@@ -98,15 +99,18 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
         is_html = MARKUP.search(text) is not None
         words = write_page(parse_html(text)).text if is_html else " ".join(text.split())
         is_data = not len(element) and name not in PROSE and not is_html
-        builder.write_paragraph(f"{name}: {words}" if is_data else words, not (is_data or name in LINES))
+        mark = "- " if name in ITEMS else f"{name}: " if is_data else ""
+        builder.write_paragraph(mark + words, not (is_data or name in LINES))
     else:
         builder.end_line(blank=len(element) > 0)
         attributes = [f"{key}: {' '.join(value.split())}" for key, value in element.items() if key[0] != "{"]
-        if attributes and not len(element):
-            builder.write_paragraph(f"{name} ({', '.join(attributes)})", False)
-        is_titled = any(local_name(child) in TITLES for child in element)
+        fronts = [child for child in element if local_name(child).endswith("info")]  # DocBook's front matter
+        is_titled = any(local_name(child) in TITLES for parent in (element, *fronts) for child in parent)
+        if attributes and not is_titled:
+            builder.write_paragraph(f"{name} ({', '.join(attributes)}){':' * (len(element) > 0)}", False)
         for child in element:
-            _write(builder, child, level + (is_titled and local_name(child) not in TITLES))
+            in_section = is_titled and local_name(child) not in TITLES and child not in fronts
+            _write(builder, child, level + in_section)
         builder.end_line(blank=len(element) > 0)
 
 
@@ -126,6 +130,7 @@ def _texts(element: Element) -> list[str]:
         if not name:  # an entity that the document declares, or one of HTML
             pieces.append(html5.get(f"{child.name};", child.text or ""))
         elif name not in DROPPED:
-            pieces += _texts(child)
+            space = " " * (name in PROSE | LINES | VERBATIM | TITLES)
+            pieces += [space, *_texts(child), space]
         pieces.append(child.tail or "")
     return pieces

@@ -17,7 +17,6 @@ from ..colbert_setting import NONE
 from ..library import Library
 from ..locations import FOLDER_NAME
 from ..opening import open
-from ..plugins import PARSERS, plugins
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
 from .colbert import ColbertOption, check_colbert, set_colbert
@@ -80,7 +79,6 @@ def index(
         _say_place(library, index)
         sync = partial(run_sync, library, not lexical_only, workers)
         report = sync(retry=retry)
-        _say_unused_parsers()
         if not watch and not report.passages and not (report.deleted or report.unchanged):
             raise DocumentRejected(_nothing(library, report))
         _tell(library, report, json)
@@ -104,13 +102,6 @@ def _say_place(library: Library, index: Path | None) -> None:
     path = library.store.path
     if index is None and path.name != FOLDER_NAME:
         say(f"{visible(str(library.roots[0].folder))} cannot be written to: its index is in {path}")
-
-
-def _say_unused_parsers() -> None:
-    """Tells on stderr which packages wanted to read files and do not."""
-    for plugin in plugins(PARSERS):
-        if plugin.problem:
-            say(visible(f"{plugin.label} is not used: {plugin.problem}"))
 
 
 def _tell(library: Library, report: SyncReport, json: bool) -> None:

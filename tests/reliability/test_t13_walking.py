@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from spanwise.corpora.folder import walk
-from spanwise.corpora.opening import read_regular
+from spanwise.corpora.folder import read_regular, walk
 from spanwise.errors import DocumentRejected
 
 SECRET = b"the secret from outside"
