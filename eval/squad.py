@@ -1,24 +1,60 @@
-"""Exact match and F1 of SQuAD 1.1 and 2.0, equal to the official scripts.
+"""Exact match and F1 of SQuAD 1.1 and 2.0, equal to the official scripts, and the files those scripts read.
 
-Golds and predictions are plain mappings from question id to text; reading the data set's file is somebody
-else's work. The two versions differ in three places, and each has its own functions here:
+Golds and predictions are plain mappings from question id to text. The two versions differ in three places:
 
                            1.1                      2.0
 F1 of two empty texts      0                        1
 question not predicted     scores 0                 left out of every average
-question without golds     refused                  its only gold is the empty answer
+question without golds     an error                 its only gold is the empty answer
 """
 
 from __future__ import annotations
 
+import gzip
+import json
+import math
+import re
+import string
+import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
 
-from .squad_normalize import answer_tokens, normalize_answer
+from spanwise.errors import DataMalformed
 
 Golds = Mapping[str, Sequence[str]]
 Predictions = Mapping[str, str]
-Metric = Callable[[str, str], float]
+
+MAX_BYTES = 2_000_000_000  # of JSON in a predictions file, after unpacking
+GZIP_MAGIC = b"\x1f\x8b"
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+
+def normalize_answer(text: str) -> str:
+    """The normal form in which two answers are compared: lower case, no punctuation, no articles.
+
+    The order is the official one. Only ASCII punctuation goes (an en dash stays), and removing a hyphen
+    joins its neighbours (`twenty-five` becomes `twentyfive`): scores are comparable only with these rules.
+    Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", section 6.1.
+
+    >>> normalize_answer("The  Eiffel Tower!")
+    'eiffel tower'
+    """
+    bare = text.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", bare).split())
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The words of the normal form, in order; empty for a text of articles and punctuation only.
+
+    >>> answer_tokens("the cat's mat")
+    ['cats', 'mat']
+    """
+    return normalize_answer(text).split()
 
 
 def exact_match(gold: str, prediction: str) -> float:
@@ -60,16 +96,11 @@ def f1_v2(gold: str, prediction: str) -> float:
     return f1_v1(gold, prediction)
 
 
-def best_over_golds(metric: Metric, golds: Sequence[str], prediction: str) -> float:
+def best_over_golds(metric: Callable[[str, str], float], golds: Sequence[str], prediction: str) -> float:
     """The highest value of the metric over the golds of one question; ValueError when there is none."""
     if not golds:
         raise ValueError("no gold answers; expected at least one")
     return max(metric(gold, prediction) for gold in golds)
-
-
-def unanswered(golds: Golds, predictions: Predictions) -> list[str]:
-    """The ids of the questions that have no prediction, in the order of the golds: what to warn about."""
-    return [qid for qid in golds if qid not in predictions]
 
 
 def question_scores_v1(golds: Golds, predictions: Predictions) -> tuple[dict[str, float], dict[str, float]]:
@@ -149,11 +180,197 @@ def averages_v2(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float
 def score_v2(golds: Golds, predictions: Predictions) -> dict[str, float]:
     """The figures of the 2.0 script in percent, over the predicted questions; see `averages_v2` for keys.
 
-    The empty prediction says "no answer". Questions that are not predicted are left out (`unanswered` lists
-    them for a notice). The official script stops with an error on its `HasAns` average then; here that
-    average too is over what was predicted.
+    The empty prediction means "no answer". Questions without a prediction are left out. The official script
+    fails on its `HasAns` average then; here that average too is over the predicted questions.
 
     >>> score_v2({"q1": ["Hawaii"], "q2": []}, {"q1": "Hawaii", "q2": "1887"})["NoAns_exact"]
     0.0
     """
     return averages_v2(golds, *question_scores_v2(golds, predictions))
+
+
+def score_v2_with_na(
+    golds: Golds, predictions: Predictions, na_probabilities: Mapping[str, float], threshold: float = 1.0
+) -> dict[str, float]:
+    """The averages of `score_v2` at the threshold; `best_exact`, `best_f1`, their `…_thresh`, `pr_…_ap`.
+
+    As evaluate-v2.0.py with `--na-prob-file`; keys stand in its order. The default threshold declines
+    nothing that the predictions do not decline. The `best_` figures choose their threshold on the same
+    questions: upper bounds. ValueError when a predicted question has no probability.
+    """
+    exact, f1 = question_scores_v2(golds, predictions)
+    missing = [qid for qid in exact if qid not in na_probabilities]
+    if missing:
+        raise ValueError(f"question {missing[0]!r} has no no-answer probability ({len(missing)} such)")
+    result = averages_v2(
+        golds,
+        decline_above(golds, exact, na_probabilities, threshold),
+        decline_above(golds, f1, na_probabilities, threshold),
+    )
+    for name, scores in (("exact", exact), ("f1", f1)):
+        best = best_threshold(golds, predictions, scores, na_probabilities)
+        result[f"best_{name}"], result[f"best_{name}_thresh"] = best
+    if any(golds[qid] for qid in exact):  # else the official script prints no precision-recall figures
+        oracle = {qid: float(bool(golds[qid])) for qid in exact}
+        for name, scores in (("exact", exact), ("f1", f1), ("oracle", oracle)):
+            result[f"pr_{name}_ap"] = average_precision(golds, scores, na_probabilities)
+    return result
+
+
+def na_probability(margin: float) -> float:
+    """The no-answer probability of a reader whose best span scores `margin` above its null answer.
+
+    p = 1 / (1 + e^margin), the sigmoid of null score minus best score: 0.5 where both are equal. It orders
+    questions as the null odds do; it is not a calibrated probability.
+
+    >>> na_probability(0.0), na_probability(-1000.0)
+    (0.5, 1.0)
+    """
+    odds = math.exp(-abs(margin))
+    return (odds if margin > 0 else 1.0) / (1.0 + odds)
+
+
+def decline_above(
+    golds: Golds, scores: Mapping[str, float], na_probabilities: Mapping[str, float], threshold: float
+) -> dict[str, float]:
+    """The scores after declining every question whose no-answer probability is above the threshold.
+
+    A declined question scores 1 when it has no golds and 0 when it has. Source: apply_no_ans_threshold.
+    """
+    return {
+        qid: float(not golds[qid]) if na_probabilities[qid] > threshold else score
+        for qid, score in scores.items()
+    }
+
+
+def best_threshold(
+    golds: Golds,
+    predictions: Predictions,
+    scores: Mapping[str, float],
+    na_probabilities: Mapping[str, float],
+) -> tuple[float, float]:
+    """The best average in percent over all thresholds, and the smallest threshold that reaches it.
+
+    Source: find_best_thresh. As there, questions enter one by one in order of probability, equal ones in the
+    order of the mapping, so the best may lie inside a run of equal probabilities. Questions without a
+    prediction, on which the official script fails, do not count.
+    """
+    current = best = float(sum(not golds[qid] for qid in scores))
+    threshold = 0.0
+    for qid in sorted(na_probabilities, key=na_probabilities.__getitem__):
+        if qid not in scores:
+            continue
+        gained_or_lost = -1.0 if predictions[qid] else 0.0
+        current += scores[qid] if golds[qid] else gained_or_lost
+        if current > best:
+            best, threshold = current, na_probabilities[qid]
+    return 100.0 * best / len(scores), threshold
+
+
+def average_precision(
+    golds: Golds, scores: Mapping[str, float], na_probabilities: Mapping[str, float]
+) -> float:
+    """The area under precision and recall over all thresholds on the probability, in percent.
+
+    AP = Σ_t P_t (R_t - R_t'), over the distinct probabilities t in ascending order, t' the one before (R = 0
+    before the first). At t the questions with a probability of at most t are answered: P_t is the sum of
+    their scores over their number, R_t the same sum over the number of questions with golds; a question
+    without golds adds nothing to the sum. Equal probabilities enter together. ValueError when no scored
+    question has golds. Source: evaluate-v2.0.py, make_precision_recall_eval.
+
+    >>> average_precision({"q1": ["Hawaii"], "q2": []}, {"q1": 1.0, "q2": 0.0}, {"q1": 0.9, "q2": 0.1})
+    50.0
+    """
+    answerable = sum(bool(golds[qid]) for qid in scores)
+    if not answerable:
+        raise ValueError("no scored question has a gold answer; expected at least one")
+    area = before = right = 0.0
+    answered = 0
+    ordered = sorted(scores, key=na_probabilities.__getitem__)
+    for _, tied in groupby(ordered, key=na_probabilities.__getitem__):
+        for qid in tied:
+            answered += 1
+            right += scores[qid] if golds[qid] else 0.0
+        area += right / answered * (right / answerable - before)
+        before = right / answerable
+    return 100.0 * area
+
+
+def read_predictions(path: Path, required_ids: Collection[str] = ()) -> dict[str, str]:
+    """The answer text of each question id, in the order of the file; "" means "no answer".
+
+    The file is one JSON object as the official scripts read it, plain or gzipped. DataMalformed: another
+    form, an id given twice, an answer that is not valid text, or a required id that is missing.
+    """
+    answers = _read_object(path)
+    for qid, answer in answers.items():
+        if not isinstance(answer, str):
+            raise DataMalformed(f"{path}: the answer to {qid!r:.60} is {_kind(answer)}; expected a string")
+        if _has_surrogate(answer):
+            raise DataMalformed(f"{path}: half of a surrogate pair in the answer to {qid!r:.60}")
+    _require(path, answers, required_ids, "prediction")
+    return answers
+
+
+def read_na_probabilities(path: Path, required_ids: Collection[str] = ()) -> dict[str, float]:
+    """The no-answer probability of each question id, in the order of the file; all finite.
+
+    DataMalformed: as for `read_predictions`, with a finite number in place of the string.
+    """
+    values = _read_object(path)
+    for qid, value in values.items():
+        if not isinstance(value, float) or not math.isfinite(value):
+            raise DataMalformed(
+                f"{path}: the value of {qid!r:.60} is {_kind(value)}; expected a finite number"
+            )
+    _require(path, values, required_ids, "no-answer probability")
+    return values
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in the file; every number in it is a float."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP_MAGIC
+        with gzip.open(path) if packed else path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise DataMalformed(f"{path}: more than {MAX_BYTES:,} bytes of JSON, the limit")
+        value = json.loads(data, parse_int=float, object_pairs_hook=_checked)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataMalformed(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataMalformed(f"{path}: not a JSON object of question ids: {error}") from error
+    if not isinstance(value, dict):
+        raise DataMalformed(f"{path}: holds {_kind(value)}; expected an object from question id to answer")
+    return value
+
+
+def _checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs as a dict; a key given twice is an error, where plain JSON would keep the last one."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the id {twice!r:.60} is given twice")
+    for qid in result:
+        if _has_surrogate(qid):
+            raise ValueError(f"half of a surrogate pair in the id {qid!r:.60}")
+    return result
+
+
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _require(path: Path, found: Collection[str], required_ids: Collection[str], what: str) -> None:
+    missing = [qid for qid in required_ids if qid not in found]
+    if missing:
+        count = f"{len(missing)} of {len(required_ids)} missing"
+        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")

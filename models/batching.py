@@ -1,8 +1,9 @@
-"""Batches by token budget: texts of like length together, so that little of a batch is padding."""
+"""Batches by token budget: texts of similar length together, so that little of a batch is padding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 
 from spanwise.errors import OutOfMemory
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Lengths = Sequence[int] | NDArray[np.int64]
+Vectors = NDArray[np.float32]
 MULTIPLE = 8  # what lengths are padded to
-BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: more than this is no faster
+BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: larger batches are no faster
 
 
 def padded(length: int, multiple: int) -> int:
@@ -42,10 +45,10 @@ def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> li
 
 
 class Batcher:
-    """Computes items in batches of at most `budget` tokens after padding, and of fewer where memory ends.
+    """Computes items in batches of at most `budget` tokens after padding, smaller ones if memory runs out.
 
-    When the device runs out of memory, `budget` becomes half of what it failed with, for this call and all
-    later ones: at most log2(budget / 8) batches are computed in vain in the life of a batcher.
+    When the device runs out of memory, `budget` becomes half of what failed, for this call and all later
+    ones: at most log2(budget / 8) batches fail in the life of a batcher.
     """
 
     def __init__(self, budget: int) -> None:
@@ -57,9 +60,9 @@ class Batcher:
         compute: Callable[[NDArray[np.int64]], Result],
         describe: Callable[[int], str],
     ) -> Iterator[tuple[NDArray[np.int64], Result]]:
-        """Batches as index arrays with what `compute` makes of them; every item once, longest first.
+        """Batches as index arrays with the results of `compute`; every item once, longest first.
 
-        OutOfMemory, with `describe(item)`, when one item alone does not fit. Other errors pass through.
+        OutOfMemory, with `describe(item)`, if one item alone does not fit. Other errors pass through.
         """
         left = _longest_first(lengths)
         while len(left):
@@ -72,11 +75,39 @@ class Batcher:
                 longest = int(lengths[batch[0]])
                 if len(batch) == 1:
                     what = f"{describe(int(batch[0]))}: {longest} tokens"
-                    raise OutOfMemory(f"{what} do not fit into the device's memory alone") from error
+                    raise OutOfMemory(f"{what} do not fit into the memory of the device") from error
                 self.budget = len(batch) // 2 * padded(max(1, longest), MULTIPLE)
             else:
                 yield batch, result
                 left = left[len(batch) :]
+
+
+def prefetch(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[Result]:
+    """`make` of each item, in order; the next one is made in a thread while the caller uses the last one.
+
+    The first item is made in the thread of the caller, so that a single item starts no thread.
+
+    >>> list(prefetch("abc", str.upper))
+    ['A', 'B', 'C']
+    """
+    left = iter(items)
+    for first in left:
+        made = make(first)
+        with ThreadPoolExecutor(1, "spanwise-prefetch") as pool:
+            for item in left:
+                following = pool.submit(make, item)
+                yield made
+                made = following.result()
+        yield made
+
+
+def split_scores(scores: NDArray[np.float32], passages: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
+    """The scores of all pairs, cut into one array a question."""
+    return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
+
+
+def no_progress(done: int) -> None:
+    """The default progress callback, which does nothing."""
 
 
 def _longest_first(lengths: Lengths) -> NDArray[np.int64]:

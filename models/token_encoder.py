@@ -1,155 +1,163 @@
-"""Texts become a unit vector for each of their tokens: a transformer, linear layers, L2 normalisation.
+"""Texts become a unit vector for each token (ColBERT): a transformer, a linear layer, L2 normalisation.
 
-Questions and passages go through one transformer, each side with its own prompt, limit and skipped tokens;
-see `token_tower`. Matrix products of the transformer run in bf16 where the hardware has it, the layers and
-the normalisation in float32. Padding gives no vector, and no vector depends on the texts beside it.
+The built-in student and students trained here run on the fast BERT; any other late-interaction model is
+loaded by sentence-transformers (`foreign`). Products run in bf16 where the hardware has it, the layer and the
+normalisation in float32. Padding gives no vector, and no vector depends on the texts beside it.
+
+Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
+Interaction over BERT", SIGIR 2020, sections 3.1 and 3.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import string
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from .batched_encoder import BatchedEncoder, Computed, Vectors
-from .loaded_tower import LoadedTower, load_tower, take_whole
-from .locate import BUILTIN
-from .packed_tokens import PackedTokens
+from .batching import Vectors, no_progress
+from .encoder import BatchedEncoder, unit
+from .load import base_tokenizer, n_positions
+from .locate import BUILTIN, is_student, model_digest, model_folder
+from .packed import PackedTokens
 from .precision import pick_device
-from .prompted_texts import Span
-from .token_models import token_tower_of
-from .token_rows import TokenRow, TokenRows
-from .token_tower import TokenTower
-from .vector_head import VectorHead, check_sizes
+from .student import load_student
+from .tokenizer import text_ids
+
+if TYPE_CHECKING:
+    from .foreign import ForeignTokenEncoder
+
+PUNCTUATION = tuple(string.punctuation)  # what ColBERT skips in passages
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """Token ids, of which those at `kept` give a vector."""
+
+    ids: list[int]
+    kept: list[int]
+
+    def __len__(self) -> int:
+        """How many tokens go through the transformer."""
+        return len(self.ids)
+
+
+class TokenRows:
+    """Makes rows of at most `max_length` tokens; the tokens of `skiplist` give no vector."""
+
+    def __init__(self, tokenizer: Any, max_length: int, skiplist: Iterable[str] = ()) -> None:
+        self.tokenizer, self.max_length = tokenizer, max_length
+        vocabulary = tokenizer.get_vocab()
+        self._skipped = frozenset(vocabulary[word] for word in skiplist if word in vocabulary)
+        self._special = frozenset(tokenizer.all_special_ids)
+
+    def of(self, texts: Sequence[str]) -> list[TokenRow]:
+        """The row of each text."""
+        rows = text_ids(self.tokenizer, texts, self.max_length)
+        return [TokenRow(ids, kept_places(ids, self._skipped, self._special)) for ids in rows]
+
+
+def kept_places(ids: Sequence[int], skipped: Collection[int], special: Collection[int]) -> list[int]:
+    """The places in `ids` of the tokens that give a vector: those that are not skipped, but at least one.
+
+    If all tokens are skipped, as in a passage of dashes only, those that are not `special` are kept all the
+    same; if there are none, [CLS] and [SEP] represent the empty text.
+
+    >>> kept_places([101, 7, 102], {101, 102}, {101, 102}), kept_places([101, 102], {101, 102}, {101, 102})
+    ([1], [0, 1])
+    """
+    for left_out in (skipped, special, ()):
+        places = [place for place, token in enumerate(ids) if token not in left_out]
+        if places:
+            return places
+    raise ValueError("no tokens, expected at least one")
+
+
+def punctuation_skiplist(vocabulary: Iterable[str]) -> tuple[str, ...]:
+    """[CLS], [SEP], ASCII punctuation, and the other punctuation of the vocabulary, in any script.
+
+    >>> punctuation_skiplist(["[CLS]", "mill", "»", "."])[-2:]
+    ('~', '»')
+    """
+    marks = {word for word in vocabulary if len(word) == 1 and unicodedata.category(word).startswith("P")}
+    return "[CLS]", "[SEP]", *PUNCTUATION, *sorted(marks - set(PUNCTUATION))
 
 
 class TokenEncoder(BatchedEncoder[TokenRow]):
-    """Encodes tokens; `digest` names all that vectors depend on, `width` is the size of one.
-
-    `head.layers` holds the linear layers, each an `nn.Linear` and its activation.
-    """
+    """Encodes tokens; `digest` names all that vectors depend on, `width` is the size of a vector."""
 
     def __init__(
         self,
-        tower: TokenTower,
-        network: LoadedTower,
-        head: VectorHead,
+        model: nn.Module,
+        projection: nn.Linear,
+        rows: TokenRows,
+        digest: str,
         batch_tokens: int | None = None,
     ) -> None:
-        super().__init__(network.trunk, batch_tokens)
-        self.tower, self.tokenizer, self.head = tower, network.tokenizer, head
-        self.digest, self.width = tower.digest, head.width
-        source = tower.network.folder
-        self.questions = TokenRows(tower.question, network, source)
-        self.passages = TokenRows(tower.passage, network, source)
-
-    @classmethod
-    def of_tower(cls, tower: TokenTower, device: str | None = None) -> TokenEncoder:
-        """The encoder of a model; ModelRejected for what is unsafe, missing, or does not fit."""
-        network, on = load_tower(tower.network), pick_device(device)
-        for prefix in tower.markers:
-            take_whole(network.tokenizer, prefix)
-        layers = [layer.load() for layer in tower.layers]
-        n_in: int = network.trunk.config.hidden_size  # type: ignore[union-attr, assignment]
-        check_sizes(n_in, layers, tower.network.folder)
-        network.trunk.to(on)
-        return cls(tower, network, VectorHead(n_in, layers).to(on))
-
-    @property
-    def projection(self) -> nn.Linear | None:
-        """The last linear layer; None for a model whose vectors are the transformer's states."""
-        return self.head.layers[-1][0] if len(self.head.layers) else None  # type: ignore[index]
+        super().__init__(model, batch_tokens)
+        self.projection, self.rows, self.digest = projection, rows, digest
+        self.width: int = projection.out_features
 
     def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
         """For each question (m, width) float32, rows unit-norm, m at least 1."""
-        vectors, lengths = self._encode(texts, self.questions, lambda done: None)
+        vectors, lengths = self.encode_passages(texts)
         return np.split(vectors, np.cumsum(lengths)[:-1]) if len(texts) else []
 
     def encode_passages(
-        self, texts: Sequence[str], report: Callable[[int], None] = lambda done: None
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
     ) -> tuple[Vectors, NDArray[np.int64]]:
-        """The vectors (T, width) float32 of all texts, one text's after another's, and how many of each (n,).
+        """The vectors (T, width) float32 of all texts, one text after another, and the count of each (n,).
 
-        Rows are unit-norm, and each text has one at least; `report` hears how many texts are done. A row does
+        Rows are unit-norm, each text has at least one; `on_progress` gets the count of texts done. A row does
         not depend on the texts beside it: cosine at least 0.9999 between any two batchings.
         """
-        return self._encode(texts, self.passages, report)
-
-    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """(n,) int32: how many code points of each passage, from its start, are seen; all, if it fits."""
-        return self.passages.texts.covered(texts)
-
-    def covered_questions(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """The same of questions, whose limit may be much lower."""
-        return self.questions.texts.covered(texts)
-
-    def question_offsets(self, text: str) -> list[Span | None]:
-        """For each row of `encode_questions([text])` the code points of the text that it stands for.
-
-        None for what is not of the text: [CLS], [SEP], a marker, [MASK].
-        """
-        return self.questions.offsets(text)
-
-    def passage_offsets(self, text: str) -> list[Span | None]:
-        """For each row of `encode_passages([text])` the code points of the text that it stands for."""
-        return self.passages.offsets(text)
-
-    def _encode(
-        self, texts: Sequence[str], side: TokenRows, report: Callable[[int], None]
-    ) -> tuple[Vectors, NDArray[np.int64]]:
-        parts, lengths = [np.empty((0, self.width), dtype=np.float32)], [np.empty(0, dtype=np.int64)]
-        for first, rows, batches in self._windows(texts, side.of):
-            parts.append(self.in_order(rows, batches, report, first))
-            lengths.append(_lengths(rows))
-        return np.concatenate(parts), np.concatenate(lengths)
-
-    def in_order(
-        self,
-        rows: Sequence[TokenRow],
-        batches: Iterable[Computed],
-        report: Callable[[int], None] = lambda done: None,
-        done: int = 0,
-    ) -> Vectors:
-        """The vectors of all batches in the order of the rows; `report` hears how many, `done` among them."""
-        lengths = _lengths(rows)
-        starts = np.cumsum(lengths) - lengths
-        out = np.empty((int(lengths.sum()), self.width), dtype=np.float32)
-        for batch, vectors in batches:
-            out[_places(starts[batch], lengths[batch])] = vectors
-            done += len(batch)
-            report(done)
-        return out
+        parts, counts, done = [np.empty((0, self.width), np.float32)], [np.empty(0, np.int64)], 0
+        for _, rows, batches in self.windows(texts, self.rows.of, self._forward):
+            lengths = np.array([len(row.kept) for row in rows], dtype=np.int64)
+            starts = np.cumsum(lengths) - lengths
+            out = np.empty((int(lengths.sum()), self.width), dtype=np.float32)
+            for batch, vectors in batches:
+                out[_ranges(starts[batch], lengths[batch])] = vectors
+                done += len(batch)
+                on_progress(done)
+            parts.append(out)
+            counts.append(lengths)
+        return np.concatenate(parts), np.concatenate(counts)
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[TokenRow]) -> Vectors:
-        tokens = PackedTokens.of([row.ids for row in rows], [row.n_seen for row in rows])
-        return self.of_states(self.trunk.states(tokens), tokens, rows)
-
-    @torch.inference_mode()
-    def of_states(self, states: Tensor, tokens: PackedTokens, rows: Sequence[TokenRow]) -> Vectors:
-        """(T, width): the vectors of the rows from the states (all tokens, H) of their tokens."""
+        tokens = PackedTokens.of([row.ids for row in rows])
+        states = self.backbone.states(tokens)  # (all tokens, H)
         kept = [start + np.array(row.kept) for start, row in zip(tokens.starts(), rows, strict=True)]
         states = states[torch.from_numpy(np.concatenate(kept)).to(states.device)]
-        vectors: Vectors = self.head(states.float()).cpu().numpy()  # (T, width)
+        vectors: Vectors = unit(self.projection(states.float())).cpu().numpy()  # (T, width)
         return vectors
 
 
-def load_token_encoder(name: str = BUILTIN, device: str | None = None) -> TokenEncoder:
-    """The encoder of a model named as `token_models` says, on the device named or the best there is.
+def load_token_encoder(name: str = BUILTIN, device: str | None = None) -> TokenEncoder | ForeignTokenEncoder:
+    """The late-interaction encoder of a model named as in `locate`, on the device of that name or the best.
 
-    ModelNotFound or ModelRejected for what is missing, unsafe, or no late-interaction model.
+    ModelNotFound or ModelRejected for a model that is missing, unsafe or not a late-interaction model.
     """
-    return TokenEncoder.of_tower(token_tower_of(name), device)
+    folder, on = model_folder(name, "token-encoder"), pick_device(device)
+    if not is_student(folder):
+        from .foreign import ForeignTokenEncoder
+
+        return ForeignTokenEncoder.load(folder, on)
+    student = load_student(folder)
+    limits = [n for n in (student.settings.max_length, n_positions(student.backbone)) if n is not None]
+    rows = TokenRows(base_tokenizer(student.backbone), min(limits), student.settings.skiplist)
+    digest = model_digest(name, "token-encoder")
+    return TokenEncoder(student.backbone.to(on), student.projection.to(on), rows, digest)
 
 
-def _lengths(rows: Sequence[TokenRow]) -> NDArray[np.int64]:
-    return np.array([len(row.kept) for row in rows], dtype=np.int64)
-
-
-def _places(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The indices start, start + 1, … of each range, one range after another."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())

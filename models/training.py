@@ -1,39 +1,58 @@
-"""The training loop that every head shares: AdamW, linear warm-up and decay, resumable, no surprises.
+"""The training loop of all heads: AdamW, linear warm-up and decay, checkpoints, exact resumption.
 
 Follows Devlin et al. 2019 (appendix A.2): AdamW, weight decay 0.01, warm-up over the first 10 % of the
-steps, then linear decay to zero. Checkpoints are safetensors and JSON; a run that was interrupted goes
-on with the same batches, the same learning rates and the same generator states. Ctrl-C ends a run after
-the step that it is in, with a checkpoint.
+steps, then linear decay to zero. Checkpoints are safetensors and JSON; an interrupted run continues with the
+same batches, learning rates and generator state. Ctrl-C ends a run after the current step, with a checkpoint.
+
+Layer-wise learning rates: layer l of n has rate * decay^(n - l), the head l = n, the embeddings l = -1.
+Source: Howard and Ruder 2018, section 3.2; Clark et al., "ELECTRA", 2020, appendix B.
+
+Weight averaging: mean <- d * mean + (1 - d) * weights, d = min(decay, (1 + step) / (10 + step)).
+Source: Polyak and Juditsky 1992; Tarvainen and Valpola, "Mean teachers are better role models", 2017.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import re
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from .explicit_attention import explicit_attention
-from .held_interrupt import held_interrupt
-from .training_run import Run
+from spanwise.errors import ModelRejected
+
+from .bert import eager_attention
+from .precision import autocast
 
 Batch = TypeVar("Batch")
 M = TypeVar("M", bound=nn.Module)
+BEST, CHECKPOINT = "best.safetensors", "checkpoint.safetensors"
+AVERAGE = "average"  # in a checkpoint, behind the name of a weight
+LAYER_NUMBER = re.compile(r"\blayer\.(\d+)\.")
+_EAGER = "spanwise_eager"
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class TrainingConfig:
     """The settings of one run; `learning_rate` is the peak, reached after the warm-up.
 
     The gradients of `accumulate` batches make one step, each batch counting the same; the last step may have
-    fewer. `checkpoint_every` and the schedule count steps. `layer_decay` below 1 changes lower layers less
-    (`layer_rates`); with `average` above 0 a moving average of the weights is evaluated and kept
-    (`weight_average`). With `patience` above 0 so many evaluations in a row without a better figure end
-    the run.
+    fewer. `checkpoint_every` and the schedule count steps. `evaluate_at` lists parts of the run; with
+    `patience` above 0, that number of evaluations in a row without a better figure ends the run. With
+    `layer_decay` below 1 lower layers change less; with `average` above 0 a moving average of the weights is
+    evaluated and kept.
     """
 
     learning_rate: float = 2e-4
@@ -49,7 +68,7 @@ class Recipe:
     patience: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a step of no batch, and decays that are none."""
+        """Check the ranges."""
         if self.accumulate < 1:
             raise ValueError(f"accumulate must be 1 or more, not {self.accumulate}")
         if not 0 < self.layer_decay <= 1:
@@ -62,13 +81,66 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands, told after every step."""
+    """The state of a run, reported after every step."""
 
     step: int
     steps: int
     loss: float
     learning_rate: float
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """`losses[i]` is that of step i + 1 of `steps`; an evaluation has its `step` beside its figures."""
+
+    steps: int
+    losses: Sequence[float]
+    evaluations: Sequence[Mapping[str, float]]
+
+
+def train(
+    model: nn.Module,
+    batches: Sequence[Batch],
+    loss: Callable[[nn.Module, Batch], Tensor],
+    config: TrainingConfig,
+    folder: Path,
+    evaluate: Callable[[nn.Module], Mapping[str, float]],
+    select_by: str,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+    inputs: Mapping[str, Any] | None = None,
+) -> list[dict[str, float]]:
+    """Trains the parameters that require a gradient, leaves the best evaluated weights in `model`.
+
+    `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
+    `checkpoint.safetensors` (weights, optimizer, generator; losses and evaluations in its metadata) and
+    `best.safetensors`; the same call on the same folder resumes the run. "Best" is the highest `select_by`,
+    the later evaluation winning a tie. `inputs`, JSON values, is what the loss depends on besides the
+    settings: ValueError if the folder holds a run with other settings or inputs.
+    """
+    groups = [batches[at : at + config.accumulate] for at in range(0, len(batches), config.accumulate)]
+    run = _Run(model, len(groups), config, folder, inputs)
+    due = {max(1, math.ceil(part * len(groups))) for part in config.evaluate_at}
+    started = time.monotonic()
+    try:
+        with fast_training_attention(model):
+            if run.step in due - run.evaluated_at:  # interrupted between a step and its evaluation
+                run.evaluate(evaluate, select_by)
+            while run.step < len(groups) and not run.is_out_of_patience(select_by):
+                rate = linear_schedule(run.step + 1, len(groups), config.learning_rate, config.warmup)
+                with defer_keyboard_interrupt():
+                    value = run.one_step(loss, groups[run.step], rate)
+                on_progress(Progress(run.step, len(groups), value, rate, time.monotonic() - started))
+                if run.step in due:
+                    run.evaluate(evaluate, select_by)
+                if run.step % config.checkpoint_every == 0 or run.step == len(groups):
+                    run.save()
+    except KeyboardInterrupt:
+        run.save()
+        raise
+    run.restore_best()
+    model.eval()
+    return run.evaluations
 
 
 def linear_schedule(step: int, steps: int, peak: float, warmup: float = 0.1) -> float:
@@ -84,7 +156,7 @@ def linear_schedule(step: int, steps: int, peak: float, warmup: float = 0.1) -> 
 
 
 def evenly(n: int) -> tuple[float, ...]:
-    """Where in a run n evaluations lie that are evenly spaced, the last at its end, for `evaluate_at`.
+    """The parts of a run after which n evenly spaced evaluations lie, the last at its end.
 
     >>> evenly(4)
     (0.25, 0.5, 0.75, 1.0)
@@ -92,52 +164,23 @@ def evenly(n: int) -> tuple[float, ...]:
     return tuple(at / n for at in range(1, n + 1))
 
 
-def train(
-    model: nn.Module,
-    batches: Sequence[Batch],
-    loss: Callable[[nn.Module, Batch], Tensor],
-    recipe: Recipe,
-    folder: Path,
-    evaluate: Callable[[nn.Module], Mapping[str, float]],
-    select_by: str,
-    report: Callable[[Progress], None] = lambda progress: None,
-    beside: Mapping[str, Any] | None = None,
-) -> list[dict[str, float]]:
-    """Trains the parameters that require a gradient, leaves the best evaluated weights in `model`.
+def layer_scales(names: Iterable[str], decay: float) -> dict[str, float]:
+    """The factor of the learning rate for each weight, by name.
 
-    `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
-    `checkpoint.safetensors` (weights, optimizer, generator, and in its metadata the losses and the
-    evaluations) and `best.safetensors`; started again with the same folder
-    the run resumes. "Best" is the highest `select_by`, the later evaluation winning a tie. `beside` is what
-    else makes it another run when it changes: what the loss depends on, as JSON values.
+    >>> layer_scales(["embeddings.norm", "encoder.layer.0.w", "encoder.layer.1.w", "head.w"], 0.5)
+    {'embeddings.norm': 0.125, 'encoder.layer.0.w': 0.25, 'encoder.layer.1.w': 0.5, 'head.w': 1.0}
     """
-    groups = [batches[at : at + recipe.accumulate] for at in range(0, len(batches), recipe.accumulate)]
-    state = Run(model, len(groups), recipe, folder, beside)
-    due = {max(1, math.ceil(part * len(groups))) for part in recipe.evaluate_at}
-    started = time.monotonic()
-    try:
-        with explicit_attention(model):
-            if state.step in due - state.evaluated_at:  # interrupted between a step and its evaluation
-                state.evaluate(evaluate, select_by)
-            while state.step < len(groups) and not state.gave_up(select_by):
-                rate = linear_schedule(state.step + 1, len(groups), recipe.learning_rate, recipe.warmup)
-                with held_interrupt():
-                    value = state.one_step(loss, groups[state.step], rate)
-                report(Progress(state.step, len(groups), value, rate, time.monotonic() - started))
-                if state.step in due:
-                    state.evaluate(evaluate, select_by)
-                if state.step % recipe.checkpoint_every == 0 or state.step == len(groups):
-                    state.save()
-    except KeyboardInterrupt:
-        state.save()
-        raise
-    state.restore_best()
-    model.eval()
-    return state.evaluations
+    places = {name: LAYER_NUMBER.search(name) for name in names}
+    n_layers = max((int(place[1]) + 1 for place in places.values() if place), default=0)
+    depths = {
+        name: int(place[1]) if place else -1 if "embeddings." in name else n_layers
+        for name, place in places.items()
+    }
+    return {name: decay ** (n_layers - depth) for name, depth in depths.items()}
 
 
 def freeze_word_embeddings(model: nn.Module) -> None:
-    """Leaves the word embeddings as the base has them: they are half of the weights and are shared."""
+    """Keeps the word embeddings of the base: they are half of the weights and are shared."""
     for name, parameter in model.named_parameters():
         parameter.requires_grad = not name.endswith("word_embeddings.weight")
 
@@ -150,8 +193,237 @@ def set_dropout(model: nn.Module, p: float) -> None:
 
 
 def own_memory(model: M) -> M:
-    """The model with weights of its own: those of a loaded one lie in a mapped file."""
+    """The model with weights of its own, all to be trained: those of a loaded one lie in a mapped file."""
     for parameter in model.parameters():
         parameter.data = parameter.data.clone()
     model.requires_grad_(True)
     return model
+
+
+def read_history(run: Path) -> History:
+    """The history of the finished or unfinished run in a folder."""
+    record = _read_run(run / CHECKPOINT)
+    return History(record["steps"], record["losses"], record["evaluations"])
+
+
+@contextmanager
+def defer_keyboard_interrupt() -> Iterator[None]:
+    """Handles a Ctrl-C within the block at its end, by default as a KeyboardInterrupt.
+
+    Does nothing outside of the main thread, which alone receives signals, and where they are ignored.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if received:
+        handler(signal.SIGINT, None)
+
+
+@contextmanager
+def fast_training_attention(model: nn.Module) -> Iterator[None]:
+    """Uses `bert.eager_attention` in every BERT of transformers inside `model` that is on a CPU."""
+    from transformers import AttentionInterface, BertPreTrainedModel
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    def attend(
+        module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *_: Any, **options: Any
+    ) -> tuple[Tensor, None]:
+        scale, p = options.get("scaling"), options.get("dropout", 0.0)
+        seen = eager_attention(q, k, v, mask, q.shape[-1] ** -0.5 if scale is None else scale, p)
+        return seen.transpose(1, 2).contiguous(), None  # (B, L, heads, d)
+
+    AttentionInterface.register(_EAGER, attend)
+    AttentionMaskInterface.register(_EAGER, eager_mask)
+    parts = [
+        part
+        for part in model.modules()
+        if isinstance(part, BertPreTrainedModel) and part.device.type == "cpu"
+    ]
+    before = [part.config._attn_implementation for part in parts]
+    for part in parts:
+        part.set_attn_implementation(_EAGER)
+    try:
+        yield
+    finally:
+        for part, name in zip(parts, before, strict=True):
+            part.set_attn_implementation(name)
+
+
+class _Run:
+    """The state of a run, which is what a checkpoint holds; resumes from the checkpoint of its folder."""
+
+    evaluations: list[dict[str, float]]
+    losses: list[float]
+
+    def __init__(
+        self,
+        model: nn.Module,
+        steps: int,
+        config: TrainingConfig,
+        folder: Path,
+        inputs: Mapping[str, Any] | None,
+    ) -> None:
+        self.model, self.config, self.folder = model, config, folder
+        self.step, self.evaluations, self.losses = 0, [], []
+        self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        groups = _parameter_groups(self.trainable, config.weight_decay, config.layer_decay)
+        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
+        self.means = {n: p.detach().clone() for n, p in self.trainable.items()} if config.average else {}
+        self.identity = {
+            "config": json.loads(json.dumps(asdict(config))),
+            "steps": steps,
+            "start": self._digest(),
+            "inputs": json.loads(json.dumps(dict(inputs or {}))),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(config.seed)
+        if (folder / CHECKPOINT).is_file():
+            self._resume(folder / CHECKPOINT)
+        model.train()
+
+    @property
+    def evaluated_at(self) -> set[int]:
+        """The steps after which the model was evaluated."""
+        return {int(figures["step"]) for figures in self.evaluations}
+
+    def is_out_of_patience(self, select_by: str) -> bool:
+        """Whether `patience` evaluations in a row brought nothing better."""
+        figures = [evaluation[select_by] for evaluation in self.evaluations]
+        since = len(figures) - 1 - figures.index(max(figures)) if figures else 0
+        return 0 < self.config.patience <= since
+
+    def one_step(
+        self, loss: Callable[[nn.Module, Any], Tensor], batches: Sequence[Any], rate: float
+    ) -> float:
+        """Changes the weights once, by the mean gradient of these batches; returns the loss.
+
+        FloatingPointError for a loss that is not finite.
+        """
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate * group["scale"]
+        device, total = next(self.model.parameters()).device, 0.0
+        for batch in batches:
+            with autocast(device):
+                value = loss(self.model, batch) / len(batches)
+            value.backward()
+            total += float(value.detach())
+        nn.utils.clip_grad_norm_(self.trainable.values(), self.config.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        decay = min(self.config.average, (1 + self.step) / (10 + self.step))
+        for name, mean in self.means.items():
+            mean.lerp_(self.trainable[name].detach(), 1 - decay)
+        self.losses.append(total)
+        if not math.isfinite(total):
+            raise FloatingPointError(f"the loss of step {self.step} is {total}: lower the learning rate")
+        return total
+
+    def evaluate(self, measure: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
+        """Measures the averaged weights, and keeps them if no earlier ones were better."""
+        self.model.eval()
+        self._swap_means()
+        try:
+            figures, weights = dict(measure(self.model)), self._weights()
+        finally:
+            self._swap_means()
+        self.model.train()
+        with defer_keyboard_interrupt():
+            if figures[select_by] >= max((e[select_by] for e in self.evaluations), default=-math.inf):
+                save_file(weights, self.folder / BEST)
+            self.evaluations.append({"step": self.step, **figures})
+            self.save()
+
+    def save(self) -> None:
+        """Replaces the checkpoint."""
+        tensors = self._weights()
+        tensors |= {f"{name}:{AVERAGE}": mean.cpu().contiguous().clone() for name, mean in self.means.items()}
+        for name, parameter in self.trainable.items():
+            for key, value in self.optimizer.state[parameter].items():
+                tensors[f"{name}:{key}"] = value.detach().cpu().contiguous().clone()
+        tensors["generator:torch"] = torch.get_rng_state()
+        run = {**self.identity, "step": self.step, "evaluations": self.evaluations, "losses": self.losses}
+        save_file(tensors, self.folder / "checkpoint.new", metadata={"run": json.dumps(run)})
+        (self.folder / "checkpoint.new").replace(self.folder / CHECKPOINT)
+
+    def restore_best(self) -> None:
+        """Puts the best evaluated weights into the model."""
+        if (self.folder / BEST).is_file():
+            self._load(load_file(self.folder / BEST))
+
+    def _resume(self, path: Path) -> None:
+        run = _read_run(path)
+        if {key: run.get(key) for key in self.identity} != self.identity:
+            raise ValueError(
+                f"{self.folder} holds a run with other settings: name another folder or remove it"
+            )
+        tensors = load_file(path)
+        self._load(tensors)
+        for name, mean in self.means.items():
+            mean.copy_(tensors[f"{name}:{AVERAGE}"])
+        for name, parameter in self.trainable.items():
+            prefix = f"{name}:"
+            self.optimizer.state[parameter] = {
+                key.removeprefix(prefix): value.to(parameter.device)
+                for key, value in tensors.items()
+                if key.startswith(prefix) and key != prefix + AVERAGE
+            }
+        torch.set_rng_state(tensors["generator:torch"])
+        self.step, self.evaluations, self.losses = run["step"], run["evaluations"], run["losses"]
+
+    def _digest(self) -> str:
+        """The sha256 of the weights that the run starts from."""
+        found = hashlib.sha256()
+        for name, tensor in self._weights().items():
+            found.update(name.encode())
+            found.update(tensor.numpy().data)
+        return found.hexdigest()
+
+    def _weights(self) -> dict[str, Tensor]:
+        return {name: p.detach().cpu().contiguous().clone() for name, p in self.trainable.items()}
+
+    @torch.no_grad()
+    def _load(self, tensors: Mapping[str, Tensor]) -> None:
+        for name, parameter in self.trainable.items():
+            parameter.copy_(tensors[name])
+
+    @torch.no_grad()
+    def _swap_means(self) -> None:
+        for name, mean in self.means.items():
+            current = self.trainable[name].detach().clone()
+            self.trainable[name].copy_(mean)
+            mean.copy_(current)
+
+
+def _parameter_groups(
+    parameters: Mapping[str, nn.Parameter], weight_decay: float, layer_decay: float
+) -> list[dict[str, Any]]:
+    """Groups for the optimizer, each with the `scale` of its rate; vectors (biases, norms) do not decay."""
+    scales = layer_scales(parameters, layer_decay)
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for name, parameter in parameters.items():
+        decay = weight_decay if parameter.dim() >= 2 else 0.0
+        groups.setdefault((scales[name], decay), []).append(parameter)
+    return [
+        {"params": members, "scale": scale, "weight_decay": decay}
+        for (scale, decay), members in sorted(groups.items(), key=lambda group: group[0], reverse=True)
+    ]
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    """The record in the metadata of a checkpoint; ModelRejected for a file that is no checkpoint."""
+    try:
+        with safe_open(path, framework="np") as file:
+            record = json.loads((file.metadata() or {})["run"])
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise ModelRejected(f"{path} is no checkpoint of a training run: {error}") from error
+    if not isinstance(record, dict):
+        raise ModelRejected(f"{path} is no checkpoint of a training run")
+    return record

@@ -8,7 +8,6 @@ checked.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -21,22 +20,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from queue import LifoQueue
-from typing import Any, BinaryIO, Self, cast, overload
+from typing import Any, BinaryIO, Protocol, Self, TypeVar, cast, overload
 
 from spanwise.errors import DocumentRejected, SpanwiseError
-from spanwise.types import Document, Passage, Rejection
+from spanwise.types import Document, Passage
 
-from ..corpora.folder import FoundFile, read_regular
 from ..corpora.passages import passages_at
 from ..corpora.readers.pdf_page import Box
-from ..corpora.reading import Skipped, read_with
+from ..corpora.reading import Skipped
 from ..index.analysis import Analyzer
-from ..index.rows import FileState
-from ..index.store import Store
 from .parse_worker import BrokenMessage, Limits, Message, document_from, document_header, receive, send
 
 START = (
@@ -58,10 +54,6 @@ MAX_REASON = 500  # characters
 MAX_LEVEL = 1_000  # of a heading
 MAX_OVERLAP = 4  # times that a text may occur in its passages
 NONSENSE = "its parser gave an answer that makes no sense"
-PARSER = "parser"  # in the metadata of documents: the caller's function that read the file
-
-Parser = Callable[[Path], Document]
-"""A caller's own reader for a suffix."""
 
 
 class ChildDied(Exception):
@@ -322,38 +314,28 @@ def _with_passages(document: Document, spans: bytes, terms: bytes) -> Parsed:
     return Parsed(document, passages_at(document, list(zip(starts, ends, strict=True))), TermLines(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The content of a file: a document, a reason for none, or None when its bytes are those of the index.
+class Sized(Protocol):
+    """Something with a size in bytes."""
 
-    `state` is None for a file that could not be opened.
-    """
+    @property
+    def size(self) -> int:
+        """Bytes."""
 
-    file: FoundFile
-    state: FileState | None
-    found: Parsed | Skipped | Rejection | None
+
+T = TypeVar("T", bound=Sized)
+R = TypeVar("R")
 
 
 class ParsePool:
     """`workers` workers, none of which starts a child before it is needed; leaving the context ends them.
 
-    Threads wait for the children. Results are held back until their turn comes, within bounds, so that memory
-    does not grow with the folder. By default one worker a core, four at most: one process stores the results.
+    By default one worker a core, four at most: one process stores their results.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        known: Mapping[str, FileState],
-        analyzer: Mapping[str, str],
-        parsers: Mapping[str, Parser] | None = None,
-        workers: int | None = None,
-    ) -> None:
+    def __init__(self, analyzer: Mapping[str, str], workers: int | None = None) -> None:
         if workers is not None and workers < 1:
             raise ValueError(f"workers is {workers}, expected at least 1")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._store, self._known, self._parsers = store, known, dict(parsers or {})
-        self._by_content = {(state.sha256, _suffix(name)): name for name, state in known.items()}
         self._workers = [ParseWorker(analyzer) for _ in range(workers or min(4, cores))]
         self._idle: LifoQueue[ParseWorker] = LifoQueue()  # the last one used likely has a child
         for worker in self._workers:
@@ -372,75 +354,29 @@ class ParsePool:
         for worker in self._workers:
             worker.close()
 
-    def read(self, files: Iterable[FoundFile]) -> Iterator[Outcome]:
-        """The outcome of each file, in the order of the files."""
-        waiting: deque[tuple[Future[Outcome], int]] = deque()
+    def map(self, work: Callable[[ParseWorker, T], R], items: Iterable[T]) -> Iterator[R]:
+        """The results of `work` in the order of the items; an error comes out in its turn.
+
+        Only so many results are ready ahead that memory does not grow with the folder.
+        """
+        waiting: deque[tuple[Future[R], int]] = deque()
         ahead = 0
-        for file in files:
-            while waiting and (ahead + file.size > AHEAD_BYTES or len(waiting) >= AHEAD_FILES):
+        for item in items:
+            while waiting and (ahead + item.size > AHEAD_BYTES or len(waiting) >= AHEAD_FILES):
                 future, size = waiting.popleft()
                 ahead -= size
                 yield future.result()
-            waiting.append((self._threads.submit(self._read, file), file.size))
-            ahead += file.size
+            waiting.append((self._threads.submit(self._run, work, item), item.size))
+            ahead += item.size
         while waiting:
             yield waiting.popleft()[0].result()
 
-    def _read(self, file: FoundFile) -> Outcome:
-        worker, state = self._idle.get(), None
+    def _run(self, work: Callable[[ParseWorker, T], R], item: T) -> R:
+        worker = self._idle.get()
         try:
-            data = read_regular(file.root, file.place)
-            # The time is that of the listing: the next sync sees a file that changed since.
-            state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
-            before = self._known.get(file.document_id)
-            if before is not None and before.sha256 == state.sha256:
-                return Outcome(file, state, None)
-            if parser := self._parsers.get(_suffix(file.document_id)):
-                document = read_with(lambda *_: parser(file.root / file.place), data, file.document_id)
-                document = own_parsed(document, parser, file.document_id, state.sha256)
-                return Outcome(file, state, worker.split(document))
-            if (copy := self._stored_copy(file.document_id, state.sha256)) is not None:
-                return Outcome(file, state, worker.split(copy))
-            return Outcome(file, state, worker.parse(data, file.document_id, state.sha256))
-        except DocumentRejected as error:
-            return Outcome(file, state, Rejection(file.document_id, str(error)))
+            return work(worker, item)
         finally:
             self._idle.put(worker)
-
-    def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
-        """The document of a file that was renamed, moved or copied.
-
-        None when no stored file has the same bytes and suffix, and when its title may be its file's name.
-        """
-        original = self._by_content.get((sha256, _suffix(document_id)))
-        if original is None:
-            return None
-        with self._store.snapshot() as snapshot:
-            try:
-                document = snapshot.document(original)
-            except ValueError:  # removed by this sync
-                return None
-        same_name = PurePosixPath(original).stem == PurePosixPath(document_id).stem
-        if document.sha256 != sha256 or (document.title == PurePosixPath(original).stem and not same_name):
-            return None
-        return replace(document, id=document_id)
-
-
-def own_parsed(document: Document, parser: Parser, document_id: str, sha256: str) -> Document:
-    """The document by a caller's parser, with its true id and digest and the parser's name as metadata."""
-    if not isinstance(document, Document):
-        raise DocumentRejected(f"{parser_name(parser)} returned {document!r:.60}, not a Document")
-    metadata = {**document.metadata, PARSER: parser_name(parser)}
-    return replace(document, id=document_id, sha256=sha256, metadata=metadata)
-
-
-def parser_name(parser: Parser) -> str:
-    """The module and name of a caller's parser."""
-    return f"{getattr(parser, '__module__', '')}.{getattr(parser, '__qualname__', type(parser).__qualname__)}"
-
-
-def _suffix(document_id: str) -> str:
-    return PurePosixPath(document_id).suffix.lower()
 
 
 class PageDrawer:

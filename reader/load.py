@@ -94,7 +94,7 @@ def answers_null(folder: Path) -> bool:
 
     `settings.json` states it as {"answers_null": true}; without that, a model card that names SQuAD 2.0.
     """
-    from ..models.model_folder import read_json, stated
+    from ..models.locate import read_json, stated
 
     path = folder / SETTINGS
     found = stated(read_json(path), "answers_null", bool, path) if path.is_file() else None
@@ -110,7 +110,7 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
     ModelRejected for a model with too few positions for a long question with a passage.
     """
-    from ..models.loaded_tower import n_positions
+    from ..models.load import n_positions
 
     longest = min(MAX_LENGTH, n_positions(model) or MAX_LENGTH)
     if longest < MIN_LENGTH:
@@ -120,17 +120,15 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
 def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     from ..models.bert import bert_span_model
-    from ..models.checkpoint import Checkpoint, read_checkpoint, require_finite
-    from ..models.delta import tuned_weights
+    from ..models.load import load_tokenizer
     from ..models.precision import pick_device
-    from ..models.pretrained import load_tokenizer
+    from ..models.weights import Checkpoint, read_checkpoint, tuned_weights
     from .span_reader import SpanReader
 
     base = find_base()
     checkpoint = read_checkpoint(base)
     backbone = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
     weights = tuned_weights(backbone, folder / DELTA, BASE_SHA256)
-    require_finite(weights, folder / DELTA)
     model = bert_span_model(Checkpoint(checkpoint.config, weights))
     if model is None:
         raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")
@@ -140,8 +138,8 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
 
 def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
     """The reader of a model folder; ModelRejected when it cannot be one."""
+    from ..models.load import check_vocabulary, load_span_reader, load_tokenizer
     from ..models.precision import pick_device
-    from ..models.pretrained import check_vocabulary, load_span_reader, load_tokenizer
     from .span_reader import SpanReader
 
     model, tokenizer = load_span_reader(folder), load_tokenizer(folder)
@@ -150,14 +148,3 @@ def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
     return SpanReader(model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride)
-
-
-def reader_fingerprint(name: str) -> str | None:
-    """The fingerprint of a reader's files and of the base."""
-    from ..models.fingerprint import fingerprint
-    from ..models.locate import base_folders, is_pinned
-
-    folder = reader_folder(name)
-    if folder.is_dir():
-        return fingerprint([folder, *base_folders()])
-    return name if is_pinned(name) else None

@@ -13,23 +13,19 @@ from numpy.typing import NDArray
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
-from ..models.packed_tokens import PackedTokens
-from ..models.pair_template import special_tokens
-from ..models.trunk import Trunk, packable_part, padded_forward
-from .sentence_scores import SentenceScores
-from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
-from .token_probabilities import TokenScores, token_scores
-from .windows import (
-    MAX_CONTEXT_TOKENS,
-    MAX_QUESTION_TOKENS,
-    Input,
-    Tokens,
+from ..models.packed import Backbone, PackedTokens, packable_part, padded_forward
+from ..models.tokenizer import special_tokens
+from .spans import (
+    MAX_ANSWER_TOKENS,
+    SentenceScores,
+    TokenScores,
+    TokenSpan,
     Window,
     WindowLogits,
-    assemble,
-    tokenize,
-    windows,
+    spans_of_windows,
+    token_scores,
 )
+from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, Tokens, assemble, tokenize, windows
 
 if TYPE_CHECKING:
     from torch import nn
@@ -50,19 +46,19 @@ class SpanScores:
         self.model = model
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
-        self.trunk = Trunk(part) if part is not None and is_linear else None
-        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.trunk else None
+        self.backbone = Backbone(part) if part is not None and is_linear else None
+        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.backbone else None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
         """(T, 2): the start and the end logit of each token; (T, 3) with a head that scores sentences."""
         import torch
 
         with torch.inference_mode():
-            if self.trunk is None:
+            if self.backbone is None:
                 logits = padded_forward(self.model, tokens, "start_logits", "end_logits")
             else:
                 head: Any = self.model.qa_outputs
-                states = self.trunk.states(tokens).float()
+                states = self.backbone.states(tokens).float()
                 heads = [head] if self.sentence_head is None else [head, self.sentence_head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
             scores: NDArray[np.float32] = logits.float().cpu().numpy()
@@ -73,8 +69,8 @@ class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
     `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
-    scores are NaN. `split` says where the sentences of a text are, for a model that scores them. Results do
-    not depend on how inputs are batched beyond 1e-5 in float32.
+    scores are NaN. `split` gives the sentences of a text, for a model that scores them. Batching changes
+    results by at most 1e-5 in float32.
     """
 
     def __init__(
@@ -106,7 +102,7 @@ class SpanReader:
         return found
 
     def token_scores(self, question: str, passage: Passage) -> TokenScores:
-        """Where in the passage an answer may begin and end."""
+        """The probability of each token to begin and to end the answer."""
         [pair] = self._inputs([question], [(0, passage)])
         [windows] = self.logits([pair])
         return token_scores(pair.passage.offsets, windows, self.answers_null)
@@ -117,10 +113,10 @@ class SpanReader:
         passages: Sequence[Passage],
         sentences: Sequence[Sequence[tuple[int, int]]],
     ) -> list[list[float]]:
-        """How much each sentence of each passage speaks for carrying the answer, as a logit over "no answer".
+        """A logit over "no answer" for each sentence of each passage: above 0 it carries the answer.
 
-        `sentences` are spans in `passage.text`. Above 0 it speaks for it; NaN from a model that does not
-        score sentences, and for a span without tokens.
+        `sentences` are spans in `passage.text`. NaN from a model that does not score sentences, and for a
+        span without tokens.
         """
         inputs = self._inputs([question], [(0, passage) for passage in passages])
         scored = []
@@ -130,12 +126,12 @@ class SpanReader:
         return scored
 
     def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
-        """The tokens of each passage with those of its question, which is given by its number."""
-        asked = tokenize(self.tokenizer, questions)
+        """The tokens of each (number of a question, passage)."""
+        question_tokens = tokenize(self.tokenizer, questions)
         texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
         contexts = tokenize(self.tokenizer, [context_of(passage) for _, passage in flat])
         return [
-            Input(cut(asked[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
+            Input(cut(question_tokens[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
             for (q, _), context, text in zip(flat, contexts, texts, strict=True)
         ]
 
@@ -185,16 +181,7 @@ class SpanReader:
         self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
     ) -> list[ScoredSpan]:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
-        proposed = [
-            TokenSpan(span.first + logits.window.first, span.last + logits.window.first, span.score)
-            for logits in of_passage
-            for span in distinct_spans(logits.start, logits.end, n_best, self.max_answer_tokens)
-        ]
-        proposed.sort(key=lambda s: (-s.score, s.first, s.last))
-        kept: list[TokenSpan] = []
-        for span in proposed:  # windows overlap, so their spans may
-            if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
-                kept.append(span)
+        kept = spans_of_windows(of_passage, n_best, self.max_answer_tokens)
         split = self.split(passage.text) if self.scores.sentence_head else ()
         sentences = SentenceScores(split, text.offsets, of_passage)
         found = [
@@ -205,7 +192,7 @@ class SpanReader:
 
 
 def context_of(passage: Passage) -> str:
-    """What stands above a passage, as the reader sees it before the passage: its headings, top first."""
+    """The headings above a passage, top first, as the model reads them before it."""
     return "".join(f"{heading}. " for heading in passage.heading)
 
 
@@ -217,8 +204,7 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
     """The span of the document that a token span covers, combining marks after its last letter included.
 
-    White space around it is left out: some tokenizers count that before a word to the word. Of tokens that
-    are white space alone nothing is left.
+    White space around it is left out: some tokenizers count it as part of the next word.
     """
     start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
     start, end = trimmed(passage.text, start, end)

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.batching import token_budget_batches
-from ..models.pair_template import SpecialTokens, special_tokens
-from ..models.training import Progress, Recipe, freeze_word_embeddings, set_dropout, train
-from ..models.trunk import taken_inputs
+from ..models.packed import model_inputs
+from ..models.tokenizer import SpecialTokens, special_tokens
+from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
 from .span_reader import SENTENCE_HEAD
 from .windows import MAX_QUESTION_TOKENS, NO_CONTEXT, Tokens, assemble, tokenize
 
@@ -56,7 +56,7 @@ class ReaderExample:
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderRecipe:
+class ReaderTrainingConfig:
     """The settings of a reader's training; `loop` has those of the training loop.
 
     `batch_tokens` is the padded size of a batch, `max_length` the length of an input; a longer passage is
@@ -65,7 +65,7 @@ class ReaderRecipe:
     the model gets a sentence head, and its loss this weight.
     """
 
-    loop: Recipe = field(default_factory=Recipe)
+    loop: TrainingConfig = field(default_factory=TrainingConfig)
     epochs: int = 1
     dropout: float = 0.0
     batch_tokens: int = 6144
@@ -98,7 +98,7 @@ def fine_tune(
     model: nn.Module,
     tokenizer: Any,
     examples: Sequence[ReaderExample],
-    recipe: ReaderRecipe,
+    recipe: ReaderTrainingConfig,
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
@@ -129,7 +129,7 @@ def training_rows(
     examples: Sequence[ReaderExample],
     tokenizer: Any,
     n_special: int,
-    recipe: ReaderRecipe,
+    recipe: ReaderTrainingConfig,
     split: Split | None = None,
 ) -> list[TrainingRow]:
     """One row an example and epoch, in the order of the examples; windows are drawn by the seed."""
@@ -174,7 +174,7 @@ def token_ranges(
 
 
 def plan_batches(
-    rows: Sequence[TrainingRow], n_special: int, recipe: ReaderRecipe
+    rows: Sequence[TrainingRow], n_special: int, recipe: ReaderTrainingConfig
 ) -> list[NDArray[np.int64]]:
     """All batches of the run in order: shuffled, of like length inside a batch, reproducible by seed."""
     rng = np.random.default_rng(recipe.loop.seed)
@@ -205,7 +205,7 @@ def batch_loss(
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
-    inputs = taken_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
+    inputs = model_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
     start, end, of_sentences = _token_logits(model, inputs)
     loss = span_loss(start, end, put(allowed), put(first), put(last))
     if of_sentences is None or not sentence_weight:

@@ -47,11 +47,11 @@ class Scorer(Protocol):
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        report: Callable[[int], None] = ...,
+        on_progress: Callable[[int], None] = ...,
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, finite, higher being better.
 
-        `report` receives the number of pairs done.
+        `on_progress` receives the number of pairs done.
         """
 
 
@@ -67,8 +67,10 @@ class Encoder(Protocol):
     def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector a question: (len(texts), width) float32."""
 
-    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a passage: (len(texts), width) float32."""
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
+    ) -> NDArray[np.float32]:
+        """One unit vector a passage: (len(texts), width) float32; `on_progress` as in `TokenEncoder`."""
 
 
 class TokenEncoder(Protocol):
@@ -81,15 +83,12 @@ class TokenEncoder(Protocol):
         """The vectors of each question: (m, width) float32."""
 
     def encode_passages(
-        self, texts: Sequence[str], report: Callable[[int], None] = ...
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The vectors of all passages in order, (T, width) float32, and the number of vectors of each.
 
-        `report` receives the number of passages done.
+        `on_progress` receives the number of passages done.
         """
-
-    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """The number of code points of each passage, from its start, that the model reads."""
 
 
 @dataclass(frozen=True, slots=True)

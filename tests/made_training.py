@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from spanwise.models.training import Recipe
+from spanwise.models.training import TrainingConfig
 
 BATCHES = [torch.full((4, 3), float(i % 5)) + torch.arange(3.0) for i in range(12)]
-RECIPE = Recipe(learning_rate=0.05, checkpoint_every=4, evaluate_at=(0.5, 1.0))
+RECIPE = TrainingConfig(learning_rate=0.05, checkpoint_every=4, evaluate_at=(0.5, 1.0))
 
 
 def a_model() -> nn.Module:

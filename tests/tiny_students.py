@@ -6,14 +6,12 @@ import torch
 from tiny_models import tiny_config
 from torch import nn
 
-from spanwise.models.bert import bert_trunk
-from spanwise.models.checkpoint import Checkpoint
-from spanwise.models.loaded_tower import LoadedTower
+from spanwise.models.bert import bert_backbone
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pretrained import load_tokenizer
-from spanwise.models.token_rows import TokenRows
-from spanwise.models.token_tower import TokenSide
-from spanwise.retrieval.training.student import Student
+from spanwise.models.token_encoder import TokenRows
+from spanwise.models.weights import Checkpoint
+from spanwise.retrieval.training.distillation import Student
 from spanwise.types import RankingExample
 
 THINGS = (
@@ -40,7 +38,7 @@ def tiny_trunk(seed: int = 0) -> nn.Module:
 
     torch.manual_seed(seed)
     weights = BertModel(tiny_config()).state_dict()
-    trunk = bert_trunk(Checkpoint(tiny_config().to_dict(), weights))
+    trunk = bert_backbone(Checkpoint(tiny_config().to_dict(), weights))
     assert trunk is not None
     return trunk.requires_grad_(True)
 
@@ -53,8 +51,7 @@ def tiny_student(seed: int = 0, width: int = 8) -> Student:
 
 def sides_of(model: Student) -> tuple[TokenRows, TokenRows]:
     """Rows of at most 64 tokens, a full stop gives no vector."""
-    network = LoadedTower(model.trunk, TOKENIZER, None, 64, 0)
-    rows = TokenRows(TokenSide(skiplist=(".",)), network, "tiny")
+    rows = TokenRows(TOKENIZER, 64, skiplist=(".",))
     return rows, rows
 
 

@@ -43,19 +43,6 @@ class WordEncoder:
         lengths = np.array([len(each) for each in rows], np.int64)
         return np.array([row for each in rows for row in each], np.float32).reshape(-1, WIDTH), lengths
 
-    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        cut = [len(re.findall(r"\w+", text)) > self.window for text in texts]
-        seen = [
-            self._words(text)[-1][1] if late else len(text) for text, late in zip(texts, cut, strict=True)
-        ]
-        return np.array(seen, np.int32)
-
-    def question_offsets(self, text: str) -> list[tuple[int, int] | None]:
-        return [None, *self._words(text)]
-
-    def passage_offsets(self, text: str) -> list[tuple[int, int] | None]:
-        return list(self._words(text))
-
     def _vectors(self, text: str) -> list[NDArray[np.float32]]:
         return [vector_of_word(text[start:end], self.digest) for start, end in self._words(text)]
 

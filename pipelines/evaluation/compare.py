@@ -1,142 +1,130 @@
-"""Comparing systems on the questions that were asked of both, whatever their results came as."""
+"""`eval compare`: two systems question by question, with a paired randomisation test."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import groupby
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
 
-from ...eval.significance.comparison import TWO_SIDED, Change, Comparison, Method, compare, shared_measures
-from ...eval.significance.pairing import Pair, Scored, pair
-from .scored_records import Source
-
-NAMED = 5
-"""How many questions a line of talk names."""
+from ...eval.questions import QuestionRecord
+from ...eval.significance import Alternative, Comparison, compare
+from .results import RECORDS, ResultFolder, read_records
 
 
-def compare_systems(
-    pairs: Sequence[tuple[Scored, Scored]], measures: Sequence[str] = (), method: Method = TWO_SIDED
-) -> list[Comparison]:
-    """Each (baseline, system) by each measure, or by every measure that both have; in that order.
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """Two systems by each measure that both have; `left_out` are questions that cannot be compared.
 
-    Only questions that both were asked, and that are the same question on both sides, are compared: `told`
-    says what is left out. Holm's correction is over all pairs and measures.
-    ValueError: a measure is named that a pair does not share. DataMalformed: a pair shares none at all.
+    `alternative` is "two-sided", or "less": is the system worse than the baseline?
     """
-    tests = []
-    for baseline, system in pairs:
-        one = pair(baseline, system)
-        tests += [(one, name) for name in _measures(one, measures)]
-    return compare(tests, method)
 
+    baseline: str
+    system: str
+    alternative: Alternative
+    measures: dict[str, Comparison]
+    questions: dict[str, str]
+    left_out: tuple[str, ...]
 
-def chosen(sources: Sequence[Source], names: Sequence[str] = ()) -> list[Scored]:
-    """The systems to compare, the baseline first: those named of each source, or all there are.
+    def losses(self, alpha: float = 0.05) -> list[str]:
+        """The measures by which the system is significantly worse, with p below alpha."""
+        return [name for name, one in self.measures.items() if one.difference < 0 and one.p < alpha]
 
-    Systems of one name in two places are told apart by their place. ValueError: fewer than two systems, a
-    name that is nowhere, or several systems in one of many places and no names.
-    """
-    require_known(sources, names)
-    if not names and len(sources) > 1 and (many := next((s for s in sources if len(s.systems) > 1), None)):
-        held = ", ".join(one.system for one in many.systems)
-        raise ValueError(f"{many.path} holds several systems ({held}): pick with --system")
-    found = [(source, one) for source in sources for one in source.named(names)]
-    if len(found) < 2:
-        raise ValueError(
-            f"{sources[0].path} holds {found[0][1].system} alone; expected two systems to compare"
-        )
-    counts = Counter(one.system for _, one in found)
-    return [
-        replace(one, system=f"{source.path}:{one.system}") if counts[one.system] > 1 else one
-        for source, one in found
-    ]
-
-
-def require_known(sources: Sequence[Source], names: Iterable[str]) -> None:
-    """ValueError when a name is that of no system of the sources."""
-    known = list(dict.fromkeys(one.system for source in sources for one in source.systems))
-    if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"there is no system {unknown[0]!r}; expected {', '.join(known)}")
-
-
-def told(comparisons: Iterable[Comparison]) -> list[str]:
-    """What was left out of the comparisons, a line each: questions and measures of one side only."""
-    lines = []
-    for one, _ in groupby(comparisons, key=lambda comparison: comparison.pair):
-        before, after = one.baseline.system, one.system.system
-        for ids, what in (
-            (one.changed, f"changed between {before} and {after}"),
-            (one.only_baseline, f"asked of {before} only"),
-            (one.only_system, f"asked of {after} only"),
-        ):
-            if ids:
-                lines.append(f"{_questions(ids)} {what}, left out: {_some(ids)}")
-        for side, other in ((one.baseline, one.system), (one.system, one.baseline)):
-            if lacking := [name for name in side.scores if name not in other.scores]:
-                lines.append(f"measures of {side.system} only, left out: {_some(lacking)}")
-    return lines
-
-
-def pair_records(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:
-    """The comparisons as JSON values, by pair, then by measure, with every question named."""
-    return [
-        {
-            "baseline": one.baseline.system,
-            "system": one.system.system,
-            "questions": len(one.common),
-            "changed": list(one.changed),
-            "only_baseline": list(one.only_baseline),
-            "only_system": list(one.only_system),
-            "measures": {comparison.measure: _record(comparison) for comparison in group},
+    def record(self) -> dict[str, Any]:
+        """The comparison as JSON values, with the scores of every question."""
+        figures = ("questions", "baseline_mean", "system_mean", "difference", "interval", "p")
+        return {
+            "baseline": self.baseline,
+            "system": self.system,
+            "alternative": self.alternative,
+            "left_out": list(self.left_out),
+            "measures": {
+                name: {figure: getattr(one, figure) for figure in figures}
+                | {
+                    kind: [asdict(change) | {"question": self.questions[change.id]} for change in changes]
+                    for kind, changes in (("wins", one.wins), ("losses", one.losses), ("ties", one.ties))
+                }
+                for name, one in self.measures.items()
+            },
         }
-        for one, group in groupby(comparisons, key=lambda comparison: comparison.pair)
+
+
+def compare_results(
+    paths: Sequence[Path],
+    systems: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    alternative: Alternative = "two-sided",
+    permutations: int = 10_000,
+    seed: int = 0,
+) -> SystemComparison:
+    """The second system compared with the first, the baseline.
+
+    Paths are result folders or their records.jsonl: two with one system each, or any that hold the two
+    named `systems`. Questions that only one of them was asked, or whose text or answers changed, are left
+    out. ValueError: not two systems, or a measure that they do not share.
+    """
+    (baseline, before), (system, after) = _pair(paths, systems)
+    common = [
+        qid
+        for qid in before
+        if qid in after
+        and (before[qid].question, set(before[qid].golds)) == (after[qid].question, set(after[qid].golds))
     ]
-
-
-def _record(one: Comparison) -> Mapping[str, Any]:
-    return {
-        "questions": one.questions,
-        "baseline_mean": one.baseline_mean,
-        "system_mean": one.system_mean,
-        "difference": one.difference,
-        "interval": None if one.interval is None else list(one.interval),
-        "p": one.p,
-        "p_holm": one.p_holm,
-        **{name: [_named(c) for c in getattr(one, name)] for name in ("wins", "losses", "ties")},
+    shared = {
+        name: [qid for qid in common if name in before[qid].scores and name in after[qid].scores]
+        for name in dict.fromkeys(name for qid in common for name in before[qid].scores)
     }
-
-
-def _named(change: Change) -> dict[str, Any]:
-    return {
-        "id": change.id,
-        "question": change.question,
-        "baseline": change.baseline,
-        "system": change.system,
-        "difference": change.difference,
-    }
-
-
-def _measures(one: Pair, wanted: Sequence[str]) -> Sequence[str]:
-    shared = shared_measures(one)
-    before, after = one.baseline.system, one.system.system
+    shared = {name: ids for name, ids in shared.items() if ids}
     if not shared:
-        alone = len(one.only_baseline) + len(one.only_system)
-        raise DataMalformed(
-            f"{before} and {after} share no question with a score of the same measure: "
-            f"{len(one.common)} are common, {len(one.changed)} changed, {alone} of one side only"
+        raise DataMalformed(f"{baseline} and {system} share no question with a score of the same measure")
+    if lacking := [name for name in measures if name not in shared]:
+        raise ValueError(f"{baseline} and {system} do not share {lacking[0]!r}; expected {', '.join(shared)}")
+    found = {
+        name: compare(
+            {qid: before[qid].scores[name] for qid in ids},
+            {qid: after[qid].scores[name] for qid in ids},
+            alternative,
+            permutations,
+            seed,
         )
-    if lacking := [name for name in wanted if name not in shared]:
-        raise ValueError(f"{before} and {after} do not share {lacking[0]!r}; expected {', '.join(shared)}")
-    return wanted or shared
+        for name, ids in shared.items()
+        if not measures or name in measures
+    }
+    texts = {qid: before[qid].question for qid in common}
+    left_out = tuple(sorted((before.keys() | after.keys()) - set(common)))
+    return SystemComparison(baseline, system, alternative, found, texts, left_out)
 
 
-def _questions(ids: Sequence[str]) -> str:
-    return "1 question" if len(ids) == 1 else f"{len(ids):,} questions"
+def _pair(
+    paths: Sequence[Path], systems: Sequence[str]
+) -> tuple[tuple[str, dict[str, QuestionRecord]], tuple[str, dict[str, QuestionRecord]]]:
+    """The two systems with their records by question; those of one name are called by their paths."""
+    found: list[tuple[str, dict[str, QuestionRecord]]] = []
+    known: list[str] = []
+    for path in paths:
+        by_system: dict[str, dict[str, QuestionRecord]] = {}
+        for record in _records(path):
+            if record.id in by_system.setdefault(record.system, {}):
+                raise DataMalformed(f"{path}: {record.system} has two records of the question {record.id!r}")
+            by_system[record.system][record.id] = record
+        known += by_system
+        if not systems and len(paths) > 1 and len(by_system) > 1:
+            raise ValueError(
+                f"{path} holds several systems ({', '.join(by_system)}): choose two with --system"
+            )
+        chosen = [name for name in systems or by_system if name in by_system]
+        found += [(f"{path}:{name}" if len(paths) > 1 else name, by_system[name]) for name in chosen]
+    if len(found) != 2:
+        raise ValueError(
+            f"expected two systems to compare, found {len(found)} of {', '.join(known) or 'none'}"
+        )
+    return found[0], found[1]
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+def _records(path: Path) -> list[QuestionRecord]:
+    records = ResultFolder.open(path).records() if path.is_dir() else read_records(path)
+    if not records:
+        raise DataMalformed(f"{path / RECORDS if path.is_dir() else path}: holds no records of questions")
+    return records

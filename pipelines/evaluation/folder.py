@@ -1,176 +1,221 @@
-"""Judging a folder of one's own: are its questions answered right, and the absent ones declined?"""
+"""`eval folder`: are the questions about your own folder answered right, and absent ones declined?
+
+Figures, by retriever:
+
+questions … rightly_declined    counts of verdicts, see `eval.questions` for what counts as right
+answer_recall@k                 the share of the answerable questions for which one of the k best passages
+                                holds a gold answer in a named document
+ms_retrieve, ms                 medians over the questions, in milliseconds: finding passages, and all of it
+passages_read                   the mean over the questions
+by_type                         counts of verdicts by the type of question
+index_bytes                     the bytes of the index that the retriever reads beside the text
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from functools import partial
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
-from spanwise.types import ProgressCallback, no_progress
+from spanwise.types import Answer, AskOptions, Hit, ProgressCallback, no_progress
 
-from ...eval.question_set import FolderQuestion
-from ...index.snapshot import Snapshot
-from ...models import cross_encoder_models
-from ..ask import Asker
+from ...eval.questions import Evidence, FolderQuestion, QuestionRecord, Verdict, holds_answer, judge_answer
 from ..library import Library
-from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
-from .folder_figures import folder_figures
-from .folder_records import TOP, folder_record
-from .index_bytes import index_bytes
-from .result_folder import ResultFolder
+from ..models import stages_below
+from .results import Figures, ResultFolder, digest
+from .retrieval import FoundHits
 
 COMMAND = "folder"
-QUESTIONS_AT_ONCE = 1  # as a person asks them, so that the times are those of a question
+CUTOFFS = (1, 5, 20)
+TOP = 3  # answers shown, the best one included
+KINDS = {"dense": ("vectors",), "colbert": ("tokens", "codebook")}  # all others: postings
 
 
 def evaluate_folder(
     library: Library,
     questions: Sequence[FolderQuestion],
-    out: Path,
-    retriever: str | None = None,
-    reader: str = "builtin",
-    k: int = 20,
-    threshold: float | None = None,
-    report: ProgressCallback = no_progress,
-    group: bool = True,
-    reranking: Reranking = AS_USUAL,
-) -> dict[str, Any]:
-    """The figures of one retriever, or of the default one; see `evaluate_retrievers`."""
-    name, given = retriever or library.default_retriever, (reader, k, threshold, report, group, reranking)
-    return evaluate_retrievers(library, questions, out, [name], *given)[name]
+    retrievers: Sequence[str] = (),
+    out: Path | None = None,
+    options: AskOptions | None = None,
+    on_progress: ProgressCallback = no_progress,
+) -> tuple[Figures, list[dict[str, Any]]]:
+    """The figures of each retriever, by default the index's own, and the judged record of each question.
 
-
-def evaluate_retrievers(
-    library: Library,
-    questions: Sequence[FolderQuestion],
-    out: Path,
-    retrievers: Sequence[str],
-    reader: str = "builtin",
-    k: int = 20,
-    threshold: float | None = None,
-    report: ProgressCallback = no_progress,
-    group: bool = True,
-    reranking: Reranking = AS_USUAL,
-) -> dict[str, dict[str, Any]]:
-    """The figures of each retriever, see `folder_figures`.
-
-    `reranking` says how those are re-ranked whose name ends in "+rerank".
-
-    A record of every question is in the result folder `out`, by system, in the order of the questions. See
-    `eval.abstention` for what counts as right. A folder that was begun goes on; ValueError when it was begun
-    with other questions, other documents or other settings.
+    With a result folder `out`, an interrupted evaluation is resumed; ValueError when it was started with
+    other questions, documents or settings.
     """
-    askers = {
-        name: library.asker(
-            retriever=name,
-            reader=reader,
-            dedupe=group,
-            k=k,
-            alternatives=TOP - 1,
-            threshold=threshold,
-            **system_reranking(name, reranking),
-        )
-        for name in retrievers
-    }
-    settings = _settings(library, askers, questions, threshold, reranking)
-    settings |= {"reader": reader, "k": k, "group": group}
-    with ResultFolder.start(out, COMMAND, settings) as results:
-        for name, asker in askers.items():
-            told = partial(report, "questions" if len(askers) == 1 else f"ask {name}")
-            _ask(asker, name, questions, results, k, told)
-        records = {name: list(results.records(name)) for name in askers}
-        figures = {name: folder_figures(found) for name, found in records.items()}
-        if len(askers) > 1:
-            for name in askers:
-                figures[name] |= {"index_bytes": index_bytes(library, name)}
-        results.finish(figures)
-    return figures
-
-
-def _ask(
-    asker: Asker,
-    system: str,
-    questions: Sequence[FolderQuestion],
-    results: ResultFolder,
-    k: int,
-    report: Callable[[int, int], None],
-) -> None:
-    """Keeps a record of each question that there is none of yet."""
-    done = results.done(system)
-    waiting = [question for question in questions if question.id not in done]
-    report(len(done), len(questions))
-    for at in range(0, len(waiting), QUESTIONS_AT_ONCE):
-        batch = waiting[at : at + QUESTIONS_AT_ONCE]
-        asked = zip(batch, asker.trace([q.question for q in batch]), strict=True)
-        results.add(folder_record(q, one.answer, one.hits, k, system) for q, one in asked)
-        report(len(done) + at + len(batch), len(questions))
-
-
-def _settings(
-    library: Library,
-    askers: Mapping[str, Asker],
-    questions: Sequence[FolderQuestion],
-    threshold: float | None,
-    reranking: Reranking,
-) -> dict[str, Any]:
-    """What must be equal for results to be gone on with, also when only one of the retrievers needs it."""
-    first, *others = askers
-    settings = comparable_settings(askers[first], questions, threshold)
-    settings["retriever"] = [first, *others] if others else first
-    thresholds = {name: _fitted_threshold(asker) for name, asker in askers.items()}
-    if threshold is None and len(set(thresholds.values())) > 1:
-        settings["threshold"] = thresholds
-    fitted = {name: asker.calibration for name, asker in askers.items() if asker.calibration}
-    if stopping := {name: asdict(one.stopping) for name, one in fitted.items() if one.stopping}:
-        settings["stopping"] = stopping
-    for name in askers:
-        if how := system_reranking(name, reranking):
-            settings |= {**how, "rerank_digest": cross_encoder_models.cross_encoder_digest(reranking.model)}
-    if "colbert" in stages_below(askers) and library.colbert is not None:
-        settings |= {**library.colbert.settings(), "token_encoders": sorted(library.snapshot.token_models())}
-    return settings
-
-
-def comparable_settings(
-    asker: Asker, questions: Sequence[FolderQuestion], threshold: float | None
-) -> dict[str, Any]:
-    """What else must be equal for two runs to be one: models, the threshold meant, documents, questions."""
-    return {
-        "reader_digest": asker.reader.digest,
-        "threshold": _fitted_threshold(asker) if threshold is None else threshold,
-        **documents_and_questions(asker.snapshot, questions),
-    }
-
-
-def documents_and_questions(snapshot: Snapshot, questions: Sequence[FolderQuestion]) -> dict[str, Any]:
-    """Digests of what is asked and of the documents, and what they were encoded by."""
-    files = {name: state.sha256 for name, state in snapshot.files().items()}
-    return {
-        "encoders": sorted(snapshot.vector_models()),
-        "passages": snapshot.n_passages,
-        "documents_digest": _digest(files),
-        "questions_digest": _digest([asdict(question) for question in questions]),
-    }
-
-
-def _fitted_threshold(asker: Asker) -> float | None:
-    return asker.calibration.threshold if asker.calibration else None
+    how = replace(options or AskOptions(), alternatives=TOP - 1)
+    names = list(dict.fromkeys(retrievers)) or [library.default_retriever]
+    results = ResultFolder.start(out, COMMAND, _settings(library, questions, names, how))
+    for name in names:
+        asker = library.answerer(replace(how, retriever=name, **_rerank_of(name, how)))
+        done = results.done(name)
+        waiting = [question for question in questions if question.id not in done]
+        for at, question in enumerate(waiting, start=1):
+            began = time.perf_counter()
+            hits = asker.retriever.search([question.question], how.k)[0]
+            retrieve = (time.perf_counter() - began) * 1000
+            own = FoundHits(asker.retriever.name, hits)
+            answer = replace(asker, retriever=own).answer([question.question])[0]
+            answer = replace(answer, timings_ms={**answer.timings_ms, "retrieve": retrieve})
+            results.add([folder_record(question, answer, hits, how.k, name)])
+            on_progress(f"ask {name}", len(done) + at, len(questions))
+    figures: Figures = {}
+    for name in names:
+        figures[name] = folder_figures(results.records(name))
+        figures[name]["index_bytes"] = index_bytes(library, name)
+    results.finish(figures)
+    return figures, [printed_record(record) for record in results.records()]
 
 
 def unindexed_documents(library: Library, questions: Iterable[FolderQuestion]) -> dict[str, int]:
-    """Documents that questions name and the index does not hold, and how many questions name each.
-
-    No answer from there can be right, and most often the name is misspelt.
-    """
-    indexed = library.snapshot.files()
+    """Documents that questions name and the index lacks, and the number of questions that name each."""
+    with library.reading() as snapshot:
+        indexed = snapshot.files()
     named = Counter(name for question in questions for name in set(question.documents))
     return {name: count for name, count in sorted(named.items()) if name not in indexed}
 
 
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+def index_bytes(library: Library, retriever: str) -> int:
+    """The bytes of the last commit that a retriever reads beside the text of the passages."""
+    with library.reading() as snapshot:
+        sizes = snapshot.sizes()
+    kinds = {kind for stage in stages_below([retriever]) for kind in KINDS.get(stage, ("postings",))}
+    return sum(sizes.get(kind, 0) for kind in kinds)
+
+
+def folder_record(
+    question: FolderQuestion, answer: Answer, hits: Sequence[Hit], k: int, system: str
+) -> QuestionRecord:
+    """The record of an answer; `hits` are the `k` passages or fewer that were found.
+
+    `right_forced` judges the best candidate, shown or declined; `handled` is 1 for a right answer and for
+    declining a question whose answer is absent.
+    """
+    verdict = judge_answer(question, answer.best)
+    shown = answer.best or answer.best_rejected
+    scores = {"handled": float(verdict in (Verdict.RIGHT, Verdict.RIGHTLY_DECLINED))}
+    if question.answerable:
+        listed = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
+        top = [judge_answer(question, one) is Verdict.RIGHT for one in listed]
+        forced = judge_answer(question, shown) is Verdict.RIGHT
+        right = [holds_answer(question, hit.passage) for hit in hits]
+        scores |= {
+            "right": float(any(top[:1])),
+            "right_top3": float(any(top)),
+            "right_forced": float(forced),
+            **{f"answer_recall@{n}": float(any(right[:n])) for n in CUTOFFS if n <= k},
+        }
+    else:
+        scores["declined"] = float(answer.no_answer)
+    return QuestionRecord(
+        system,
+        question.id,
+        question.question,
+        scores,
+        question.answerable,
+        question.type,
+        question.answers,
+        question.documents,
+        answer.text,
+        None if shown is None else shown.confidence,
+        answer.timings_ms,
+        _evidence(answer),
+        answer.passages_read,
+    )
+
+
+def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
+    """The figures of one system by name, see the module."""
+    records = list(records)
+    by_type: Mapping[str, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        by_type[record.type if record.answerable else "absent"][verdict_of(record)] += 1
+    counts = sum(by_type.values(), Counter[str]())
+    shares = {
+        name: [record.scores[name] for record in records if name in record.scores]
+        for name in (f"answer_recall@{cutoff}" for cutoff in CUTOFFS)
+    }
+    read = [record.passages_read for record in records if record.passages_read is not None]
+    return {
+        "questions": len(records),
+        "right_top1": counts[Verdict.RIGHT],
+        "right_top3": sum(int(record.scores.get("right_top3", 0)) for record in records),
+        "false_answers": counts[Verdict.FALSE_ANSWER],
+        "wrongly_declined": counts[Verdict.WRONGLY_DECLINED],
+        "rightly_declined": counts[Verdict.RIGHTLY_DECLINED],
+        **{name: fmean(values) for name, values in shares.items() if values},
+        "ms_retrieve": median([record.timings_ms.get("retrieve", 0.0) for record in records] or [0.0]),
+        "ms": median([sum(record.timings_ms.values()) for record in records] or [0.0]),
+        "passages_read": fmean(read or [0.0]),
+        "by_type": {kind: dict(sorted(found.items())) for kind, found in sorted(by_type.items())},
+    }
+
+
+def verdict_of(record: QuestionRecord) -> Verdict:
+    """The verdict on a record of `eval folder`."""
+    if not record.prediction:
+        return Verdict.WRONGLY_DECLINED if record.answerable else Verdict.RIGHTLY_DECLINED
+    if not record.answerable:
+        return Verdict.FALSE_ANSWER
+    return Verdict.RIGHT if record.scores.get("right") == 1 else Verdict.WRONG
+
+
+def printed_record(record: QuestionRecord) -> dict[str, Any]:
+    """The record as `eval folder --json` prints it; `answer` is None for a declined question."""
+    printed = asdict(record)
+    scores, prediction = printed.pop("scores"), printed.pop("prediction")
+    answer = None
+    if prediction:
+        best = record.evidence[0]
+        start = best.start + (best.span or (0, 0))[0]
+        place = {"document": best.document, "start": start, "end": start + len(prediction)}
+        answer = {"text": prediction, "confidence": record.confidence, **place}
+    return {
+        "id": record.id,
+        "verdict": str(verdict_of(record)),
+        "right_top3": bool(scores.get("right_top3", 0)),
+        **printed,
+        "answer": answer,
+    }
+
+
+def _settings(
+    library: Library, questions: Sequence[FolderQuestion], names: Sequence[str], how: AskOptions
+) -> dict[str, Any]:
+    """The settings that must be equal for results to be resumed: models, documents, questions, options."""
+    with library.reading() as snapshot:
+        files = {name: state.sha256 for name, state in snapshot.files().items()}
+        encoders, passages = sorted(snapshot.vector_models()), snapshot.n_passages
+    return {
+        "retrievers": list(names),
+        "reader": how.reader,
+        "reader_digest": library.answerer(how).reader.digest,
+        **{name: getattr(how, name) for name in ("k", "threshold", "dedupe", "rerank", "rerank_depth")},
+        "encoders": encoders,
+        "passages": passages,
+        "documents_digest": digest(files),
+        "questions_digest": digest([asdict(question) for question in questions]),
+    }
+
+
+def _rerank_of(name: str, how: AskOptions) -> dict[str, str]:
+    """Re-rank only systems whose name ends in "+rerank"."""
+    return {"rerank": (how.rerank or "builtin") if name.endswith("+rerank") else ""}
+
+
+def _evidence(answer: Answer) -> tuple[Evidence, ...]:
+    """The passages of the answers shown or declined, then the nearest passages without any."""
+    best = answer.best or answer.best_rejected
+    shown = [] if best is None else [best, *answer.alternatives]
+    proposed = []
+    for one in shown:
+        start = one.span.start - one.passage.start
+        proposed.append(Evidence.from_passage(one.passage, one.score, (start, start + len(one.span.text))))
+    seen = {one.passage.id for one in shown}
+    nearest = [hit for hit in answer.nearest if hit.passage.id not in seen]
+    return (*proposed, *(Evidence.from_passage(hit.passage, hit.score) for hit in nearest))

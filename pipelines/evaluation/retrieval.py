@@ -1,161 +1,472 @@
-"""Retrieval on a test collection: what each retriever ranks for the judged queries, and how good that is."""
+"""`eval retrieval` and `eval open`: rank documents for questions, judge the ranking, read the best passages.
+
+`eval retrieval` ranks the documents of a BEIR folder and scores them by its judgements. `eval open` ranks the
+paragraphs of SQuAD files and reads: a question's gold document is its own paragraph. Questions are asked one
+at a time, so that times are those of one question.
+
+Figures of `eval open`, by retriever:
+
+recall@k, rr          the gold paragraph among the first k documents; its reciprocal rank
+answer_recall@k       an answer, word for word, in the text of one of the first k documents
+exact, f1             of the answerable questions that are read, the best candidate however unsure
+exact_retrieved, …    the same where the gold paragraph was among the passages read
+retrieved, abstained  the share of the answerable ones where it was; the share that is declined
+exact_answered, …     of the answers given
+exact_abstaining, …   of all that are read by the rule of SQuAD 2.0: declining is right for the unanswerable
+false_answers         the share of the unanswerable ones that is answered
+exact@50%, f1@50%, …  of the surest quarter, half, three quarters and all of the questions
+ece, aurc             calibration error over 15 bins; the area under risk against coverage
+passages_read         the mean over the questions that are read
+
+EM and F1 are in percent, shares and recall 0..1. Figures that were not measured are left out.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import random
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-from spanwise.types import Document, Hit, ProgressCallback, no_progress
+import numpy as np
+from numpy.typing import NDArray
 
-from ...corpora.beir import Collection, Query, read_beir
-from ...eval.question_record import Evidence, QuestionRecord
-from ...eval.ranking.evaluate import evaluate
-from ...eval.ranking.measures import Measure
-from ...eval.ranking.qrels import read_qrels
+from spanwise.errors import DataMalformed
+from spanwise.types import Answer, AskOptions, Hit, ProgressCallback, no_progress
+
+from ...corpora.beir import Collection
+from ...corpora.squad import Article, read_squad
+from ...eval.calibration import aurc, credit_at_coverage, expected_calibration_error
+from ...eval.questions import Evidence, QuestionRecord
+from ...eval.ranking import MEASURES, judge, trec_order
+from ...eval.squad import question_scores_v2
+from ...eval.text import match_text, match_tokens
 from ...retrieval.protocol import Retriever
-from ..document_library import digest_of, document_library, text_document
-from ..library import Library
-from ..reranking import AS_USUAL, Reranking, stages_below, system_reranking
-from .document_ranking import rank_documents
-from .result_folder import Ranking, ResultFolder
+from ..models import stages_below
+from .corpus import (
+    contents_digest,
+    contexts_of,
+    document_id_of,
+    document_library,
+    paragraph_documents,
+    text_document,
+)
+from .results import Figures, Ranking, ResultFolder, digest
+from .squad import GoldQuestion, gold_questions
 
-RECORDS_AT_ONCE = 16
-N_EVIDENCE = 3
+if TYPE_CHECKING:
+    from ..ask import Answerer
 
-Figures = dict[str, dict[str, float]]
-"""The mean of each measure, by the name of the retriever or run."""
+DEFAULTS = AskOptions()
+RECORDS_AT_ONCE = 16  # lost at most when the evaluation is interrupted
+CUTOFFS = (1, 5, 20, 100)
+DEPTH = 1000  # documents ranked for a query of a test collection
+COVERAGES = (0.25, 0.5, 0.75, 1.0)
+RIGHT_F1 = 0.6  # an answer is right from this F1 on, as in the fit of the confidence
+TEXTS_KEPT = 50_000
 
-
-def open_collection(folder: Path, split: str | None = None) -> Collection:
-    """The test collection in a folder; `DataMalformed` names what was looked for when there is none."""
-    return read_beir(folder, split, read_qrels)
+Judge = Callable[["Found"], QuestionRecord]
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalTest:
-    """What is measured on which collection.
+class Found:
+    """One retriever's result for a question: passages and documents, best first, and the time."""
 
-    `passages` is "whole" or "split", see `document_library`; `depth` documents are ranked for each query.
-    `reranking` says how those retrievers are re-ranked whose name ends in "+rerank".
+    system: str
+    hits: Sequence[Hit]
+    documents: Ranking
+    ms: float
+
+
+@dataclass(slots=True)
+class FoundHits:
+    """A retriever that returns these hits, whatever the question."""
+
+    name: str
+    hits: Sequence[Hit]
+
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """The first k hits, for each question."""
+        return [list(self.hits[:k]) for _ in questions]
+
+
+def rank_documents(
+    retriever: Retriever, question: str, n_documents: int, n_passages: int = 1
+) -> tuple[Sequence[Hit], Ranking]:
+    """The passages of the first search, and (id, score) of the best `n_documents`, by best passage.
+
+    The first search is for `n_passages`, or `n_documents` where that is more. While these lie in too few
+    documents, a third more are searched for; documents found before keep their place. Scores never rise
+    along the ranking, so that a run sorted by score keeps its order.
     """
-
-    collection: Collection
-    measures: Sequence[Measure]
-    passages: str = "whole"
-    depth: int = 1000
-    model: str = "base"
-    colbert: str = "builtin"
-    reranking: Reranking = AS_USUAL
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What must be the same for results to be gone on with."""
-        return {
-            "collection": self.collection.name,
-            "documents": digest_of(self._documents(), self.passages),
-            "queries": digest([(query.id, query.text) for query in self.collection.judged]),
-            "judgements": digest(self.collection.qrels),
-            "measures": [measure.name for measure in self.measures],
-            "passages": self.passages,
-            "depth": self.depth,
-            "model": self.model,
-            "colbert": self.colbert,
-            "rerank": self.reranking.model,
-            "rerank_depth": self.reranking.depth,
-        }
-
-    def library(
-        self, index: Path, retrievers: Sequence[str], report: ProgressCallback = no_progress
-    ) -> Library:
-        """The collection as these retrievers need it, at `index`; what is there already is not made again."""
-        stages = stages_below(retrievers)
-        library = document_library(self._documents(), index, self.passages, self.model, report)
-        library.encode_for(stages, self.colbert, report)
-        return library
-
-    def run(
-        self,
-        library: Library,
-        retrievers: Sequence[str],
-        results: ResultFolder,
-        report: ProgressCallback = no_progress,
-    ) -> Figures:
-        """The figures of each retriever over the judged queries; `results` keeps the rest.
-
-        Queries that `results` has a record of are not asked again. `ValueError` when no query is judged.
-        """
-        if not self.collection.judged:
-            raise ValueError(f"no query of {self.collection.name} is judged: there is nothing to measure")
-        for name in retrievers:
-            retriever = library.retriever(name, **system_reranking(name, self.reranking))
-            self._ask(retriever, name, results, partial(report, f"search {name}"))
-        figures = mean_scores(results.records(), len(self.collection.judged))
-        results.finish(figures)
-        return {name: figures[name] for name in retrievers}
-
-    def _ask(
-        self, retriever: Retriever, name: str, results: ResultFolder, report: Callable[[int, int], None]
-    ) -> None:
-        done = results.done(name)
-        waiting = [query for query in self.collection.judged if query.id not in done]
-        for at in range(0, len(waiting), RECORDS_AT_ONCE):
-            asked = [self._judged(retriever, name, query) for query in waiting[at : at + RECORDS_AT_ONCE]]
-            results.add([record for record, _ in asked], {record.id: ranking for record, ranking in asked})
-            report(len(done) + at + len(asked), len(self.collection.judged))
-
-    def _judged(self, retriever: Retriever, name: str, query: Query) -> tuple[QuestionRecord, Ranking]:
-        """The record of one query and what was found; asked alone, so that no other query plays a part."""
-        began = time.perf_counter()
-        found = rank_documents(retriever, query.text, self.depth)
-        ms = (time.perf_counter() - began) * 1000
-        judged = self.collection.qrels[query.id]
-        scores = evaluate({query.id: judged}, {query.id: dict(found.documents)}, self.measures)
-        record = QuestionRecord(
-            system=name,
-            id=query.id,
-            question=query.text,
-            scores=scores.per_query[query.id],
-            documents=relevant(judged),
-            timings_ms={"retrieve": ms},
-            evidence=tuple(_evidence(hit) for hit in found.hits[:N_EVIDENCE]),
-        )
-        return record, found.documents
-
-    def _documents(self) -> list[Document]:
-        """The documents as they are indexed, the title in front of the text."""
-        return [text_document(each.id, each.title, each.text) for each in self.collection.documents]
+    k = max(n_documents, n_passages)
+    first = hits = retriever.search([question], k)[0]
+    best: dict[str, float] = {}
+    lowest = float("inf")
+    while True:
+        for hit in hits:
+            if hit.passage.document_id not in best:
+                best[hit.passage.document_id] = lowest = min(lowest, hit.score)
+        if len(best) >= n_documents or len(hits) < k:
+            return first, list(best.items())[:n_documents]
+        k += -(-k // 3)
+        hits = retriever.search([question], k)[0]
 
 
-def relevant(judged: Mapping[str, int]) -> tuple[str, ...]:
-    """The documents of a grade above 0, in the order of the judgements."""
-    return tuple(document for document, grade in judged.items() if grade > 0)
+def evaluate_retrieval(
+    collection: Collection,
+    retrievers: Sequence[str],
+    out: Path | None = None,
+    index: Path | None = None,
+    model: str = "base",
+    rerank: str = "builtin",
+    rerank_depth: int = DEFAULTS.rerank_depth,
+    on_progress: ProgressCallback = no_progress,
+) -> Figures:
+    """The mean of each of `eval.ranking.MEASURES` over the judged queries, by retriever.
+
+    Each document is one passage, its title in front of the text. The index lies at `index`, or in `out`, and
+    is reused. "+rerank" behind a retriever's name re-ranks with the cross-encoder `rerank`.
+    ValueError: no judged query, or an index or results of something else.
+    """
+    if not collection.judged:
+        raise ValueError(f"no query of {collection.name} is judged: there is nothing to measure")
+    documents = [text_document(each.id, each.title, each.text) for each in collection.documents]
+    settings = {
+        "collection": collection.name,
+        "documents": contents_digest(documents, "whole"),
+        "queries": digest([(query.id, query.text) for query in collection.judged]),
+        "judgements": digest(collection.qrels),
+        "model": model,
+        "rerank": rerank,
+        "rerank_depth": rerank_depth,
+    }
+    questions = {query.id: query.text for query in collection.judged}
+    names = list(dict.fromkeys(retrievers))
+    stages = stages_below(names)
+    results = ResultFolder.start(out, "retrieval", settings)
+    with (
+        _index_place(index, out) as place,
+        document_library(documents, place, "whole", model, on_progress=on_progress) as library,
+    ):
+        library.encode_for(stages, "builtin", on_progress=on_progress)
+        for name in names:
+            retriever = library.retriever(name, **_reranking(name, rerank, rerank_depth))
+
+            def judged(found: Found, query: str) -> QuestionRecord:
+                grades = collection.qrels[query]
+                ranking = judge(trec_order(dict(found.documents)), grades)
+                return QuestionRecord(
+                    found.system,
+                    query,
+                    questions[query],
+                    {measure: score(ranking) for measure, score in MEASURES.items()},
+                    documents=tuple(document for document, grade in grades.items() if grade > 0),
+                    timings_ms={"retrieve": found.ms},
+                )
+
+            _ask(name, retriever, questions, (DEPTH, 1), judged, results, on_progress)
+    figures: Figures = {}
+    for name in names:
+        records = results.records(name)
+        figures[name] = {measure: fmean(one.scores[measure] for one in records) for measure in MEASURES}
+    results.finish(figures)
+    return figures
 
 
-def mean_scores(records: Iterable[QuestionRecord], n_questions: int) -> Figures:
-    """The mean of each score of each system that has a record of all questions."""
-    scores: dict[str, list[Mapping[str, float]]] = defaultdict(list)
-    for record in records:
-        scores[record.system].append(record.scores)
+def evaluate_open(
+    data: Sequence[Path],
+    retrievers: Sequence[str],
+    out: Path | None = None,
+    corpus: Sequence[Path] = (),
+    index: Path | None = None,
+    reader: str = "builtin",
+    k: int = DEFAULTS.k,
+    limit: int | None = None,
+    read_limit: int = 1000,
+    seed: int = 0,
+    rerank: str = "builtin",
+    rerank_depth: int = DEFAULTS.rerank_depth,
+    on_progress: ProgressCallback = no_progress,
+) -> Figures:
+    """The figures of each retriever on the questions of SQuAD files, see the module.
+
+    The paragraphs of `data` and `corpus` are searched, in the index at `index` or in `out`, which is made
+    where there is none. `limit` questions are drawn by the seed, and `read_limit` of these are read for EM
+    and F1. Results in `out` of the same settings are completed, also for more retrievers.
+    """
+    names = list(dict.fromkeys(retrievers))
+    stages = stages_below(names)
+    articles = _read_together(data)
+    questions, read = questions_to_ask(articles, limit, read_limit, seed)
+    if not questions:
+        raise DataMalformed(f"{', '.join(map(str, data))}: no answerable question; --read adds others")
+    contexts = contexts_of(
+        [*articles, *(article for path in corpus for article in read_squad(path).articles)]
+    )
+    documents = paragraph_documents(("", context) for context in contexts)
+    settings = {
+        "data": [path.name for path in data],
+        "corpus": [path.name for path in corpus],
+        "questions": digest([(one.id, one.text, one.context, one.answers) for one in questions]),
+        "documents": digest(sorted(document.id for document in documents)),
+        **{
+            "rerank": rerank,
+            "rerank_depth": rerank_depth,
+            "k": k,
+            "limit": limit,
+            "read": len(read),
+            "seed": seed,
+        },
+        **(_reader_settings(reader) if read else {}),
+    }
+    asked = {question.id: question for question in questions}
+    results = ResultFolder.start(out, "open", settings)
+    with (
+        _index_place(index, out) as place,
+        document_library(documents, place, superset=True, on_progress=on_progress) as library,
+    ):
+        library.encode_for(stages, "builtin", on_progress=on_progress)
+        texts = lru_cache(TEXTS_KEPT)(lambda name: match_text(library.document(name).text))
+        for name in names:
+            how = _reranking(name, rerank, rerank_depth)
+            retriever = library.retriever(name, **how)
+            asker = library.answerer(AskOptions(k, name, reader=reader, **how)) if read else None
+
+            def judged(found: Found, question_id: str, asker: Answerer | None = asker) -> QuestionRecord:
+                question = asked[question_id]
+                record = _retrieval_record(found, question, texts)
+                if asker is None or question_id not in read:
+                    return record
+                own = FoundHits(asker.retriever.name, found.hits)
+                answer = replace(asker, retriever=own).answer([question.text])[0]
+                return _with_answer(record, answer, found.hits[:k], asker.calibration is not None)
+
+            _ask(
+                name,
+                retriever,
+                {question.id: question.text for question in questions},
+                (CUTOFFS[-1], k),
+                judged,
+                results,
+                on_progress,
+            )
+    figures = {name: open_figures(results.records(name)) for name in names}
+    results.finish(figures)
+    return figures
+
+
+def questions_to_ask(
+    articles: Sequence[Article], limit: int | None = None, read_limit: int = 1000, seed: int = 0
+) -> tuple[list[GoldQuestion], frozenset[str]]:
+    """The questions, and the ids of those that are read, drawn by the seed from all or from `limit` of them.
+
+    Nothing can be found for a question without answer, so those that are not read are left out.
+    """
+    drawn = gold_questions(articles, limit, seed)
+    chosen = random.Random(seed).sample(range(len(drawn)), min(read_limit, len(drawn)))
+    read = frozenset(drawn[i].id for i in chosen)
+    return [question for question in drawn if question.answers or question.id in read], read
+
+
+def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
+    """The figures by name, those of retrieval first; times are means in milliseconds. See the module."""
+    answerable = [record for record in records if record.answerable]
+    read = [record for record in records if record.prediction is not None]
+    answerable_read = [record for record in read if record.answerable]
+    absent = [record for record in read if not record.answerable]
+    retrieval = [f"{name}@{cutoff}" for name in ("recall", "answer_recall") for cutoff in CUTOFFS]
+    figures: dict[str, Any] = {name: _mean(answerable, name) for name in [*retrieval, "rr"]}
+    figures |= {
+        **_exact_and_f1(answerable_read, "", ""),
+        **_exact_and_f1([one for one in answerable_read if one.scores["retrieved"]], "", "_retrieved"),
+        "retrieved": _mean(answerable_read, "retrieved"),
+        "abstained": _missed(answerable_read, "answered"),
+        **_exact_and_f1([one for one in read if one.prediction], "_abstaining", "_answered"),
+        **_exact_and_f1(read, "_abstaining", "_abstaining"),
+        "false_answers": _missed(absent, "declined"),
+        "unanswerable": len(absent) or None,
+        "passages_read": _mean_of([one.passages_read for one in read if one.passages_read is not None]),
+        **_confidence_figures(read),
+    }
+    stages = ("retrieve", "read", "weigh")
+    timed = read or records
+    ms = {stage: _mean_of([r.timings_ms[stage] for r in timed if stage in r.timings_ms]) for stage in stages}
+    figures |= {
+        "questions": len(answerable),
+        "read": len(read),
+        "ms_per_question": sum(value for value in ms.values() if value is not None),
+        "ms": {stage: value for stage, value in ms.items() if value is not None},
+    }
+    return {name: value for name, value in figures.items() if value is not None}
+
+
+def _confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, float]:
+    """The quality of the confidences over all questions read; empty for a reader without confidence."""
+    sure = [record.confidence for record in read if record.confidence is not None]
+    if len(sure) < max(1, len(read)):
+        return {}
+    credit = {name: [record.scores.get(name, 0.0) for record in read] for name in ("exact", "f1")}
     return {
-        system: {name: fmean(each[name] for each in of_system) for name in of_system[0]}
-        for system, of_system in scores.items()
-        if len(of_system) == n_questions
+        "aurc": aurc(sure, credit["exact"]),
+        "ece": expected_calibration_error(sure, [float(one >= RIGHT_F1) for one in credit["f1"]]),
+        **{
+            f"{name}@{share:.0%}": 100 * credit_at_coverage(sure, values, share)
+            for name, values in credit.items()
+            for share in COVERAGES
+        },
     }
 
 
-def digest(values: Any) -> str:
-    """What names some values of JSON."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+def _ask(
+    name: str,
+    retriever: Retriever,
+    questions: Mapping[str, str],
+    depth: tuple[int, int],
+    judged: Callable[[Found, str], QuestionRecord],
+    results: ResultFolder,
+    on_progress: ProgressCallback,
+) -> None:
+    """Keep the record and the ranking of each question that has none yet."""
+    done = results.done(name)
+    waiting = [question_id for question_id in questions if question_id not in done]
+    for at in range(0, len(waiting), RECORDS_AT_ONCE):
+        records, rankings = [], {}
+        for question_id in waiting[at : at + RECORDS_AT_ONCE]:
+            began = time.perf_counter()
+            hits, documents = rank_documents(retriever, questions[question_id], *depth)
+            found = Found(name, hits, documents, (time.perf_counter() - began) * 1000)
+            records.append(judged(found, question_id))
+            rankings[question_id] = documents
+        results.add(records, rankings)
+        on_progress(name, len(done) + at + len(records), len(questions))
 
 
-def _evidence(hit: Hit) -> Evidence:
-    passage = hit.passage
-    return Evidence(passage.document_id, passage.start, passage.end, passage.text, hit.score)
+def _retrieval_record(found: Found, question: GoldQuestion, texts: Callable[[str], str]) -> QuestionRecord:
+    """The record of an open-domain question before it is read; `texts` gives documents by `match_text`."""
+    gold = document_id_of(question.context)
+    record = QuestionRecord(
+        found.system,
+        question.id,
+        question.text,
+        {},
+        answerable=bool(question.answers),
+        golds=question.answers,
+        type=question.type,
+        documents=(gold,) if question.answers else (),
+        timings_ms={"retrieve": found.ms},
+    )
+    if not question.answers:
+        return record
+    documents = [document for document, _ in found.documents]
+    rank = documents.index(gold) + 1 if gold in documents else 0
+    forms = [match_text(answer) for answer in question.answers if match_tokens(answer)]
+    holding = [at for at, one in enumerate(documents, 1) if any(form in texts(one) for form in forms)]
+    scores = {
+        **{f"recall@{cutoff}": float(0 < rank <= cutoff) for cutoff in CUTOFFS},
+        **{f"answer_recall@{cutoff}": float(bool(holding) and holding[0] <= cutoff) for cutoff in CUTOFFS},
+        "rr": 1 / rank if rank else 0.0,
+    }
+    return replace(record, scores=scores)
+
+
+def _with_answer(
+    record: QuestionRecord, answer: Answer, hits: Sequence[Hit], calibrated: bool
+) -> QuestionRecord:
+    """The record with the answer; a question for which no passage was found has confidence 0."""
+    shown = answer.best or answer.best_rejected
+    given = "" if answer.best is None else answer.best.short.text
+    exact, f1 = _exact_f1(record, given)
+    scores = {**record.scores, "exact_abstaining": exact, "f1_abstaining": f1}
+    if record.answerable:
+        exact, f1 = _exact_f1(record, "" if shown is None else shown.short.text)
+        retrieved = any(hit.passage.document_id in record.documents for hit in hits)
+        answered = float(answer.best is not None)
+        scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
+    else:
+        scores["declined"] = float(answer.best is None)
+    evidence = ()
+    if shown is not None:
+        start = shown.passage.start
+        span = (shown.short.start - start, shown.short.end - start)
+        evidence = (Evidence.from_passage(shown.passage, shown.score, span),)
+    without = 0.0 if calibrated else None
+    return replace(
+        record,
+        scores=scores,
+        prediction=given,
+        confidence=without if shown is None else shown.confidence,
+        timings_ms={**answer.timings_ms, **record.timings_ms},
+        evidence=evidence,
+        passages_read=answer.passages_read,
+    )
+
+
+def _exact_f1(record: QuestionRecord, prediction: str) -> tuple[float, float]:
+    exact, f1 = question_scores_v2({record.id: record.golds}, {record.id: prediction})
+    return exact[record.id], f1[record.id]
+
+
+def _read_together(paths: Sequence[Path]) -> list[Article]:
+    """The articles of several files; DataMalformed: a question id occurs twice, or a question is empty."""
+    articles: list[Article] = []
+    seen: set[str] = set()
+    for path in paths:
+        found = list(read_squad(path).articles)
+        for question in gold_questions(found):
+            if question.id in seen:
+                raise DataMalformed(f"{path}: the question {question.id!r} is in another of the files, too")
+            if not question.text.strip():
+                raise DataMalformed(f"{path}: the question {question.id!r} is empty")
+        seen |= {question.id for question in gold_questions(found)}
+        articles += found
+    return articles
+
+
+@contextmanager
+def _index_place(index: Path | None, out: Path | None) -> Iterator[Path]:
+    if index is not None or out is not None:
+        yield index or Path(str(out)) / "index"
+        return
+    with TemporaryDirectory() as temporary:
+        yield Path(temporary) / "index"
+
+
+def _reranking(name: str, model: str, depth: int) -> dict[str, Any]:
+    return {"rerank": model, "rerank_depth": depth} if name.endswith("+rerank") else {}
+
+
+def _reader_settings(reader: str) -> dict[str, Any]:
+    from ...reader.load import calibration_sha256, load_reader
+
+    return {
+        "reader": reader,
+        "reader_digest": load_reader(reader).digest,
+        "calibration": calibration_sha256(reader),
+    }
+
+
+def _exact_and_f1(records: Sequence[QuestionRecord], score: str, figure: str) -> dict[str, float | None]:
+    means = {name: _mean(records, name + score) for name in ("exact", "f1")}
+    return {name + figure: None if mean is None else 100 * mean for name, mean in means.items()}
+
+
+def _mean(records: Sequence[QuestionRecord], name: str) -> float | None:
+    return _mean_of([record.scores[name] for record in records])
+
+
+def _missed(records: Sequence[QuestionRecord], name: str) -> float | None:
+    mean = _mean(records, name)
+    return None if mean is None else 1 - mean
+
+
+def _mean_of(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None

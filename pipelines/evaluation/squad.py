@@ -1,12 +1,15 @@
-"""SQuAD-style questions on their own paragraphs: what is asked, what it scores, and the record of it.
+"""`eval squad`: answers on SQuAD's own paragraphs, by a reader or from a predictions file.
 
-Two things can be judged: a reader (`squad_reader`) and a predictions file (`squad_predictions`).
+With a result folder, `predictions.json` and for version 2.0 `na_prob.json` lie in it: the official script
+gives the same figures for them.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +18,27 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.squad import SquadDataset, read_squad
-from ...eval.question_record import Evidence, QuestionRecord
-from ...eval.squad import question_scores_v1, question_scores_v2, score_v1, score_v2
-from ...eval.squad_na_probability import score_v2_with_na
+from ...corpora.squad import Article, read_squad
+from ...eval.questions import Evidence, QuestionRecord
+from ...eval.squad import (
+    na_probability,
+    question_scores_v1,
+    question_scores_v2,
+    read_na_probabilities,
+    read_predictions,
+    score_v1,
+    score_v2,
+    score_v2_with_na,
+)
 from ...models.locate import file_sha256
 from ...reader.protocol import Reader
-from ..candidates import margin
-from ..paragraph_index import document_id_of
+from .corpus import document_id_of
+from .results import ResultFolder
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
-DECLINES_NOTHING = 1.0
-
-Tell = Callable[[str], None]
+DECLINES_NOTHING, NULL_WINS = 1.0, 0.5
+PREDICTIONS, NA_PROBABILITIES = "predictions.json", "na_prob.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +52,12 @@ class GoldQuestion:
     type: str = ""
 
 
-def gold_questions(dataset: SquadDataset, limit: int | None = None, seed: int = 0) -> list[GoldQuestion]:
-    """All questions in order, or `limit` of them drawn by the seed."""
-    questions = [
-        GoldQuestion(q.id, q.text, paragraph.context, tuple(answer.text for answer in q.answers), q.type)
-        for article in dataset.articles
-        for paragraph in article.paragraphs
-        for q in paragraph.questions
-    ]
-    if limit is None or limit >= len(questions):
-        return questions
-    return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
-
-
 @dataclass(frozen=True, slots=True)
 class SquadTask:
-    """The questions of a file that are asked, the ids of all its questions, and when one is declined.
+    """The questions to ask, the ids of all questions of the file, and the threshold to decline by.
 
-    `version` decides the rules. A question is declined when its no-answer probability is above `threshold`,
-    None where none was chosen. `settings` are those that a result folder keeps.
+    `version` selects the rules. A question is declined when its no-answer probability is above `threshold`,
+    None where none was chosen. `settings` are kept in a result folder.
     """
 
     version: str
@@ -70,86 +67,174 @@ class SquadTask:
     settings: Mapping[str, Any]
 
 
-def open_task(
-    data: Path, limit: int | None = None, seed: int = 0, threshold: float | None = None, tell: Tell = print
-) -> SquadTask:
-    """The task of a file, SQuAD's or SubjQA's; `tell` hears of answers that were moved or stand nowhere.
+def gold_questions(
+    articles: Sequence[Article], limit: int | None = None, seed: int = 0
+) -> list[GoldQuestion]:
+    """All questions in order, or `limit` of them drawn by the seed."""
+    questions = [
+        GoldQuestion(q.id, q.text, paragraph.context, tuple(answer.text for answer in q.answers), q.type)
+        for article in articles
+        for paragraph in article.paragraphs
+        for q in paragraph.questions
+    ]
+    if limit is None or limit >= len(questions):
+        return questions
+    return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
 
-    `DataMalformed`: the file is not of the form, or holds no questions. ValueError: a threshold that is not
+
+def open_task(
+    data: Path,
+    limit: int | None = None,
+    seed: int = 0,
+    threshold: float | None = None,
+    notify: Callable[[str], None] = print,
+) -> SquadTask:
+    """The task of a SQuAD file; `notify` is called about misplaced answers.
+
+    DataMalformed: the file has another form, or holds no questions. ValueError: a threshold that is not
     finite, or one for version 1.1, in which every question has an answer.
     """
     dataset = read_squad(data)
-    every = gold_questions(dataset)
+    every = gold_questions(dataset.articles)
     if not every:
         raise DataMalformed(f"{data}: holds no questions")
     if threshold is not None and dataset.version != "2.0":
         raise ValueError(f"{data} is of version 1.1, which declines nothing; expected no threshold")
     if threshold is not None and not math.isfinite(threshold):
         raise ValueError(f"the threshold is {threshold}; expected a finite number")
-    if dataset.relocated:
-        moved = f"{len(dataset.relocated):,} of {len(every):,} questions in {data}"
-        tell(f"{moved} have an answer that does not start where they say: moved to the nearest place")
-    if dataset.left_out:
-        gone, total = len(dataset.left_out), len(every) + len(dataset.left_out)
-        tell(f"{gone:,} of {total:,} questions in {data} have an answer that stands nowhere: left out")
-    settings = {"data": data.name, "data_sha256": file_sha256(data), "limit": limit, "seed": seed}
+    for ids, problem in (
+        (dataset.relocated, "does not start where the file says: moved to the nearest place"),
+        (dataset.left_out, "does not occur in its paragraph: left out"),
+    ):
+        if ids:
+            notify(f"{data}: {len(ids):,} questions have an answer that {problem}")
     return SquadTask(
         dataset.version,
-        tuple(gold_questions(dataset, limit, seed)),
+        tuple(gold_questions(dataset.articles, limit, seed)),
         frozenset(question.id for question in every),
         threshold,
-        {**settings, "na_prob_thresh": threshold},
+        {
+            "data": data.name,
+            "data_sha256": file_sha256(data),
+            "limit": limit,
+            "seed": seed,
+            "na_prob_thresh": threshold,
+        },
     )
 
 
-def batches(questions: Sequence[GoldQuestion]) -> Iterator[Sequence[GoldQuestion]]:
-    """The questions in groups that are read together, always the same ones."""
+def evaluate_squad(
+    task: SquadTask,
+    reader: Reader,
+    out: Path | None = None,
+    system: str = "builtin",
+    on_progress: ProgressCallback = no_progress,
+) -> dict[str, float]:
+    """The official figures of a reader; questions with a record in the result folder are not read again.
+
+    In version 1.1 every question is answered. In 2.0 one is declined when its no-answer probability, the
+    sigmoid of null score minus best score, is above the threshold; by default 0.5, where the null score
+    wins, or 1 for a reader without a null answer. A paragraph without a token has probability 1.
+    """
+    settings = {**task.settings, "reader": system, "reader_digest": reader.digest}
+    results = ResultFolder.start(out, COMMAND, settings)
+    done = set(results.done(system))
+    for batch in _batches(task.questions):
+        if waiting := {question.id for question in batch} - done:
+            records = _read(task, reader, system, batch)
+            results.add(record for record in records if record.id in waiting)
+            done |= waiting
+        on_progress("questions", len(done), len(task.questions))
+    by_id = {record.id: record for record in results.records(system)}
+    predictions = {q.id: by_id[q.id].prediction or "" for q in task.questions}
+    probabilities = None
+    if task.version == "2.0":
+        probabilities = {q.id: _na_probability(by_id[q.id]) for q in task.questions}
+    if out is not None:
+        for name, values in ((PREDICTIONS, predictions), (NA_PROBABILITIES, probabilities)):
+            if values is not None:
+                (out / name).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+    figures = _score(task, predictions, probabilities)
+    results.finish({system: dict(figures)})
+    return figures
+
+
+def evaluate_predictions(
+    task: SquadTask,
+    predictions: Path,
+    na_probabilities: Path | None = None,
+    out: Path | None = None,
+    notify: Callable[[str], None] = print,
+) -> dict[str, float]:
+    """The official figures of a predictions file; with `out`, a record of each question is kept there.
+
+    `notify` is called about questions without a prediction (0 in version 1.1, left out in 2.0) and entries
+    for unknown ids (ignored). DataMalformed: a file has another form, nothing in it can be scored, or a
+    predicted question has no no-answer probability. ValueError: a threshold without probabilities, or
+    probabilities for version 1.1.
+    """
+    if na_probabilities is not None and task.version != "2.0":
+        raise ValueError(
+            f"{na_probabilities}: the data are of version 1.1, where every question has an answer"
+        )
+    if na_probabilities is None and task.threshold is not None:
+        raise ValueError(f"the threshold {task.threshold} needs no-answer probabilities: name their file")
+    answers = read_predictions(predictions)
+    asked = len(task.questions)
+    needed = [question.id for question in task.questions if question.id in answers]
+    if not needed and task.version == "2.0":
+        raise DataMalformed(f"{predictions}: no prediction for any of the {asked:,} questions")
+    if len(needed) < asked:
+        fate = "left out of every average" if task.version == "2.0" else "they score 0"
+        missing = asked - len(needed)
+        notify(f"{missing:,} of {asked:,} questions have no prediction in {predictions}: {fate}")
+    _notify_unknown(predictions, answers, task, notify)
+    probabilities = None
+    if na_probabilities is not None:
+        probabilities = read_na_probabilities(na_probabilities, required_ids=needed)
+        _notify_unknown(na_probabilities, probabilities, task, notify)
+    threshold = DECLINES_NOTHING if task.threshold is None else task.threshold
+    figures = _score(task, answers, probabilities, threshold)
+    if out is not None:
+        declined = {qid for qid, p in (probabilities or {}).items() if p > threshold}
+        system = predictions.name.removesuffix(".gz").removesuffix(".json") or predictions.name
+        results = ResultFolder.start(out, COMMAND, _settings(task, predictions, na_probabilities))
+        done = results.done(system)
+        results.add(
+            _record(task.version, system, question, "" if question.id in declined else given)
+            for question in task.questions
+            if question.id not in done and (given := _given(task, answers, question.id)) is not None
+        )
+        results.finish({system: dict(figures)})
+    return figures
+
+
+def _batches(questions: Sequence[GoldQuestion]) -> Iterator[Sequence[GoldQuestion]]:
+    """The questions in groups that are read together; a resumed run has the same groups."""
     for at in range(0, len(questions), QUESTIONS_AT_ONCE):
         yield questions[at : at + QUESTIONS_AT_ONCE]
 
 
-def best_spans(reader: Reader, questions: Sequence[GoldQuestion]) -> list[ScoredSpan | None]:
-    """The reader's best span in each question's own paragraph; None where the paragraph holds no token."""
-    passages = [[Passage(0, q.id, 0, len(q.context), q.context)] for q in questions]
-    read = reader.read([q.text for q in questions], passages, n_best=1)
-    return [spans[0] if spans else None for [spans] in read]
+def _read(
+    task: SquadTask, reader: Reader, system: str, batch: Sequence[GoldQuestion]
+) -> Iterator[QuestionRecord]:
+    """The records of some questions, each read on its own paragraph."""
+    began = time.perf_counter()
+    passages = [[Passage(0, q.id, 0, len(q.context), q.context)] for q in batch]
+    read = reader.read([q.text for q in batch], passages, n_best=1)
+    timings = {"read": 1000 * (time.perf_counter() - began) / len(batch)}
+    for question, [spans] in zip(batch, read, strict=True):
+        if not spans:
+            yield _record(task.version, system, question, "", (), timings)
+            continue
+        best, name = spans[0], document_id_of(question.context)
+        place = best.span.start, best.span.end
+        evidence = Evidence(name, 0, len(question.context), question.context, _margin(best), place)
+        prediction = "" if _is_declined(task, best) else best.span.text
+        yield _record(task.version, system, question, prediction, (evidence,), timings)
 
 
-def predict(
-    reader: Reader,
-    questions: Sequence[GoldQuestion],
-    may_decline: bool,
-    report: ProgressCallback = no_progress,
-) -> dict[str, str]:
-    """The reader's answer to each question on its gold paragraph; "" where the null score wins, if it may."""
-    predictions: dict[str, str] = {}
-    for batch in batches(questions):
-        for question, best in zip(batch, best_spans(reader, batch), strict=True):
-            declined = best is None or (may_decline and margin(best) < 0 and not math.isnan(best.null_score))
-            predictions[question.id] = "" if best is None or declined else best.span.text
-        report("questions", len(predictions), len(questions))
-    return predictions
-
-
-def score(
-    task: SquadTask,
-    predictions: Mapping[str, str],
-    na_probabilities: Mapping[str, float] | None = None,
-    threshold: float = DECLINES_NOTHING,
-) -> dict[str, float]:
-    """The keys of the official script of the file's version.
-
-    `na_probabilities` are for version 2.0 alone; questions above the threshold count as declined.
-    """
-    golds = {question.id: question.answers for question in task.questions}
-    if task.version != "2.0":
-        return score_v1(golds, predictions)
-    if na_probabilities is None:
-        return score_v2(golds, predictions)
-    return score_v2_with_na(golds, predictions, na_probabilities, threshold)
-
-
-def question_record(
+def _record(
     version: str,
     system: str,
     question: GoldQuestion,
@@ -157,7 +242,7 @@ def question_record(
     evidence: tuple[Evidence, ...] = (),
     timings_ms: Mapping[str, float] | None = None,
 ) -> QuestionRecord:
-    """What a system did with a question: `exact` and `f1`, 0..1, by the rules of the version."""
+    """The record of a prediction: `exact` and `f1`, 0..1, by the rules of the version."""
     scores_of = question_scores_v2 if version == "2.0" else question_scores_v1
     exact, f1 = scores_of({question.id: question.answers}, {question.id: prediction})
     return QuestionRecord(
@@ -175,7 +260,54 @@ def question_record(
     )
 
 
-def paragraph_evidence(question: GoldQuestion, score: float, span: tuple[int, int] | None) -> Evidence:
-    """The question's own paragraph, with where an answer was proposed in it."""
-    context = question.context
-    return Evidence(document_id_of(context), 0, len(context), context, score, span)
+def _margin(best: ScoredSpan) -> float:
+    """Best score minus null score; the bare score for a reader without a null answer."""
+    return best.score if math.isnan(best.null_score) else best.score - best.null_score
+
+
+def _is_declined(task: SquadTask, best: ScoredSpan) -> bool:
+    if task.version != "2.0":
+        return False
+    default = DECLINES_NOTHING if math.isnan(best.null_score) else NULL_WINS
+    return na_probability(_margin(best)) > (default if task.threshold is None else task.threshold)
+
+
+def _na_probability(record: QuestionRecord) -> float:
+    return na_probability(record.evidence[0].score) if record.evidence else 1.0
+
+
+def _score(
+    task: SquadTask,
+    predictions: Mapping[str, str],
+    na_probabilities: Mapping[str, float] | None,
+    threshold: float = DECLINES_NOTHING,
+) -> dict[str, float]:
+    """The figures of the official script of the file's version; above the threshold counts as declined."""
+    golds = {question.id: question.answers for question in task.questions}
+    if task.version != "2.0":
+        return score_v1(golds, predictions)
+    if na_probabilities is None:
+        return score_v2(golds, predictions)
+    return score_v2_with_na(golds, predictions, na_probabilities, threshold)
+
+
+def _given(task: SquadTask, answers: Mapping[str, str], question_id: str) -> str | None:
+    """The prediction; a missing one is "" in version 1.1 and None, without a record, in 2.0."""
+    return answers.get(question_id, None if task.version == "2.0" else "")
+
+
+def _notify_unknown(
+    path: Path, entries: Mapping[str, object], task: SquadTask, notify: Callable[[str], None]
+) -> None:
+    unknown = sum(qid not in task.ids for qid in entries)
+    if unknown:
+        notify(f"{unknown:,} of {len(entries):,} entries in {path} are for ids not in the data: ignored")
+
+
+def _settings(task: SquadTask, predictions: Path, na_probabilities: Path | None) -> dict[str, Any]:
+    return {
+        **task.settings,
+        "predictions": predictions.name,
+        "predictions_sha256": file_sha256(predictions),
+        "na_probs_sha256": None if na_probabilities is None else file_sha256(na_probabilities),
+    }

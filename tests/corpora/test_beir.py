@@ -11,7 +11,7 @@ from made_collections import DOCUMENTS, write, write_beir_folder
 
 from spanwise.corpora.beir import read_beir
 from spanwise.errors import DataMalformed
-from spanwise.eval.ranking.qrels import read_qrels
+from spanwise.eval.trec import read_qrels
 
 
 @pytest.fixture

@@ -1,65 +1,144 @@
-"""Recall and reciprocal rank: hand-computed, against ir_measures, and their invariants."""
+"""Every measure equals ir_measures, which has trec_eval compute them, and examples by hand.
+
+Judgements that are all negative are left out, because trec_eval reads beyond its memory there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+import random
+from functools import partial
+from pathlib import Path
 
 import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import RR, R
 
-from spanwise.eval.recall import recall_at_k
-from spanwise.eval.reciprocal_rank import reciprocal_rank
+from spanwise.eval.ranking import (
+    MEASURES,
+    Measure,
+    Qrels,
+    RankingScores,
+    Run,
+    average_precision,
+    evaluate,
+    judge,
+    ndcg,
+    precision,
+    recall,
+    reciprocal_rank,
+    success,
+    trec_order,
+)
+from spanwise.eval.trec import read_qrels
 
-IDS = [f"d{number}" for number in range(12)]
-RANKINGS = st.permutations(IDS).flatmap(lambda ids: st.integers(0, len(ids)).map(lambda n: ids[:n]))
-RELEVANT = st.sets(st.sampled_from(IDS), min_size=1)
-
-
-@pytest.mark.parametrize(("k", "recall"), [(1, 0.0), (2, 0.5), (3, 0.5), (4, 1.0), (9, 1.0)])
-def test_recall_at_k_by_hand(k: int, recall: float) -> None:
-    assert recall_at_k(["x", "a", "y", "b"], {"a", "b"}, k) == recall
-
-
-def test_recall_counts_an_id_ranked_twice_once() -> None:
-    assert recall_at_k(["a", "a"], {"a", "b"}, 2) == 0.5
-
-
-@pytest.mark.parametrize(("k", "value"), [(None, 1 / 3), (3, 1 / 3), (2, 0.0)])
-def test_reciprocal_rank_by_hand(k: int | None, value: float) -> None:
-    assert reciprocal_rank(["x", "y", "a", "b"], {"a", "b"}, k) == value
-
-
-def test_empty_ranking_finds_nothing() -> None:
-    assert recall_at_k([], {"a"}, 5) == reciprocal_rank([], {"a"}) == 0.0
-
-
-@given(RANKINGS, RELEVANT, st.integers(1, 15))
-def test_equals_ir_measures(ranking: list[str], relevant: set[str], k: int) -> None:
-    qrels = [ir_measures.Qrel("q", document, 1) for document in relevant]
-    run = [ir_measures.ScoredDoc("q", document, float(-rank)) for rank, document in enumerate(ranking)]
-    expected = ir_measures.calc_aggregate([R @ k, RR @ k], qrels, run)
-    assert recall_at_k(ranking, relevant, k) == pytest.approx(expected[R @ k], abs=1e-9)
-    assert reciprocal_rank(ranking, relevant, k) == pytest.approx(expected[RR @ k], abs=1e-9)
+ALL: dict[str, Measure] = {
+    "nDCG": ndcg,
+    **{f"nDCG@{k}": partial(ndcg, k=k) for k in (1, 10, 1000)},
+    **{f"P@{k}": partial(precision, k=k) for k in (1, 5)},
+    **{f"R@{k}": partial(recall, k=k) for k in (1, 5, 100)},
+    "RR": reciprocal_rank,
+    "AP": average_precision,
+    **{f"AP@{k}": partial(average_precision, k=k) for k in (1, 5)},
+    **{f"Success@{k}": partial(success, k=k) for k in (1, 5)},
+}
+IDS = [*(f"d{number}" for number in range(30)), "D1", "é", "\uff61", "\U0001f600", "d-1", "d.1"]
+SINGLES = [1.0, 1.0 + 1e-9, 1.0 + 2**-23, 16_777_216.0, 16_777_217.0, 1e-46, 0.0, -0.0, -1.5, 1e39]
+JUDGED = judge(["a", "b", "c", "d", "e"], {"a": 0, "b": 1, "d": 2, "e": -1, "lost": 1, "away": 0})
 
 
-@given(RANKINGS, RELEVANT, st.integers(1, 15))
-def test_neither_falls_as_k_grows(ranking: list[str], relevant: set[str], k: int) -> None:
-    assert recall_at_k(ranking, relevant, k) <= recall_at_k(ranking, relevant, k + 1) <= 1
-    assert reciprocal_rank(ranking, relevant, k) <= reciprocal_rank(ranking, relevant) <= 1
+def random_case(seed: int) -> tuple[Qrels, Run]:
+    """Graded, negative and unjudged documents, many ties, missing queries and unjudged queries."""
+    rng = random.Random(seed)
+    scores = rng.choice([SINGLES, [0.5, 1.0, 2.0], [rng.random() for _ in range(50)]])
+    grades = rng.choice([[0, 1], [1], [-1, 0, 1, 2, 3], [-2, 0, 0, 5]])
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for query in (f"q{number}" for number in range(rng.randint(1, 4))):
+        judged = rng.sample(IDS, rng.randint(1, 15))
+        qrels[query] = {document: rng.choice(grades) for document in judged} | {judged[0]: max(grades[0], 0)}
+        if rng.random() < 0.8:
+            run[query] = {document: rng.choice(scores) for document in rng.sample(IDS, rng.randint(1, 30))}
+    return qrels, run | {"unjudged": {"d1": 1.0}}
+
+
+def assert_equal_to_ir_measures(found: RankingScores, qrels: Qrels, run: Run) -> None:
+    expected = ir_measures.calc([ir_measures.parse_measure(name) for name in found.mean], qrels, run)
+    aggregated = {str(measure): value for measure, value in expected.aggregated.items()}
+    assert found.mean == pytest.approx(aggregated, abs=1e-12, rel=0)
+    values = {(value.query_id, str(value.measure)): value.value for value in expected.per_query}
+    for (query, name), value in values.items():
+        assert found.per_query[query][name] == pytest.approx(value, abs=1e-12, rel=0), (query, name)
+
+
+@pytest.mark.parametrize("hundred", range(3))
+def test_equals_ir_measures_on_random_cases(hundred: int) -> None:
+    for seed in range(100 * hundred, 100 * (hundred + 1)):
+        qrels, run = random_case(seed)
+        assert_equal_to_ir_measures(evaluate(qrels, run, ALL), qrels, run)
+
+
+@pytest.mark.parametrize("name", ["scifact", "webis-touche2020"])
+def test_equals_ir_measures_on_real_judgements(name: str, data: Path) -> None:
+    rng = random.Random(name)
+    qrels = read_qrels(data / "beir-topics-qrels" / f"qrels.beir-v1.0.0-{name}.test.txt.gz")
+    documents = sorted({document for judged in qrels.values() for document in judged})
+    run = {}
+    for query, judged in qrels.items():
+        pool = [*judged, *rng.sample(documents, min(60, len(documents)))]
+        run[query] = {document: round(rng.gauss(document in judged, 1), 1) for document in pool}
+    assert_equal_to_ir_measures(evaluate(qrels, run), qrels, run)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("value", "expected"),
     [
-        (lambda: recall_at_k(["a"], {"a"}, 0), "k is 0"),
-        (lambda: reciprocal_rank(["a"], {"a"}, -1), "k is -1"),
-        (lambda: recall_at_k(["a"], set(), 1), "no relevant ids"),
+        (precision(JUDGED, 4), 2 / 4),
+        (recall(JUDGED, 3), 1 / 3),
+        (reciprocal_rank(JUDGED), 1 / 2),
+        (reciprocal_rank(JUDGED, k=1), 0.0),
+        (average_precision(JUDGED), (1 / 2 + 2 / 4) / 3),
+        (success(JUDGED, 1), 0.0),
+        (
+            ndcg(JUDGED),
+            (1 / math.log2(3) + 2 / math.log2(5)) / (2 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)),
+        ),
     ],
 )
-def test_wrong_arguments_are_refused(call: Callable[[], Any], message: str) -> None:
+def test_by_hand(value: float, expected: float) -> None:
+    assert value == pytest.approx(expected, abs=1e-15)
+
+
+def test_ties_go_to_the_greater_id_in_single_precision() -> None:
+    assert trec_order({"a": 1.0 + 1e-9, "c": 1, "b": 1, "d": 0.5}) == ["c", "b", "a", "d"]
+    assert trec_order({"a": 1e200, "b": 1e39, "c": 1e38}) == ["b", "a", "c"]
+
+
+@given(st.dictionaries(st.text(max_size=4), st.floats(allow_nan=False), max_size=12), st.randoms())
+def test_the_order_of_insertion_does_not_matter(scores: dict[str, float], rng: random.Random) -> None:
+    shuffled = list(scores.items())
+    rng.shuffle(shuffled)
+    assert trec_order(dict(shuffled)) == trec_order(scores)
+
+
+def test_a_judged_query_that_is_not_in_the_run_counts_as_zero() -> None:
+    found = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.5}, "other": {"a": 1.0}})
+    assert (found.mean["RR"], list(found.per_query)) == (0.5, ["q1", "q2"])
+    assert set(found.mean) == set(MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "measures", "message"),
+    [
+        ({}, {}, MEASURES, "no judged queries"),
+        ({"q": {"a": 1}}, {}, {}, "no measures"),
+        ({"q": {"a": 1}}, {"q": {"a": math.nan}}, MEASURES, "query 'q': the score of document 'a' is nan"),
+        ({"q": {"a": 1}}, {}, {"P": partial(precision, k=0)}, "k is 0"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused(
+    qrels: Qrels, run: Run, measures: dict[str, Measure], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
-        call()
+        evaluate(qrels, run, measures)

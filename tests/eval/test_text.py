@@ -1,10 +1,66 @@
-"""ROUGE-L through rouge-score."""
+"""Texts compared: answers in passages, and ROUGE-L."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spanwise.eval.text import rouge_l
+from spanwise.eval.text import contains_tokens, has_answer, match_tokens, rouge_l
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Paris, in 1887.", ["paris", ",", "in", "1887", "."]),
+        ("caf\u00e9", ["cafe\u0301"]),
+        ("twenty-five", ["twenty", "-", "five"]),
+        ("snake_case", ["snake", "_", "case"]),
+        ("don't", ["don", "'", "t"]),
+        ("zero\u200bwidth\u00a0\x00space", ["zero", "width", "space"]),
+        ("東京都 \U0001f642", ["東京都", "\U0001f642"]),
+        ("", []),
+    ],
+)
+def test_tokens(text: str, tokens: list[str]) -> None:
+    assert match_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("hawaii", True),
+        ("Born in", True),
+        ("in Obama", False),
+        ("Hawai", False),
+        ("the Hawaii", False),
+        ("", False),
+        (" \u200b", False),
+    ],
+)
+def test_answer_in_a_sentence(answer: str, found: bool) -> None:
+    assert has_answer("Barack Obama was born in Hawaii.", [answer]) is found
+
+
+def test_any_of_the_answers_is_enough() -> None:
+    assert has_answer("Cafe\u0301 de Flore", ["Les Deux Magots", "caf\u00e9"])
+    assert not has_answer("nothing here", [])
+
+
+def test_accents_count() -> None:
+    assert not has_answer("the cafe", ["caf\u00e9"])
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), min_size=1, max_size=3))
+def test_equals_a_search_over_all_windows(passage: list[str], answer: list[str]) -> None:
+    windows = [passage[start : start + len(answer)] for start in range(len(passage))]
+    assert contains_tokens(passage, answer) == (answer in windows)
+
+
+@given(st.text(max_size=60))
+def test_every_text_with_a_token_contains_itself(text: str) -> None:
+    assert has_answer(text, [text]) == bool(match_tokens(text))
+    assert not any(" " in token for token in match_tokens(text))
 
 
 def test_rouge_l_is_the_f1_of_the_longest_common_subsequence() -> None:

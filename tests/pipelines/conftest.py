@@ -11,7 +11,7 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import fingerprint, token_encoder, token_models
+from spanwise.models import locate, token_encoder
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill
@@ -70,9 +70,12 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
         return known[name]
 
     monkeypatch.setattr(token_encoder, "load_token_encoder", encoder)
-    monkeypatch.setattr(token_models, "absolute_token_name", lambda name: name)
-    monkeypatch.setattr(token_models, "token_model_digest", lambda name: encoder(name).digest)
-    monkeypatch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder(name).digest)
+    digest_of = locate.model_digest
+
+    def digest(name: str, kind: locate.Kind = "encoder") -> str:
+        return encoder(name).digest if kind == "token-encoder" else digest_of(name, kind)
+
+    monkeypatch.setattr(locate, "model_digest", digest)
     return known
 
 

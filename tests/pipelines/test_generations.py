@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from spanwise.corpora.passages import split
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.document_library import stage, text_document, whole
+from spanwise.pipelines.evaluation.corpus import put_document, text_document
+from spanwise.pipelines.folders import roots_setting
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.roots import roots_setting
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def write(path, name, text) -> None:
     """Commits a document as another process does: by a store of its own."""
     with Library(Store.open(path)) as other, other.store.writer() as writer:
         document = text_document(name, "", text)
-        stage(writer, other.analyzer, document, whole(document))
+        put_document(writer, other.analyzer, document, split(document))
         writer.commit()
 
 

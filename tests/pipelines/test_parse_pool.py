@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import hostile_child
 import pytest
 from made_files import pdf_of
 
-from spanwise.corpora.folder import walk
 from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.index.analysis import Analyzer
 from spanwise.index.rows import indexed_text
-from spanwise.index.store import Store
 from spanwise.pipelines import parse_pool
 from spanwise.pipelines.parse_pool import ChildDied, PageDrawer, ParsePool, ParseWorker, Stopped
 from spanwise.pipelines.parse_worker import Limits
-from spanwise.types import Document, Rejection
 
 GOOD = b"# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nKeep off the stones.\n"
 LIMITS = Limits(memory_bytes=400 * 2**20, cpu_s=1, wall_s=20.0, written_bytes=1_000_000)
@@ -158,40 +155,40 @@ worker.parse(b"sleep\\n", "a.txt", "x")
     pytest.fail("the child is still there")
 
 
-def test_outcomes_keep_the_order_of_the_files(tmp_path: Path) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for number in range(20):
-        (folder / f"{number:02}.txt").write_text(f"file {number}" if number % 5 else "")
-    os.mkfifo(folder / "25.txt")
-    files = walk(folder).files
-    with ParsePool(Store.create(tmp_path / "index", {}), {}, SETTINGS, workers=2) as pool:
-        outcomes = list(pool.read(files))
-    assert [outcome.file for outcome in outcomes] == list(files)
-    rejected = [outcome.file.document_id for outcome in outcomes if isinstance(outcome.found, Rejection)]
-    assert rejected == ["00.txt", "05.txt", "10.txt", "15.txt"]
+@dataclass
+class Item:
+    number: int
+    size: int = 1
 
 
-def test_a_callers_parser_reads_its_suffix(tmp_path: Path) -> None:
-    (tmp_path / "a.log").write_text("x")
-    (tmp_path / "b.log").write_text("boom")
+def test_results_keep_the_order_of_the_items() -> None:
+    def uneven(worker: ParseWorker, item: Item) -> int:
+        time.sleep(0.002 * (item.number % 5))
+        if item.number == 30:
+            raise ZeroDivisionError
+        return item.number
 
-    def read_log(path: Path) -> Document:
-        if path.read_text() == "boom":
-            raise RuntimeError("cannot read this")
-        return Document("any", "text/x-log", "", "Log", f"logged {path.read_text()}")
-
-    with ParsePool(Store.create(tmp_path / "index", {}), {}, SETTINGS, {".log": read_log}, 1) as pool:
-        good, bad = [outcome.found for outcome in pool.read(walk(tmp_path).files)]
-    assert isinstance(good, parse_pool.Parsed)
-    assert (good.document.id, good.document.text, len(good.document.sha256)) == ("a.log", "logged x", 64)
-    assert good.document.metadata["parser"].endswith("read_log")
-    assert bad == Rejection("b.log", "its parser failed: RuntimeError: cannot read this")
+    with ParsePool(SETTINGS, 3) as pool:
+        results = pool.map(uneven, [Item(n) for n in range(40)])
+        assert [next(results) for _ in range(30)] == list(range(30))
+        with pytest.raises(ZeroDivisionError):
+            next(results)
 
 
-def test_no_workers_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("limit", "value", "size"), [("AHEAD_FILES", 4, 1), ("AHEAD_BYTES", 40, 10)])
+def test_only_so_much_is_read_ahead(
+    monkeypatch: pytest.MonkeyPatch, limit: str, value: int, size: int
+) -> None:
+    monkeypatch.setattr(parse_pool, limit, value)
+    taken: list[int] = []
+    with ParsePool(SETTINGS, 2) as pool:
+        items = (taken.append(n) or Item(n, size) for n in range(30))
+        assert max(len(taken) - done for done, _ in enumerate(pool.map(lambda _, item: item, items))) <= 5
+
+
+def test_no_workers_are_refused() -> None:
     with pytest.raises(ValueError, match="workers is 0"):
-        ParsePool(Store.create(tmp_path / "index", {}), {}, SETTINGS, workers=0)
+        ParsePool(SETTINGS, 0)
 
 
 def test_pages_are_drawn_in_a_child() -> None:

@@ -6,12 +6,12 @@ import json
 
 import pytest
 from made_collections import write_beir_folder
-from made_cross_encoders import classifier
 from small_squad import small_squad, written
+from tiny_models import classifier
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import cross_encoder, cross_encoder_models, fingerprint
+from spanwise.models import cross_encoder, foreign
 from spanwise.pipelines.cli import terminal
 
 QUESTION = "who built the mill?"
@@ -31,7 +31,7 @@ def library(folder):
 
 @pytest.fixture
 def no_builtin(monkeypatch, tmp_path):
-    monkeypatch.setattr(cross_encoder_models, "cross_encoder_folder", lambda name: tmp_path / "none")
+    monkeypatch.setattr(cross_encoder, "model_folder", lambda name, kind: tmp_path / "none")
 
 
 def test_hits_come_in_the_order_of_the_scorer(library, scorer_folder):
@@ -52,7 +52,7 @@ def test_only_so_many_passages_are_read(library, scorer_folder):
 
 @pytest.mark.parametrize("call", [{"retriever": "bm25+rerank"}, {"retriever": "bm25", "rerank": "builtin"}])
 def test_the_builtin_model_is_named_in_two_ways(library, no_builtin, call):
-    with pytest.raises(ModelNotFound, match="the built-in cross-encoder is not part of this installation"):
+    with pytest.raises(ModelNotFound, match="reinstall spanwise, or name another"):
         library.search(QUESTION, **call)
 
 
@@ -62,15 +62,14 @@ def test_a_depth_of_nothing_is_refused_before_anything_is_loaded(library):
 
 
 def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(fingerprint, "SETTLED_S", 0.0)
     computed = []
-    score = cross_encoder.CrossEncoder.score
+    score = foreign.ForeignCrossEncoder.score
     monkeypatch.setattr(
-        cross_encoder.CrossEncoder,
+        foreign.ForeignCrossEncoder,
         "score",
         lambda self, *given: computed.append(self.digest) or score(self, *given),
     )
-    other = str(classifier(tmp_path / "other", num_hidden_layers=1))
+    other = str(classifier(tmp_path / "other", seed=1))
     calls = [(scorer_folder, 30), (scorer_folder, 30), (scorer_folder, 2), (other, 30), (scorer_folder, 2)]
     found = [library.search(QUESTION, retriever="bm25", rerank=name, rerank_depth=n) for name, n in calls]
     assert len(computed) == 3
@@ -102,7 +101,7 @@ def test_a_missing_model_is_one_line(run, folder, no_builtin):
     run("index", folder, "--lexical-only")
     code, out, err = run("search", QUESTION, "--index", folder, "--retriever", "bm25", "--rerank")
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith("spanwise: the built-in cross-encoder is not part")
+    assert "reinstall spanwise" in err
 
 
 def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):

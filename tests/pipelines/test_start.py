@@ -57,8 +57,8 @@ def test_verify_needs_numpy_alone(index):
     assert imported("verify", "--index", index) <= PARSING
 
 
-def test_a_question_to_a_plain_bert_needs_no_transformers(folder, encoder_folder, reader_folder):
-    with spanwise.open(folder, model=encoder_folder) as library:
+def test_a_question_to_a_plain_bert_needs_no_transformers(folder, reader_folder):
+    with spanwise.open(folder) as library:
         library.sync()
     question = ("ask", "Who built the mill?", "--index", folder, "--reader", reader_folder)
     needed = {*PARSING, "torch", "tokenizers", "faiss"}
@@ -67,9 +67,9 @@ def test_a_question_to_a_plain_bert_needs_no_transformers(folder, encoder_folder
 
 def test_the_built_in_models_need_no_transformers():
     code = (
-        "import sys\nfrom spanwise.models.encoder import TextEncoder\n"
-        "from spanwise.reader.builtin import load_reader\n"
-        "TextEncoder.load().encode(['a mill'])\nload_reader()\n"
+        "import sys\nfrom spanwise.models.encoder import load_encoder\n"
+        "from spanwise.reader.load import load_reader\n"
+        "load_encoder().encode_passages(['a mill'])\nload_reader()\n"
         "print(*({'transformers', 'sympy', 'torch._dynamo'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

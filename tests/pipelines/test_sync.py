@@ -12,10 +12,8 @@ import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
-from spanwise.pipelines import sync
-from spanwise.pipelines.opening import open_index
-from spanwise.pipelines.parse_pool import ParseWorker
-from spanwise.pipelines.parsing import process
+from spanwise.pipelines import parse_pool, sync
+from spanwise.pipelines.open import open_index
 
 
 def documents(library) -> list[str]:
@@ -103,15 +101,15 @@ def test_the_time_of_a_sync_has_that_of_encoding_in_it(folder, encoder_folder):
 def test_an_interrupted_encoding_goes_on_where_it_stopped(folder, encoder_folder, monkeypatch):
     monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 1)
     with spanwise.open(folder, model=encoder_folder) as library:
-        encode, calls = library.encoder.encode, []
+        encode, calls = library.encoder.encode_passages, []
 
-        def interrupted(texts, report=lambda done: None):
+        def interrupted(texts, on_progress=lambda done: None):
             calls.append(len(texts))
             if len(calls) == 3:
                 raise KeyboardInterrupt
-            return encode(texts, report)
+            return encode(texts, on_progress)
 
-        monkeypatch.setattr(library.encoder, "encode", interrupted)
+        monkeypatch.setattr(library.encoder, "encode_passages", interrupted)
         with pytest.raises(KeyboardInterrupt):
             library.sync()
         library._snapshot = None
@@ -291,7 +289,7 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
 def test_a_sync_without_anything_to_read_starts_no_process(folder, encoder_folder, monkeypatch):
     with spanwise.open(folder, model=encoder_folder) as library:
         library.sync(vectors=False)
-        monkeypatch.setattr(process, "START", "raise SystemExit")
+        monkeypatch.setattr(parse_pool, "START", "raise SystemExit")
         assert library.sync(vectors=False).unchanged == 3
 
 

@@ -71,7 +71,7 @@ def test_threads_and_a_sync_share_the_encoder(folder, library):
 
 
 def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
-    from spanwise.models import dual_encoder
+    from spanwise.models import encoder
 
     class Slow(Flat):
         digest = "slow"
@@ -83,7 +83,7 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
         never.wait(0.2)
         return Slow()
 
-    monkeypatch.setattr(dual_encoder, "load_encoder", load)
+    monkeypatch.setattr(encoder, "load_encoder", load)
     with ThreadPoolExecutor(8) as pool:
         encoders = list(pool.map(lambda _: library.encoder, range(8)))
     assert (len(loaded), len({id(encoder) for encoder in encoders})) == (1, 1)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.pair_template import special_tokens
-from spanwise.models.pretrained import load_tokenizer
+from spanwise.models.tokenizer import special_tokens
 from spanwise.reader.training import token_labels
 from spanwise.reader.windows import NO_CONTEXT, assemble, tokenize, windows
 

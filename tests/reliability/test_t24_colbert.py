@@ -30,8 +30,8 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.errors import FilterUnknown
-from spanwise.models import fingerprint, token_encoder, token_models
-from spanwise.pipelines import token_sync
+from spanwise.models import locate, token_encoder
+from spanwise.pipelines import sync as syncing
 from spanwise.pipelines.library import Library
 from spanwise.types import Filter, Hit
 
@@ -60,11 +60,14 @@ def use_words() -> pytest.MonkeyPatch:
     """Puts the encoder of words in the place of the built-in model, here or in a child."""
     encoder, patch = Encoder(), pytest.MonkeyPatch()
     patch.setattr(token_encoder, "load_token_encoder", lambda name: encoder)
-    patch.setattr(token_models, "absolute_token_name", lambda name: name)
-    patch.setattr(token_models, "token_model_digest", lambda name: encoder.digest)
-    patch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder.digest)
-    patch.setattr(token_sync, "PASSAGES_PER_COMMIT", 3)
-    patch.setattr(token_sync, "SAMPLED", 4)
+    digest_of = locate.model_digest
+    patch.setattr(
+        locate,
+        "model_digest",
+        lambda name, kind="encoder": encoder.digest if kind == "token-encoder" else digest_of(name, kind),
+    )
+    patch.setattr(syncing, "TOKENS_PER_COMMIT", 3)
+    patch.setattr(syncing, "SAMPLED", 4)
     return patch
 
 

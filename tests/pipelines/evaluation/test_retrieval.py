@@ -1,4 +1,4 @@
-"""`eval retrieval` end to end on a small collection, in every format, with a tiny encoder."""
+"""`eval retrieval` and `eval open` on a few documents, with a tiny encoder and a scripted reader."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_collections import write, write_beir_folder
+from made_collections import write_beir_folder
+from small_squad import CONTEXTS, Scripted, small_squad, written
 
-from spanwise.eval.ranking.measures import parse_measures
-from spanwise.eval.ranking.run_file import read_run
-from spanwise.pipelines.evaluation.result_folder import ResultFolder
-from spanwise.pipelines.evaluation.retrieval import RetrievalTest, open_collection
+from spanwise.errors import DataMalformed, IndexNotFound
+from spanwise.eval.trec import read_run
+from spanwise.pipelines.evaluation import retrieval
+from spanwise.pipelines.evaluation.corpus import (
+    document_library,
+    open_collection,
+    paragraph_documents,
+    text_document,
+)
+from spanwise.pipelines.evaluation.results import ResultFolder
+from spanwise.pipelines.evaluation.retrieval import evaluate_open, evaluate_retrieval, rank_documents
+from spanwise.reader import load
+from spanwise.reader.evidence import FEATURES, Calibration
+from spanwise.types import Hit, Passage
 
-MEASURES = "nDCG@10 R@100 RR AP P@1"
+COPY = "Ada Rook is named on a stone of the mill that she built."
 
 
 @pytest.fixture
@@ -23,87 +34,158 @@ def toy(tmp_path: Path) -> Path:
     return tmp_path / "toy"
 
 
-def measured(toy: Path, out: Path, names: list[str], model: str = "base", report=None, **settings) -> list:
-    """The records of an evaluation, without the times."""
-    test = RetrievalTest(open_collection(toy), parse_measures(MEASURES), model=model, **settings)
-    with (
-        ResultFolder.start(out, "retrieval", test.settings) as results,
-        test.library(out / "index", names) as library,
-    ):
-        test.run(library, names, results, report or (lambda stage, done, total: None))
-        return [replace(record, timings_ms={}) for record in results.records()]
+def test_a_run_has_the_figures_and_the_ranking_of_each_query(toy: Path, tmp_path: Path) -> None:
+    figures = evaluate_retrieval(open_collection(toy), ["bm25"], tmp_path / "out")
+    assert figures["bm25"] == {"nDCG@10": 1.0, "R@100": 1.0, "RR": 1.0, "AP": 1.0, "P@10": 0.1}
+    [first, _] = ResultFolder.open(tmp_path / "out").records("bm25")
+    assert (first.question, first.documents, first.scores["RR"]) == ("who built the mill", ("1",), 1.0)
+    assert next(iter(read_run(tmp_path / "out/runs/bm25.trec")["1"])) == "1"
 
 
 def test_retrievers_stand_side_by_side(toy: Path, run, encoder_folder: str) -> None:
-    code, out, _ = run("eval", "retrieval", "--data", toy, "--model", encoder_folder, "--measures", "RR P@1")
+    code, out, _ = run("eval", "retrieval", "--data", toy, "--model", encoder_folder)
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["RR", "tfidf", "bm25", "dense", "hybrid"]
+    assert out.split()[:4] == ["tfidf", "bm25", "dense", "hybrid"]
+    assert json.loads(run("eval", "retrieval", "--data", toy, "--retriever", "bm25", "--json")[1])["bm25"]
 
 
-def test_a_record_says_what_was_found(toy: Path, tmp_path: Path) -> None:
-    record = measured(toy, tmp_path / "out", ["bm25"])[0]
-    assert (record.system, record.id, record.question) == ("bm25", "1", "who built the mill")
-    assert record.documents == ("1",)
-    assert record.scores == {"nDCG@10": 1.0, "R@100": 1.0, "RR": 1.0, "AP": 1.0, "P@1": 1.0}
-    assert (record.evidence[0].document, record.evidence[0].text) == ("1", "It was built\nin 1811.")
+class Found:
+    """A retriever of documents by the order of their passages."""
+
+    name = "scripted"
+
+    def __init__(self, *documents: str) -> None:
+        self.hits = [Hit(Passage(i, name, 0, 1, "x"), 10.0 - i, i + 1) for i, name in enumerate(documents)]
+
+    def search(self, questions, k, among=None):
+        return [self.hits[:k]]
 
 
-@pytest.mark.parametrize("name", ["bm25", "dense", "hybrid"])
-def test_a_stopped_evaluation_goes_on_to_the_same_records(
-    toy: Path, tmp_path: Path, encoder_folder: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_are_ranked_by_their_best_passage() -> None:
+    hits, documents = rank_documents(Found("a", "a", "b", "a", "c"), "who?", 2)
+    assert ([name for name, _ in documents], len(hits)) == (["a", "b"], 2)
+    _, documents = rank_documents(Found("a", "a", "a"), "who?", 2)
+    assert documents == [("a", 10.0)]
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    weights = {name: float(name == "margin") for name in FEATURES}
+    calibration = Calibration(weights, 1.0, 0.0, 0.5, "scripted", "nothing")
+    monkeypatch.setattr(load, "load_reader", lambda name, **_: Scripted())
+    monkeypatch.setattr(load, "load_calibration", lambda *of: calibration)
+
+
+def data(folder: Path, version: str = "2.0") -> Path:
+    return written(folder / f"{version}.json", small_squad(version))
+
+
+def records(folder: Path) -> list:
+    return [replace(record, timings_ms={}) for record in ResultFolder.open(folder).records()]
+
+
+def test_open_questions_are_ranked_and_read(tmp_path: Path, scripted) -> None:
+    figures = evaluate_open([data(tmp_path)], ["bm25"], tmp_path / "out")["bm25"]
+    assert (figures["questions"], figures["read"], figures["unanswerable"]) == (3, 6, 3)
+    assert figures["recall@1"] == figures["rr"] == figures["answer_recall@1"] == 1.0
+    assert figures["exact"] == 100.0  # the best candidate, declined or not
+    assert figures["abstained"] == pytest.approx(1 / 3)  # the tram
+    assert figures["false_answers"] == 0.0
+    assert set(figures["ms"]) == {"retrieve", "read", "weigh"}
+    first = records(tmp_path / "out")[0]
+    [shown] = first.evidence
+    assert shown.text[slice(*shown.span)] == first.prediction == "Ada Rook"
+    assert ResultFolder.open(tmp_path / "out").metrics["systems"]["bm25"] == figures
+
+
+def test_another_paragraph_with_the_answer_counts_under_its_own_name(tmp_path: Path) -> None:
+    mill = next(iter(CONTEXTS))
+    article = {"title": "Town", "paragraphs": [{"context": text, "qas": []} for text in (COPY,)]}
+    more = written(tmp_path / "more.json", {"version": "x", "data": [article]})
+    gold = {"text": "Ada Rook", "answer_start": mill.index("Ada")}
+    asked = {"id": "q", "question": "Whose stone is named?", "answers": [gold]}
+    one = {"title": "Town", "paragraphs": [{"context": mill, "qas": [asked]}]}
+    path = written(tmp_path / "one.json", {"version": "x", "data": [one]})
+    figures = evaluate_open([path], ["bm25"], corpus=[more], read_limit=0)["bm25"]
+    assert (figures["recall@1"], figures["answer_recall@1"], figures["read"]) == (0.0, 1.0, 0)
+
+
+def test_an_interrupted_run_is_resumed_and_completed(tmp_path: Path, scripted, monkeypatch) -> None:
+    monkeypatch.setattr(retrieval, "RECORDS_AT_ONCE", 1)
+
     def stop(stage: str, done: int, total: int) -> None:
-        raise KeyboardInterrupt
+        if (stage, done) == ("bm25", 2):
+            raise KeyboardInterrupt
 
-    whole = measured(toy, tmp_path / "whole", [name], encoder_folder)
-    monkeypatch.setattr("spanwise.pipelines.evaluation.retrieval.RECORDS_AT_ONCE", 1)
     with pytest.raises(KeyboardInterrupt):
-        measured(toy, tmp_path / "stopped", [name], encoder_folder, stop)
-    assert measured(toy, tmp_path / "stopped", [name], encoder_folder) == whole
-    runs = [(tmp_path / out / "runs" / f"{name}.trec").read_text() for out in ("whole", "stopped")]
-    assert runs[0] == runs[1]
+        evaluate_open([data(tmp_path)], ["bm25"], tmp_path / "out", on_progress=stop)
+    assert len(records(tmp_path / "out")) == 2
+    figures = evaluate_open([data(tmp_path)], ["tfidf", "bm25"], tmp_path / "out")
+    evaluate_open([data(tmp_path)], ["bm25", "tfidf"], tmp_path / "whole")
+    whole = {(r.system, r.id): r for r in records(tmp_path / "whole")}
+    assert {(r.system, r.id): r for r in records(tmp_path / "out")} == whole
+    assert list(figures) == ["tfidf", "bm25"]
+    with pytest.raises(ValueError, match="k = 20, not 5"):
+        evaluate_open([data(tmp_path)], ["bm25"], tmp_path / "out", k=5)
 
 
-def test_another_retriever_joins_the_results_and_uses_the_index(toy: Path, tmp_path: Path) -> None:
-    measured(toy, tmp_path / "out", ["bm25"])
-    made = (tmp_path / "out/index/catalog.sqlite").stat().st_mtime_ns
-    measured(toy, tmp_path / "out", ["tfidf"])
-    assert set(ResultFolder.open(tmp_path / "out").metrics["systems"]) == {"bm25", "tfidf"}
-    assert (tmp_path / "out/index/catalog.sqlite").stat().st_mtime_ns == made
+def test_questions_without_a_name_of_their_own_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataMalformed, match="'q0' is in another"):
+        evaluate_open([data(tmp_path), data(tmp_path, "1.1")], ["bm25"])
 
 
-def test_a_long_document_stands_where_its_best_passage_does(tmp_path: Path) -> None:
-    long = " ".join(f"Sentence {i} is about water." for i in range(300)) + " The mill was built in 1811."
-    write(tmp_path / "toy/corpus.jsonl", *[json.dumps({"_id": str(i), "text": long}) for i in range(4)])
-    write(tmp_path / "toy/queries.jsonl", '{"_id": "1", "text": "water mill"}')
-    write(tmp_path / "toy/qrels/test.tsv", "query-id\tcorpus-id\tscore", "1\t3\t1")
-    [record] = measured(tmp_path / "toy", tmp_path / "out", ["bm25"], passages="split", depth=4)
-    assert record.scores["R@100"] == 1.0
-    assert len(read_run(tmp_path / "out/runs/bm25.trec")["1"]) == 4
-    assert "mill" in record.evidence[0].text
+def test_an_unknown_retriever_is_refused_before_anything_is_made(tmp_path: Path, run) -> None:
+    code, out, err = run("eval", "open", "--data", data(tmp_path), "--retriever", "bm26", "--out", "out")
+    assert (code, out, "bm26" in err) == (2, "", True)
+    assert not (tmp_path / "out").exists()
 
 
-def test_other_judgements_can_be_given(toy: Path, tmp_path: Path, run) -> None:
-    write(tmp_path / "qrels.txt", "1 0 3 1")
-    arguments = ["--data", toy, "--qrels", tmp_path / "qrels.txt", "--retriever", "bm25", "--json"]
-    code, out, err = run("eval", "retrieval", *arguments)
-    assert (code, json.loads(out)["bm25"]["R@100"]) == (0, 0.0)
-    assert "toy: queries without judgements, left out: 1" in err
+def test_the_verb_prints_one_json_value(tmp_path: Path, run, reader_folder: str) -> None:
+    more = ("--retriever", "tfidf", "--retriever", "bm25", "--reader", reader_folder, "--read", 2)
+    code, out, err = run("eval", "open", "--data", data(tmp_path), *more, "--json")
+    assert code == 0, err
+    printed = json.loads(out)
+    assert list(printed) == ["tfidf", "bm25"]
+    assert set(printed["bm25"]) >= {"recall@1", "recall@100", "rr", "ms_per_question", "ms", "read"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ([], 2, "--data is missing"),
-        (["--data", "nowhere"], 1, "nowhere: not a BEIR folder"),
-        (["--data", "toy", "--retriever", "bm26"], 2, "retriever must be one of tfidf"),
-        (["--data", "toy", "--measures", "nDCG@ten"], 2, "there is no measure 'nDCG@ten'"),
-        (["--data", "toy", "--passages", "half"], 2, "passages must be one of"),
-        (["--data", "toy", "--split", "dev"], 2, "Choose one of: test"),
-    ],
-)
-def test_wrong_usage_is_one_line(toy: Path, run, arguments: list[str], code: int, message: str) -> None:
-    found, out, err = run("eval", "retrieval", *arguments)
-    assert (found, out) == (code, "")
-    assert message in err
-    assert err.count("\n") == 1
+DOCUMENTS = [
+    text_document("a b%c", "Mills", " ".join(f"Sentence {i} tells of the mill." for i in range(200))),
+    text_document("2", "Only a title", " "),
+    text_document("3", "", ""),
+]
+
+
+def test_documents_are_cut_or_whole(tmp_path: Path) -> None:
+    with document_library(DOCUMENTS, tmp_path / "split") as library:
+        assert len([one for one in library.passages() if one.document_id == "a b%c"]) > 5
+    with document_library(DOCUMENTS, tmp_path / "whole", "whole") as library:
+        assert [one.text for one in library.passages()] == ["Only a title", DOCUMENTS[0].text]
+        [hit] = library.search("mills tells", retriever="bm25", k=1)
+        assert (hit.passage.document_id, hit.passage.heading) == ("a b%c", ("Mills",))
+
+
+def test_an_interrupted_index_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(stage: str, done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("spanwise.pipelines.evaluation.corpus.PASSAGES_PER_COMMIT", 1)
+    with pytest.raises(KeyboardInterrupt):
+        document_library(DOCUMENTS, tmp_path / "index", "whole", on_progress=stop)
+    with document_library(DOCUMENTS, tmp_path / "index", "whole") as library, library.reading() as snapshot:
+        assert list(snapshot.files()) == ["2", "3", "a b%c"]
+
+
+def test_an_index_of_other_documents_is_refused(tmp_path: Path) -> None:
+    document_library(DOCUMENTS, tmp_path / "index").close()
+    for other, passages in ((DOCUMENTS[:2], "split"), (DOCUMENTS, "whole")):
+        with pytest.raises(ValueError, match="holds other documents"):
+            document_library(other, tmp_path / "index", passages)
+    document_library(DOCUMENTS[:2], tmp_path / "index", superset=True).close()
+    with pytest.raises(ValueError, match="lacks 1 of the 1 documents"):
+        document_library(paragraph_documents([("", COPY)]), tmp_path / "index", superset=True)
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "one.txt").write_text("Dear")
+    with pytest.raises(IndexNotFound, match="letters"):
+        document_library(DOCUMENTS, tmp_path / "letters")

@@ -1,0 +1,400 @@
+"""Confidence in answers: fitting it, choosing the threshold to decline by, and measuring how good it is.
+
+Every question has a confidence, 0..1, and a credit: 1 for a right answer, 0 for a wrong one, or an F1 in
+between. A threshold answers the questions at or above it and declines the others.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil, fsum
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+N_BINS = 15
+MAX_STEPS = 100
+TOLERANCE = 1e-10
+LIST_TOLERANCE = 1e-9
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticModel:
+    """P(right | x) = 1 / (1 + exp(-(weights · x + bias))); plain numbers, so that it stores as JSON."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+    def probability(self, features: ArrayLike) -> Vector:
+        """(n,) float64 probabilities of the rows of (n, d) features; ValueError: another shape."""
+        rows = _matrix(features)
+        if rows.shape[1] != len(self.weights):
+            raise ValueError(f"features are {rows.shape[1]} wide; expected {len(self.weights)}")
+        return _sigmoid(rows @ np.asarray(self.weights) + self.bias)
+
+
+def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> LogisticModel:
+    """The weights and bias that minimise the penalised log loss, the same for every order of the rows.
+
+    J(w, b) = sum_i [ln(1 + exp(z_i)) - y_i z_i] + (l2 / 2) |w|², z_i = w · x_i + b; the bias is not
+    penalised. Newton's method: each step solves H step = gradient, and is halved until J does not rise.
+    With one feature, this is Platt's scaling without his smoothing of the labels.
+    Source: Hastie, Tibshirani and Friedman 2009, "The Elements of Statistical Learning", section 4.4.1;
+    Platt 1999, "Probabilistic Outputs for Support Vector Machines", section 2.
+
+    `features` (n, d) float64 and finite; `labels` (n,), each 0 or 1, both present. ValueError for anything
+    else, for l2 < 0, and for l2 = 0 where no finite optimum exists (separable or collinear features).
+
+    >>> model = fit_logistic([[0.0]] * 4 + [[1.0]] * 4, [1, 0, 0, 0, 1, 1, 1, 0], l2=0.0)
+    >>> round(model.weights[0], 6), round(model.bias, 6)  # ln 9, -ln 3
+    (2.197225, -1.098612)
+    """
+    x, y = _matrix(features), np.asarray(labels, dtype=np.float64)
+    if y.shape != (len(x),):
+        raise ValueError(f"labels have shape {y.shape}; expected ({len(x)},)")
+    if not np.isin(y, (0.0, 1.0)).all() or len(np.unique(y)) < 2:
+        raise ValueError("labels must be 0 or 1, and both must occur")
+    if not (np.isfinite(l2) and l2 >= 0):
+        raise ValueError(f"l2 is {l2}; expected a finite number >= 0")
+    ones = np.hstack([x, np.ones((len(x), 1))])  # (n, d + 1), the last column is the bias
+    ridge = np.append(np.full(x.shape[1], float(l2)), 0.0)
+
+    def loss(theta: Vector) -> float:
+        z = ones @ theta
+        return float(np.sum(np.logaddexp(0.0, z) - y * z) + 0.5 * np.sum(ridge * theta**2))
+
+    theta = np.zeros(x.shape[1] + 1)
+    for _ in range(MAX_STEPS):
+        p = _sigmoid(ones @ theta)
+        gradient = ones.T @ (p - y) + ridge * theta
+        hessian = (ones.T * (p * (1 - p))) @ ones + np.diag(ridge)
+        try:
+            step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
+        except np.linalg.LinAlgError as error:
+            raise ValueError("no single optimum: collinear or separating features; use l2 > 0") from error
+        limit = loss(theta)
+        limit += ROUNDING * (1.0 + limit)
+        candidates = (theta - 0.5**halvings * step for halvings in range(30))
+        theta = next((one for one in candidates if loss(one) <= limit), theta)
+        if float(np.abs(step).max()) <= TOLERANCE * (1.0 + float(np.abs(theta).max())):
+            return LogisticModel(tuple(theta[:-1].tolist()), float(theta[-1]))
+    raise ValueError("no finite optimum: the features separate the labels; use l2 > 0")
+
+
+def fit_listwise(lists: Sequence[Vector], right: Sequence[Mask], l2: float = 1.0) -> Vector:
+    """(d,) float64 weights that rank the right rows of each list (n_i, d) first; `right` are masks (n_i,).
+
+    P(i | list) = exp(w · x_i) / sum over the list of exp(w · x_j)
+    loss(w) = sum over the lists of the mean over its right rows of -ln P(i | list)  +  l2 / 2 |w|²
+
+    Lists without a right row are left out; ValueError when no other is left. Newton's method finds the one
+    optimum. Source: the conditional logit of McFadden 1974; as a ranking loss, ListNet (Cao et al. 2007)
+    with the right rows as the target's whole mass.
+    """
+    used = [(rows, mask) for rows, mask in zip(lists, right, strict=True) if mask.any()]
+    if not used:
+        raise ValueError("no list has a right candidate, so there is nothing to learn from")
+
+    def loss(weights: Vector) -> float:
+        total = l2 / 2 * float(weights @ weights)
+        for rows, mask in used:
+            scores = rows @ weights
+            top = scores.max()
+            total += top + float(np.log(np.exp(scores - top).sum())) - float(scores[mask].mean())
+        return total
+
+    weights = np.zeros(used[0][0].shape[1])
+    for _ in range(MAX_STEPS):
+        gradient, hessian = l2 * weights, l2 * np.eye(len(weights))
+        for rows, mask in used:
+            scores = rows @ weights
+            p = np.exp(scores - scores.max())
+            p = p / p.sum()
+            mean = p @ rows
+            gradient = gradient + mean - rows[mask].mean(axis=0)
+            hessian = hessian + (rows * p[:, None]).T @ rows - np.outer(mean, mean)
+        step = np.linalg.solve(hessian, gradient)
+        while loss(weights - step) > loss(weights) and np.abs(step).max() > LIST_TOLERANCE:
+            step /= 2
+        weights -= step
+        if np.abs(step).max() <= LIST_TOLERANCE:
+            break
+    return weights
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """One held-back question: the score of its best answer (finite, higher is surer), and the truth.
+
+    `right` is the credit of that answer, 1 or 0, or an F1 in between; 0 for a question without answer.
+    """
+
+    score: float
+    right: float
+    answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The effect of a threshold on the held-back questions; `right` is the credit of those answered."""
+
+    right: float
+    answered: int
+    rightly_declined: int
+    answerable: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A threshold, its utility on the held-back questions, and its effect there.
+
+    `value` is the lowest score that is answered, or infinity when it is best to decline everything.
+    """
+
+    value: float
+    utility: float
+    outcome: Outcome
+
+
+Utility = Callable[[Outcome], float]
+
+
+def squad2_average(outcome: Outcome) -> float:
+    """(credit of answered questions + rightly declined ones) / all questions.
+
+    With 0/1 credit this is the `exact` of SQuAD 2.0 as a fraction, with F1 credit its `f1`.
+    Source: Rajpurkar et al. 2018, "Know What You Don't Know", section 5.
+    """
+    return (outcome.right + outcome.rightly_declined) / outcome.questions
+
+
+def choose_threshold(records: Sequence[HeldBack], utility: Utility = squad2_average) -> Threshold:
+    """The threshold with the highest utility; of several, the highest one, which answers the fewest.
+
+    Candidates are infinity and every score in the records. The order of the records does not matter.
+    ValueError: no records, a score that is not finite, a credit outside 0..1, or credit without an answer.
+    """
+    _check_records(records)
+    answerable = sum(record.answerable for record in records)
+    absent = len(records) - answerable
+    outcome = Outcome(0.0, 0, absent, answerable, len(records))
+    best = Threshold(math.inf, utility(outcome), outcome)
+    ordered = sorted(records, key=lambda record: -record.score)
+    for score, group in groupby(ordered, key=lambda record: record.score):
+        tied = list(group)
+        outcome = Outcome(
+            outcome.right + fsum(record.right for record in tied),
+            outcome.answered + len(tied),
+            outcome.rightly_declined - sum(not record.answerable for record in tied),
+            answerable,
+            len(records),
+        )
+        if utility(outcome) > best.utility:
+            best = Threshold(score, utility(outcome), outcome)
+    return best
+
+
+def outcome_at(records: Sequence[HeldBack], value: float, utility: Utility = squad2_average) -> Threshold:
+    """The effect of this threshold on held-back questions; ValueError as for `choose_threshold`.
+
+    >>> outcome_at([HeldBack(0.9, 1, True), HeldBack(0.4, 0, False)], 0.5).utility
+    1.0
+    """
+    _check_records(records)
+    given = [record for record in records if record.score >= value]
+    outcome = Outcome(
+        fsum(record.right for record in given),
+        len(given),
+        sum(not record.answerable for record in records if record.score < value),
+        sum(record.answerable for record in records),
+        len(records),
+    )
+    return Threshold(value, utility(outcome), outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """The count, mean confidence and accuracy of the forecasts with low <= confidence < high.
+
+    The last bin holds 1.0, too.
+    """
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    accuracy: float
+
+
+def reliability_bins(
+    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS
+) -> tuple[ReliabilityBin, ...]:
+    """The bins of equal width that hold forecasts, from low to high; `right` is 1 or 0 for each confidence.
+
+    ValueError: n_bins < 1, no forecasts, another number of outcomes, or a value outside 0..1.
+
+    >>> reliability_bins([0.9, 1.0], [True, False], 10)
+    (ReliabilityBin(low=0.9, high=1.0, count=2, confidence=0.95, accuracy=0.5),)
+    """
+    if n_bins < 1:
+        raise ValueError(f"n_bins is {n_bins}; expected at least 1")
+    require_forecasts(confidences, right)
+    edges = [k / n_bins for k in range(n_bins + 1)]
+    members: list[list[tuple[float, float]]] = [[] for _ in range(n_bins)]
+    for forecast in zip(confidences, right, strict=True):
+        members[min(bisect_right(edges, forecast[0]), n_bins) - 1].append(forecast)
+    return tuple(
+        ReliabilityBin(
+            edges[b], edges[b + 1], len(held), *(fmean(column) for column in zip(*held, strict=True))
+        )
+        for b, held in enumerate(members)
+        if held
+    )
+
+
+def expected_calibration_error(
+    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS
+) -> float:
+    """ECE, 0..1: the distance of confidence and accuracy in a bin, averaged over the forecasts.
+
+    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|. A confidence on an edge belongs to the bin above.
+    Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3.
+    ValueError as for `reliability_bins`.
+
+    >>> round(expected_calibration_error([0.95] * 4 + [0.65] * 4, [1, 1, 1, 0, 1, 1, 0, 0], 10), 6)
+    0.175
+    """
+    bins = reliability_bins(confidences, right, n_bins)
+    return fsum(one.count * abs(one.accuracy - one.confidence) for one in bins) / len(confidences)
+
+
+def brier_score(confidences: Sequence[float], right: Sequence[float]) -> float:
+    """The mean squared difference between a confidence and its outcome, 0..1; lower is better.
+
+    Source: Brier 1950, "Verification of Forecasts Expressed in Terms of Probability", equation 2, halved.
+
+    >>> round(brier_score([0.9, 0.4], [1, 0]), 6)
+    0.085
+    """
+    require_forecasts(confidences, right)
+    return fmean((p - o) ** 2 for p, o in zip(confidences, right, strict=True))
+
+
+def log_loss(confidences: Sequence[float], right: Sequence[float]) -> float:
+    """The mean of -ln(the probability given to the outcome), 0..infinity; lower is better.
+
+    Infinite when one was certain and wrong: nothing is clipped. Source: Good 1952, "Rational Decisions".
+
+    >>> round(log_loss([0.9, 0.4], [1, 0]), 6)
+    0.308093
+    """
+    require_forecasts(confidences, right)
+    given = [p if o else 1 - p for p, o in zip(confidences, right, strict=True)]
+    return math.inf if 0 in given else 0.0 - fmean(map(math.log, given))
+
+
+def aurc(confidences: Sequence[float], credit: Sequence[float]) -> float:
+    """The area under the curve of risk against coverage, 0..1; lower is better.
+
+    AURC = 1/n sum over k of the mean loss, 1 - credit, of the k surest answers. Answers of equal confidence
+    count with the mean over all their orders.
+    Source: Geifman, Uziel and El-Yaniv 2019, "Bias-Reduced Uncertainty Estimation for Deep Neural
+    Classifiers", section 3.
+
+    >>> round(aurc([0.9, 0.6, 0.2], [1, 0, 1]), 6)  # risks 0, 1/2, 1/3
+    0.277778
+    """
+    risks: list[float] = []
+    lost = 0.0
+    for losses in _tied_losses(confidences, credit):
+        each = fsum(losses) / len(losses)
+        before = len(risks)
+        risks += [(lost + i * each) / (before + i) for i in range(1, len(losses) + 1)]
+        lost += fsum(losses)
+    return fsum(risks) / len(risks)
+
+
+def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], coverage: float) -> float:
+    """The mean credit of the surest answers that make up at least this share of all.
+
+    Answers of equal confidence that do not all fit in count with their mean credit.
+    ValueError: a coverage outside 0..1 or 0, and as for `require_forecasts`.
+
+    >>> credit_at_coverage([0.9, 0.2, 0.6, 0.6], [1, 0, 1, 0], coverage=0.5)
+    0.75
+    """
+    if not 0 < coverage <= 1:
+        raise ValueError(f"coverage is {coverage}; expected a number above 0, at most 1")
+    left = wanted = ceil(coverage * len(confidences))
+    gained = 0.0
+    for losses in _tied_losses(confidences, credit):
+        taken = min(left, len(losses))
+        gained += taken * (1 - fsum(losses) / len(losses))
+        left -= taken
+    return gained / wanted
+
+
+def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float], binary: bool = True) -> None:
+    """Raise ValueError unless there is a confidence in 0..1 and an outcome for each answer.
+
+    An outcome is 0 or 1 or, where `binary` is False, any number in 0..1.
+
+    >>> require_forecasts([1.5], [True])
+    Traceback (most recent call last):
+    ValueError: confidence 0 is 1.5; expected a number in 0..1
+    """
+    if len(confidences) != len(outcomes):
+        raise ValueError(
+            f"{len(confidences)} confidences for {len(outcomes)} outcomes; expected one for each"
+        )
+    if not confidences:
+        raise ValueError("no forecasts; expected at least one")
+    for i, (confidence, outcome) in enumerate(zip(confidences, outcomes, strict=True)):
+        if math.isnan(confidence) or not 0 <= confidence <= 1:
+            raise ValueError(f"confidence {i} is {confidence}; expected a number in 0..1")
+        if binary and outcome not in (0, 1):
+            raise ValueError(f"outcome {i} is {outcome}; expected 0 or 1")
+        if not 0 <= outcome <= 1:
+            raise ValueError(f"outcome {i} is {outcome}; expected a number in 0..1")
+
+
+def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[list[float]]:
+    """The losses at each confidence, highest confidence first."""
+    require_forecasts(confidences, credit, binary=False)
+    pairs = sorted(zip(confidences, credit, strict=True), key=lambda pair: -pair[0])
+    return [[1 - one for _, one in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
+
+
+def _check_records(records: Sequence[HeldBack]) -> None:
+    if not records:
+        raise ValueError("no held-back records; expected at least one")
+    for record in records:
+        if not math.isfinite(record.score):
+            raise ValueError(f"score is {record.score}; expected a finite number")
+        if not 0 <= record.right <= record.answerable:
+            raise ValueError(f"right is {record.right}; expected 0..1, and 0 without an answer: {record}")
+
+
+def _sigmoid(z: Vector) -> Vector:
+    value: Vector = 0.5 * (1.0 + np.tanh(0.5 * z))  # 1 / (1 + exp(-z)) without overflow
+    return value
+
+
+def _matrix(features: ArrayLike) -> Vector:
+    rows: NDArray[Any] = np.asarray(features, dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"features have shape {rows.shape}; expected (n, d)")
+    if not np.isfinite(rows).all():
+        raise ValueError("features hold NaN or infinity; expected finite numbers")
+    return rows

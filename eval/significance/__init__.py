@@ -1,1 +1,0 @@
-"""Differences between systems: could they be chance?"""

@@ -1,0 +1,199 @@
+"""Loads networks and tokenizers from a folder: safetensors only, no remote code, finite weights.
+
+A plain BERT is computed by `bert` and needs no transformers, whose import takes longer than the rest of a
+question. Every other network, and every reader in training, is one of transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from spanwise.errors import ModelRejected
+
+from .bert import Bert, BertConfig, bert_backbone, bert_span_model
+from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json
+from .tokenizer import FastTokenizer
+from .weights import Checkpoint, read_checkpoint, require_finite, stored_shapes, tuned_weights, weight_names
+
+VOCABULARIES = (
+    *("tokenizer.json", "vocab.txt", "vocab.json"),
+    *("sentencepiece.bpe.model", "spiece.model", "spm.model"),
+)
+SPAN_HEAD = "qa_outputs."  # the start and the end vector, as transformers names them
+_PREFIX = "bert."  # of a backbone inside a model with a head, as transformers names it
+_LOCAL = {"local_files_only": True, "trust_remote_code": False}
+
+
+def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
+    """The base with the differences of a file, in float32, and what the file adds to it, by name.
+
+    Without a file it is the base itself. ModelRejected for a file that does not fit it.
+    """
+    base = find_base()
+    checkpoint = read_checkpoint(base)
+    weights: Mapping[str, Tensor] = checkpoint.weights
+    if delta is not None:
+        if any(name.startswith(_PREFIX) for name in stored_shapes(delta)):
+            weights = {_PREFIX + name: tensor for name, tensor in weights.items()}
+        weights = tuned_weights(weights, delta)
+        weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
+    backbone = bert_backbone(Checkpoint(checkpoint.config, weights))
+    if backbone is None:
+        raise ModelRejected(f"{delta or base} does not describe a model over the base")
+    return backbone, {name: tensor for name, tensor in weights.items() if name not in checkpoint.weights}
+
+
+def linear(weights: Mapping[str, Tensor], name: str, source: object) -> nn.Linear:
+    """The linear layer of that name in float32, for inference; ModelRejected if its tensors do not fit."""
+    weight, bias = (weights[f"{name}.{part}"].float() for part in ("weight", "bias"))
+    if weight.dim() != 2 or bias.shape != weight.shape[:1] or 0 in weight.shape:
+        raise ModelRejected(f"{source}: {name} has a weight of {weight.shape} and a bias of {bias.shape}")
+    layer = nn.Linear(weight.shape[1], weight.shape[0], device=torch.device("meta"))
+    layer.load_state_dict({"weight": weight, "bias": bias}, assign=True)
+    return layer.requires_grad_(False)
+
+
+def base_tokenizer(backbone: nn.Module) -> Any:
+    """The tokenizer of the base, checked against the vocabulary of a backbone over the base."""
+    base = find_base()
+    tokenizer = load_tokenizer(base)
+    check_vocabulary(tokenizer, backbone, base)
+    return tokenizer
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a model folder; ModelRejected if the folder has none that can be read."""
+    return FastTokenizer.open(folder) or load_library_tokenizer(folder)
+
+
+def load_library_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a folder as transformers makes it, which also decodes and has chat templates."""
+    from transformers import AutoTokenizer
+
+    if not any((folder / name).is_file() for name in VOCABULARIES):
+        raise ModelRejected(f"{folder} holds no tokenizer: none of {', '.join(VOCABULARIES)}")
+    with quietly(folder):
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(folder), use_fast=True, local_files_only=True, trust_remote_code=False
+        )
+    if not tokenizer.is_fast:
+        raise ModelRejected(f"{folder}: its tokenizer does not report the offsets of tokens")
+    return tokenizer
+
+
+def load_span_reader(folder: Path) -> nn.Module:
+    """The question-answering model of a folder, in float32 and in inference mode.
+
+    ModelRejected for a model with another head, or with none: its answers would be random.
+    """
+    checkpoint = plain_bert(folder)
+    if checkpoint and (model := bert_span_model(checkpoint)):
+        return model
+    found = load_span_model(folder)
+    if not any(name.startswith(SPAN_HEAD) for name in weight_names(folder)):
+        kinds = read_json(folder / CONFIG).get("architectures")
+        raise ModelRejected(f"{folder} is no question-answering model ({kinds}): it lacks {SPAN_HEAD}weight")
+    return found
+
+
+def load_span_model(folder: Path) -> nn.Module:
+    """The question-answering model of transformers in a folder, to be trained.
+
+    A folder without such a head (the base) gets a new one, drawn from torch's generator. ModelRejected for a
+    model with a decoder, and for one whose head is not one start and one end vector.
+    """
+    from transformers import AutoModelForQuestionAnswering
+
+    network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(SPAN_HEAD,))
+    config: Any = network.config
+    if config.is_encoder_decoder:
+        raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
+    if getattr(getattr(network, SPAN_HEAD[:-1], None), "out_features", None) != 2:
+        raise ModelRejected(f"{folder}: a {config.model_type} has no head of one start and one end vector")
+    return network
+
+
+def load_config(folder: Path) -> Any:
+    """The settings of a folder as transformers knows them; ModelRejected for an unknown model type."""
+    from transformers import AutoConfig
+
+    checked_folder(folder)
+    with quietly(folder):
+        return AutoConfig.from_pretrained(str(folder), **_LOCAL)
+
+
+def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
+    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
+    config = load_config(folder)
+    if hasattr(config, "attention_probs_dropout_prob"):
+        config.attention_probs_dropout_prob = 0.0
+    with quietly(folder):
+        model, found = factory.from_pretrained(
+            str(folder),
+            config=config,
+            use_safetensors=True,
+            attn_implementation=None,  # fused where the model has it, whatever the folder names
+            dtype=torch.float32,
+            output_loading_info=True,
+            **_LOCAL,
+        )
+    missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
+    if missing:
+        raise ModelRejected(f"{folder} lacks {len(missing)} of its weights, such as {missing[0]}")
+    require_finite(model.state_dict(), folder)
+    network: nn.Module = model.eval()
+    return network
+
+
+def n_positions(network: nn.Module) -> int | None:
+    """How many tokens a network has positions for; None if it has no such limit.
+
+    RoBERTa and its relatives count positions from behind the one of padding.
+    """
+    for name, module in network.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+    positions: int | None = getattr(network.config, "max_position_embeddings", None)
+    return positions
+
+
+def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
+    """Raises ModelRejected if the tokenizer makes ids for which the model has no embedding."""
+    rows = model.get_input_embeddings().num_embeddings  # type: ignore[operator]
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if largest >= rows:
+        raise ModelRejected(f"{source}: its tokenizer makes ids up to {largest}, its vocabulary has {rows}")
+
+
+def plain_bert(folder: Path) -> Checkpoint | None:
+    """Settings and finite weights of a folder if it is a plain BERT in one file."""
+    checked_folder(folder)
+    if not (folder / WEIGHTS).is_file() or BertConfig.read(read_json(folder / CONFIG)) is None:
+        return None
+    checkpoint = read_checkpoint(folder)
+    require_finite(checkpoint.weights, folder)
+    return checkpoint
+
+
+@contextmanager
+def quietly(folder: Path) -> Iterator[None]:
+    """Loading without progress bars and warnings; an error becomes a ModelRejected that names the folder."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()  # a new head is expected here
+    logging.disable_progress_bar()
+    try:
+        yield
+    except (MemoryError, ModelRejected):
+        raise
+    except Exception as error:  # the library has no common base class for what a folder can do to it
+        raise ModelRejected(f"the model in {folder} cannot be loaded: {error}") from error
+    finally:
+        logging.set_verbosity(before)

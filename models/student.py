@@ -1,0 +1,131 @@
+"""Student models: one transformer over the base for token vectors (ColBERT) and dense vectors (DPR).
+
+`student.safetensors` holds the differences of the transformer from the base (see `weights`), and the linear
+layers behind it:
+
+    projection                    the vector of a token: normalize(W state + b), on both sides
+    question_head, passage_head   the vector of a text: normalize(W mean + b), of the mean of its states
+
+`settings.json` holds the format, the digests of the base and of the weights, the token limit, the tokens that
+give no vector, and whether there are dense heads.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from torch import Tensor, nn
+
+from spanwise.errors import ModelNotFound, ModelRejected
+
+from .load import linear, tuned_backbone
+from .locate import BASE_SHA256, STUDENT, file_sha256, read_json, stated
+from .weights import Precision, require_finite, save_tuned
+
+Side = Literal["question", "passage"]
+SETTINGS, FORMAT = "settings.json", 1
+PROJECTION = "projection"
+HEADS: dict[Side, str] = {"question": "question_head", "passage": "passage_head"}
+_MIN_LENGTH = 3  # [CLS], one token, [SEP]
+
+
+@dataclass(frozen=True, slots=True)
+class StudentSettings:
+    """`max_length` in tokens, None for all that the base sees; tokens of `skiplist` give no vector."""
+
+    max_length: int | None = None
+    skiplist: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStudent:
+    """The parts of a student in float32; both heads are None for one that gives token vectors only."""
+
+    backbone: nn.Module
+    projection: nn.Linear
+    question_head: nn.Linear | None
+    passage_head: nn.Linear | None
+    settings: StudentSettings
+
+
+def save_student(folder: Path, student: StoredStudent, precision: Precision = "int8") -> None:
+    """Writes a student, replacing one that the folder holds; other files of the folder stay.
+
+    The settings name the sha256 of the weights, so that files of two students are never mixed up. ValueError
+    for one head without the other, and for layers that do not fit; ModelRejected for weights not finite.
+    """
+    added = _added(student)
+    require_finite(added, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    unfinished = folder / f".{STUDENT}.unfinished"
+    save_tuned(unfinished, student.backbone, added, precision)
+    settings = {
+        "format": FORMAT,
+        "base_sha256": BASE_SHA256,
+        "sha256": file_sha256(unfinished),
+        "max_length": student.settings.max_length,
+        "dense": student.question_head is not None,
+        "skiplist": student.settings.skiplist,
+    }
+    unfinished_settings = folder / f".{SETTINGS}.unfinished"
+    text = json.dumps(settings, indent=1, ensure_ascii=False) + "\n"
+    unfinished_settings.write_text(text, encoding="utf-8")
+    unfinished.replace(folder / STUDENT)
+    unfinished_settings.replace(folder / SETTINGS)
+
+
+def load_student(folder: Path) -> StoredStudent:
+    """The student of a folder.
+
+    ModelNotFound without the files of a student, ModelRejected for damaged files, files of two students, and
+    a student of another base.
+    """
+    settings, is_dense = _read_settings(folder)
+    path = folder / STUDENT
+    backbone, added = tuned_backbone(path)
+    names = (PROJECTION, *HEADS.values()) if is_dense else (PROJECTION,)
+    if added.keys() != {f"{name}.{part}" for name in names for part in ("weight", "bias")}:
+        raise ModelRejected(
+            f"{path} adds {sorted(added)} to the base, expected the layers {', '.join(names)}"
+        )
+    layers = {name: linear(added, name, path) for name in names}
+    question, passage = (layers.get(head) for head in HEADS.values())
+    return StoredStudent(backbone, layers[PROJECTION], question, passage, settings)
+
+
+def _read_settings(folder: Path) -> tuple[StudentSettings, bool]:
+    """The settings, and whether there are dense heads; the weights are checked against their digest."""
+    path, weights = folder / SETTINGS, folder / STUDENT
+    for needed in (path, weights):
+        if not needed.is_file():
+            raise ModelNotFound(f"there is no student in {folder}: {needed.name} is missing")
+    config = read_json(path)
+    if config.get("format") != FORMAT:
+        raise ModelRejected(f"{path} has the format {config.get('format')!r}, expected {FORMAT}")
+    if config.get("base_sha256") != BASE_SHA256:
+        raise ModelRejected(f"{path} belongs to the base {config.get('base_sha256')}, not to {BASE_SHA256}")
+    if config.get("sha256") != (digest := file_sha256(weights)):
+        raise ModelRejected(f"{weights} has sha256 {digest}, but {path} names {config.get('sha256')}")
+    length = stated(config, "max_length", int, path)
+    if length is not None and length < _MIN_LENGTH:
+        raise ModelRejected(f"{path}: max_length is {length}, expected at least {_MIN_LENGTH} tokens")
+    skiplist = tuple(map(str, stated(config, "skiplist", list, path) or ()))
+    return StudentSettings(length, skiplist), bool(stated(config, "dense", bool, path))
+
+
+def _added(student: StoredStudent) -> dict[str, Tensor]:
+    """The tensors of the layers by their names in the file."""
+    if (student.question_head is None) != (student.passage_head is None):
+        raise ValueError("a dense head for one side only, expected both heads or neither")
+    n_in: int = student.backbone.config.hidden_size  # type: ignore[union-attr, assignment]
+    layers = (student.projection, student.question_head, student.passage_head)
+    added: dict[str, Tensor] = {}
+    for name, layer in zip((PROJECTION, *HEADS.values()), layers, strict=True):
+        if layer is not None:
+            if layer.in_features != n_in or layer.bias is None:
+                raise ValueError(f"{name} is {layer}, expected a layer of {n_in} inputs with a bias")
+            added |= {f"{name}.{part}": tensor.detach().cpu() for part, tensor in layer.named_parameters()}
+    return added

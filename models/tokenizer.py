@@ -1,0 +1,165 @@
+"""Tokenizers: a BERT tokenizer straight from its tokenizer.json, and the special tokens of a text or a pair.
+
+`FastTokenizer` is called as the fast tokenizers of transformers are and gives the same ids and offsets, but
+loads sooner; of their arguments it knows those that this project uses.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from tokenizers import Encoding, Tokenizer
+
+_CLASSES = ("BertTokenizer", "BertTokenizerFast")
+
+
+class Encodings(dict[str, Any]):
+    """`input_ids`, `attention_mask`, `token_type_ids`, `offset_mapping`: a list, or a list of lists."""
+
+    def __init__(self, encodings: Sequence[Encoding], one: bool, offsets: bool) -> None:
+        self._encodings = encodings
+        columns: dict[str, list[Any]] = {
+            "input_ids": [e.ids for e in encodings],
+            "token_type_ids": [e.type_ids for e in encodings],
+            "attention_mask": [e.attention_mask for e in encodings],
+        }
+        if offsets:
+            columns["offset_mapping"] = [e.offsets for e in encodings]
+        super().__init__({name: rows[0] if one else rows for name, rows in columns.items()})
+
+    def sequence_ids(self, index: int) -> list[int | None]:
+        """For each token of a text: 0, 1 for that of the pair, None for a special token."""
+        ids: list[int | None] = self._encodings[index].sequence_ids
+        return ids
+
+
+class FastTokenizer:
+    """Tokenizes without truncation and without padding."""
+
+    is_fast = True  # it reports the offsets of tokens
+
+    def __init__(self, tokenizer: Tokenizer, cls_token_id: int, pad_token_id: int) -> None:
+        self.cls_token_id, self.pad_token_id = cls_token_id, pad_token_id
+        self._tokenizer = tokenizer
+
+    @classmethod
+    def open(cls, folder: Path) -> Self | None:
+        """The tokenizer of the folder, or None if AutoTokenizer might make another one of its files."""
+        rules, settings = folder / "tokenizer.json", folder / "tokenizer_config.json"
+        if not (rules.is_file() and settings.is_file()):
+            return None
+        try:
+            config, normalizer = _read(settings), _read(rules).get("normalizer") or {}
+        except (ValueError, RecursionError):
+            return None
+        if config.get("tokenizer_class") not in _CLASSES or not _agree(config, normalizer):
+            return None
+        tokenizer = Tokenizer.from_file(str(rules))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        start, padding = (tokenizer.token_to_id(config[name]) for name in ("cls_token", "pad_token"))
+        return None if start is None or padding is None else cls(tokenizer, start, padding)
+
+    def __call__(
+        self,
+        texts: str | Sequence[str],
+        pair: str | None = None,
+        *,
+        add_special_tokens: bool = True,
+        return_offsets_mapping: bool = False,
+        return_attention_mask: bool = True,
+        return_token_type_ids: bool = True,
+        truncation: Literal[False] = False,
+        verbose: bool = False,
+    ) -> Encodings:
+        """The tokens of a text, of a text with its pair, or of each text of a list."""
+        one = isinstance(texts, str)
+        batch = [(texts, pair) if pair is not None else texts] if one else list(texts)
+        encodings = self._tokenizer.encode_batch(batch, add_special_tokens=add_special_tokens)
+        return Encodings(encodings, one, return_offsets_mapping)
+
+    @property
+    def all_special_ids(self) -> list[int]:
+        """The ids of [CLS], [SEP] and the other tokens that no text has."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return [number for number, token in added.items() if token.special]
+
+    def get_vocab(self) -> dict[str, int]:
+        """The id of each piece."""
+        return self._tokenizer.get_vocab()
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str | None]:
+        """The pieces with these ids, as the vocabulary spells them."""
+        return [self._tokenizer.id_to_token(number) for number in ids]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """The ids around the two segments of an input, as the template of the tokenizer places them.
+
+    `before` opens the question, `between` separates the segments, `after` closes the passage; `null` is the
+    position whose start + end is the null score (that of [CLS]), `segment` the type of the passage.
+    """
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    after: tuple[int, ...]
+    pad: int
+    null: int
+    segment: int
+
+    @property
+    def count(self) -> int:
+        """How many positions of an input they take."""
+        return len(self.before) + len(self.between) + len(self.after)
+
+
+def special_tokens(tokenizer: Any) -> SpecialTokens:
+    """The template of a tokenizer, taken from the encoding of a pair of two plain words."""
+    encoding = tokenizer("a", "b", return_token_type_ids=True)
+    ids, sequence = encoding["input_ids"], encoding.sequence_ids(0)
+    first, second = _range(sequence, 0), _range(sequence, 1)
+    null = ids.index(tokenizer.cls_token_id) if tokenizer.cls_token_id in ids else 0
+    return SpecialTokens(
+        before=tuple(ids[: first[0]]),
+        between=tuple(ids[first[1] : second[0]]),
+        after=tuple(ids[second[1] :]),
+        pad=tokenizer.pad_token_id or 0,
+        null=null,
+        segment=encoding["token_type_ids"][second[0]],
+    )
+
+
+def text_ids(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list[int]]:
+    """For each text its token ids, [CLS] and [SEP] among them; of a long text the last ones are left out."""
+    if not texts:
+        return []
+    rows = tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)["input_ids"]
+    return [row if len(row) <= max_length else [*row[: max_length - 1], row[-1]] for row in rows]
+
+
+def _range(sequence: Sequence[int | None], segment: int) -> tuple[int, int]:
+    where = [i for i, value in enumerate(sequence) if value == segment]
+    return where[0], where[-1] + 1
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} holds no object")
+    return found
+
+
+def _agree(config: dict[str, Any], normalizer: dict[str, Any]) -> bool:
+    """Whether both files agree on case, accents and special tokens; transformers follows the first."""
+    same = {"do_lower_case": "lowercase", "strip_accents": "strip_accents"}
+    same["tokenize_chinese_chars"] = "handle_chinese_chars"
+    return (
+        normalizer.get("type") == "BertNormalizer"
+        and all(name not in config or config[name] == normalizer.get(other) for name, other in same.items())
+        and all(isinstance(config.get(name), str) for name in ("cls_token", "pad_token"))
+    )

@@ -1,0 +1,285 @@
+"""`spanwise eval`: measure reading, retrieval, or answers from your own folder, and compare two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spanwise.types import AskOptions
+
+from .arguments import DedupeOption, IndexOption, JsonOption
+from .terminal import print_json, progress, say, visible
+
+if TYPE_CHECKING:
+    from ..evaluation.compare import SystemComparison
+
+PASSAGES = AskOptions().k
+RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
+ALPHA = 0.05
+NAMED = 5
+WIDTH = 90  # of a printed question
+
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Folder for records and figures; the same command resumes.", show_default=False),
+]
+ReaderOption = Annotated[str, typer.Option(help="builtin, a folder, or name@revision.")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questions.", metavar="N")]
+SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
+RetrieversOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
+]
+RerankOption = Annotated[bool, typer.Option("--rerank", help="Re-rank with the built-in cross-encoder.")]
+
+app = typer.Typer(
+    help="Measure reading, retrieval, or answers from your own folder.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+@app.command(epilog="Example: spanwise eval squad --data dev-v1.1.json.gz --json")
+def squad(
+    data: Annotated[Path, typer.Option(help="A SQuAD file, plain or gzipped.", show_default=False)],
+    reader: ReaderOption = "builtin",
+    limit: LimitOption = None,
+    seed: SeedOption = 0,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Score this predictions file instead of a reader.", show_default=False)
+    ] = None,
+    na_probs: Annotated[
+        Path | None, typer.Option(help="No-answer probabilities of the predictions.", show_default=False)
+    ] = None,
+    na_prob_thresh: Annotated[
+        float | None,
+        typer.Option(
+            help="Decline above this no-answer probability (SQuAD 2.0). Default: 0.5, and 1 for a file.",
+            show_default=False,
+        ),
+    ] = None,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Score answers on SQuAD's paragraphs as the official scripts do."""
+    from .. import evaluation
+
+    if predictions is None and na_probs is not None:
+        raise ValueError("--na-probs needs --predictions; a reader has probabilities of its own")
+    task = evaluation.open_task(data, limit, seed, na_prob_thresh, notify=say)
+    if predictions is not None:
+        figures = evaluation.evaluate_predictions(task, predictions, na_probs, out, notify=say)
+    else:
+        with progress() as report:
+            figures = evaluation.evaluate_squad(task, evaluation.load_reader(reader), out, reader, report)
+    if json:
+        print_json(figures)
+        return
+    for name, value in figures.items():
+        print(f"{name:20} {_shown(value)}")
+
+
+@app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever hybrid")
+def open_domain(
+    data: Annotated[
+        list[Path], typer.Option(help="A SQuAD file, plain or gzipped. Repeatable.", show_default=False)
+    ],
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="A SQuAD file with more paragraphs to search. Repeatable.", show_default=False),
+    ] = None,
+    index: Annotated[
+        Path | None,
+        typer.Option(help="Index of the paragraphs, made if missing. Default: in --out.", show_default=False),
+    ] = None,
+    retriever: RetrieversOption = None,
+    rerank: RerankOption = False,
+    reader: ReaderOption = "builtin",
+    k: Annotated[int, typer.Option("-k", min=1, help="Passages to read.")] = PASSAGES,
+    limit: LimitOption = None,
+    read: Annotated[int, typer.Option(min=0, help="Questions to read for EM and F1.")] = 1000,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find each question's paragraph among all paragraphs, then read: recall, EM, F1, declined questions."""
+    from .. import evaluation
+
+    names = _reranked(retriever or RETRIEVERS, rerank)
+    with progress() as report:
+        figures = evaluation.evaluate_open(
+            data,
+            names,
+            out,
+            corpus=corpus or (),
+            index=index,
+            reader=reader,
+            k=k,
+            limit=limit,
+            read_limit=read,
+            seed=seed,
+            on_progress=report,
+        )
+    _print_figures(figures, json)
+
+
+@app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")
+def retrieval(
+    data: Annotated[Path, typer.Option(help="A BEIR folder.", show_default=False)],
+    retriever: RetrieversOption = None,
+    rerank: RerankOption = False,
+    split: Annotated[
+        str | None, typer.Option(help="The judgements to use. Default: test.", show_default=False)
+    ] = None,
+    model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
+    index: Annotated[
+        Path | None, typer.Option(help="Where the index lies. Default: in --out.", show_default=False)
+    ] = None,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure retrievers on a test collection, as trec_eval does."""
+    from .. import evaluation
+
+    collection = evaluation.open_collection(data, split)
+    for gap in collection.gaps:
+        say(f"{collection.name}: {gap}")
+    names = _reranked(retriever or RETRIEVERS, rerank)
+    with progress() as report:
+        figures = evaluation.evaluate_retrieval(
+            collection, names, out, index, model=model, on_progress=report
+        )
+    _print_figures(figures, json)
+
+
+@app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")
+def folder(
+    folder: Annotated[Path, typer.Argument(help="The folder; it is synced first.", show_default=False)],
+    questions: Annotated[
+        Path, typer.Option(help="JSON lines, or a SQuAD file whose titles are documents.", show_default=False)
+    ],
+    index: IndexOption = None,
+    retriever: RetrieversOption = None,
+    rerank: RerankOption = False,
+    reader: ReaderOption = "builtin",
+    k: Annotated[int, typer.Option("-k", min=1, help="Passages to read.")] = PASSAGES,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Minimum confidence of an answer.", show_default=False),
+    ] = None,
+    dedupe: DedupeOption = True,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Judge the answers to questions about your own folder: right, wrong, declined."""
+    from .. import evaluation
+    from ..open import open
+
+    asked = evaluation.read_questions(questions)
+    options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)
+    with open(folder, index) as library, progress() as report:
+        library.sync(on_progress=report)
+        names = _reranked(retriever or [library.default_retriever], rerank)
+        if missing := evaluation.unindexed_documents(library, asked):
+            named = ", ".join(f"{name!r}" for name in list(missing)[:NAMED])
+            say(f"questions name {len(missing)} documents that are not in the index: {named}")
+        figures, records = evaluation.evaluate_folder(library, asked, names, out, options, report)
+    if json:
+        [alone, *others] = figures.values()
+        print_json({"systems": figures, "records": records} if others else {**alone, "records": records})
+        return
+    for record in records if len(figures) == 1 else ():
+        answer = " ".join(record["answer"]["text"].split()) if record["answer"] else "(declined)"
+        print(visible(f"{record['verdict']:17} {record['question']} -> {answer}"))
+    _print_figures(figures, json=False)
+
+
+@app.command(epilog="Example: spanwise eval compare runs/before runs/after --fail-if-worse")
+def compare(
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Result folders or records.jsonl; the first is the baseline.", show_default=False
+        ),
+    ],
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="The two systems, if a folder holds more. Repeatable.", show_default=False),
+    ] = None,
+    measure: Annotated[
+        list[str] | None, typer.Option(help="A measure. Repeatable. Default: all.", show_default=False)
+    ] = None,
+    fail_if_worse: Annotated[
+        bool,
+        typer.Option("--fail-if-worse", help="Exit with 1 if a measure is worse with p < 0.05 (one-sided)."),
+    ] = False,
+    permutations: Annotated[int, typer.Option(min=1, help="Random permutations.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
+    show: Annotated[int, typer.Option(min=0, help="Questions to name, of wins and of losses.")] = 3,
+    json: JsonOption = False,
+) -> None:
+    """Compare two runs question by question: difference, interval, p-value, wins and losses."""
+    from .. import evaluation
+
+    alternative = "less" if fail_if_worse else "two-sided"
+    found = evaluation.compare_results(results, system or (), measure or (), alternative, permutations, seed)
+    if found.left_out:
+        say(f"{len(found.left_out)} questions left out: not asked of both, or changed")
+    if json:
+        print_json(found.record())
+    else:
+        _print_comparison(found, show)
+    if fail_if_worse and (losses := found.losses(ALPHA)):
+        say(f"{found.system} is worse than {found.baseline} by {', '.join(losses)}")
+        raise typer.Exit(1)
+
+
+def _reranked(names: Sequence[str], rerank: bool) -> list[str]:
+    return [f"{name.removesuffix('+rerank')}+rerank" if rerank else name for name in names]
+
+
+def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None:
+    from ..evaluation.results import table_rows
+
+    if json:
+        print_json(figures)
+    else:
+        _print_table(table_rows(figures))
+
+
+def _print_comparison(found: SystemComparison, show: int) -> None:
+    print(visible(f"{found.system} against {found.baseline} (baseline)"))
+    rows = ["measure n baseline system diff interval p wins losses ties".split()]
+    for name, one in found.measures.items():
+        interval = "-" if one.interval is None else "{:+.4f} {:+.4f}".format(*one.interval)
+        figures = (f"{one.baseline_mean:.4f}", f"{one.system_mean:.4f}", f"{one.difference:+.4f}", interval)
+        counts = (str(len(changes)) for changes in (one.wins, one.losses, one.ties))
+        rows.append([visible(name), str(one.questions), *figures, f"{one.p:.4f}", *counts])
+    _print_table(rows)
+    for name, one in found.measures.items():
+        for kind, changes in (("losses", one.losses), ("wins", one.wins)):
+            if changes and show:
+                print(visible(f"{name}, {kind}:"))
+            for change in changes[:show]:
+                question = shorten(found.questions[change.id], WIDTH, placeholder=" …")
+                print(visible(f"  {change.difference:+.3f}  {change.id}  {question}"))
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Prints aligned columns, whatever the width of the terminal."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        print(visible("  ".join([first.ljust(widths[0]), *cells])))
+
+
+def _shown(value: float) -> str:
+    """A percentage with two digits; a small number, such as a threshold, with three significant ones."""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.2f}"

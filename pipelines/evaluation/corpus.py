@@ -1,0 +1,185 @@
+"""Data sets as questions and as indexes: documents that are not files, each under its own id."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from spanwise.types import Document, Passage, ProgressCallback, no_progress
+
+from ...corpora.beir import Collection, read_beir
+from ...corpora.passages import passages_at, split
+from ...corpora.sentences import trimmed
+from ...corpora.squad import Article, read_squad
+from ...eval.questions import FolderQuestion, read_question_set
+from ...eval.trec import read_qrels
+from ...index.analysis import Analyzer
+from ...index.rows import FileState, indexed_text
+from ...index.store import Store
+from ...index.writer import Writer
+from ..folders import is_index, resolve_index, roots_setting
+from ..library import Library
+from ..models import MODEL, model_setting
+from ..sync import PASSAGES_PER_COMMIT
+
+CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
+VALIDATION_SHARE = 20  # one article in twenty
+
+
+def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
+    """The questions of a file: `.json` and `.gz` are SQuAD, with documents as titles; others JSON lines."""
+    if path.suffix not in (".json", ".gz"):
+        return read_question_set(path)
+    return tuple(
+        FolderQuestion(
+            id=q.id,
+            question=q.text,
+            type=q.type or "factoid",
+            answers=tuple(answer.text for answer in q.answers),
+            sentence="",
+            documents=(article.title,) if q.answers else (),
+            answerable=bool(q.answers),
+            no_shared_words=False,
+        )
+        for article in read_squad(path).articles
+        for paragraph in article.paragraphs
+        for q in paragraph.questions
+    )
+
+
+def open_collection(folder: Path, split: str | None = None) -> Collection:
+    """The test collection of a BEIR folder; DataMalformed names the file that is missing or wrong."""
+    return read_beir(folder, split, read_qrels)
+
+
+def is_validation(title: str) -> bool:
+    """True when sha1(title) % 20 == 0: the fixed split that models are selected on."""
+    return int(hashlib.sha1(title.encode("utf-8")).hexdigest(), 16) % VALIDATION_SHARE == 0
+
+
+def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Article]]:
+    """The articles to train on and those to select on."""
+    training: list[Article] = []
+    validation: list[Article] = []
+    for article in articles:
+        (validation if is_validation(article.title) else training).append(article)
+    return training, validation
+
+
+def contexts_of(articles: Iterable[Article]) -> list[str]:
+    """All paragraphs, in order."""
+    return [paragraph.context for article in articles for paragraph in article.paragraphs]
+
+
+def document_id_of(context: str) -> str:
+    """The id of a paragraph: identical texts are one document."""
+    return _sha256(context)[:16]
+
+
+def paragraph_documents(paragraphs: Iterable[tuple[str, str]]) -> list[Document]:
+    """A document for each distinct paragraph, given as (title, text).
+
+    A title is indexed with its paragraph as a heading is; the empty string is none.
+    """
+    titles = {context: title for title, context in paragraphs}
+    return [
+        Document(document_id_of(context), "text/plain", _sha256(context), title, context)
+        for context, title in titles.items()
+    ]
+
+
+def text_document(name: str, title: str, text: str) -> Document:
+    """A document of plain text; a title alone is its text."""
+    title, text = (title, text) if text.strip() else ("", title)
+    return Document(name, "text/plain", _sha256(text), title.strip(), text)
+
+
+def document_library(
+    documents: Sequence[Document],
+    index: Path,
+    passages: str = "split",
+    model: str | None = None,
+    superset: bool = False,
+    on_progress: ProgressCallback = no_progress,
+) -> Library:
+    """A library over these documents, words indexed and vectors not yet; ids must be unique.
+
+    `passages` is "split", as files are cut, or "whole": each document is one passage. An existing index of
+    the same documents is completed; with `superset` one that holds more documents is used as it is.
+    ValueError: the index at that place holds other documents. ModelMismatch: it has another encoder.
+    """
+    contents = contents_digest(documents, passages)
+    if index.exists() and not is_index(index) and (index.is_file() or any(index.iterdir())):
+        resolve_index(index)  # raises IndexNotFound
+    if is_index(index):
+        library = Library(Store.open(index))
+        library.require_model(model)
+    else:
+        settings = {**roots_setting((), index), MODEL: model_setting(model or "base"), CONTENTS: contents}
+        library = Library(Store.create(index, settings | Analyzer().settings()))
+    if library.store.settings.get(CONTENTS) == contents:
+        _fill(library, documents, PASSAGES[passages], on_progress)
+    elif not superset:
+        raise ValueError(f"{index} holds other documents, or other passages of them: name another index")
+    else:
+        with library.store.snapshot() as snapshot:
+            missing = {document.id for document in documents} - set(snapshot.files())
+        if missing:
+            raise ValueError(
+                f"{index} lacks {len(missing)} of the {len(documents)} documents: name another index"
+            )
+    return library
+
+
+def put_document(writer: Writer, analyzer: Analyzer, document: Document, passages: Sequence[Passage]) -> int:
+    """The number of passages, after putting the document into the next commit."""
+    terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+    writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
+    return len(passages)
+
+
+def contents_digest(documents: Sequence[Document], passages: str) -> str:
+    """The sha256 of the documents, in their order, and of the way they are cut."""
+    if passages not in PASSAGES:
+        raise ValueError(f"passages must be one of {', '.join(PASSAGES)}, not {passages!r}")
+    found = hashlib.sha256(passages.encode())
+    for document in documents:
+        found.update(json.dumps([document.id, document.title, document.text]).encode())
+    return found.hexdigest()
+
+
+def _whole(document: Document) -> list[Passage]:
+    start, end = trimmed(document.text, 0, len(document.text))
+    return passages_at(document, [(start, end)]) if start < end else []
+
+
+PASSAGES: dict[str, Callable[[Document], list[Passage]]] = {"split": split, "whole": _whole}
+
+
+def _fill(
+    library: Library,
+    documents: Sequence[Document],
+    cut: Callable[[Document], list[Passage]],
+    on_progress: ProgressCallback,
+) -> None:
+    """Put the missing documents, with a commit every few thousand passages."""
+    with library.store.snapshot() as snapshot:
+        known = snapshot.files()
+    missing = [document for document in documents if document.id not in known]
+    if not missing:
+        return
+    n_staged = 0
+    with library.store.writer() as writer:
+        for done, document in enumerate(missing, start=1):
+            n_staged += put_document(writer, library.analyzer, document, cut(document))
+            if n_staged >= PASSAGES_PER_COMMIT:
+                writer.commit()
+                n_staged = 0
+            on_progress("documents", done, len(missing))
+        writer.commit()
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,253 @@
+"""Fitting confidence, choosing thresholds, and the figures of confidences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanwise.eval.calibration import (
+    HeldBack,
+    LogisticModel,
+    Outcome,
+    aurc,
+    brier_score,
+    choose_threshold,
+    credit_at_coverage,
+    expected_calibration_error,
+    fit_listwise,
+    fit_logistic,
+    log_loss,
+    outcome_at,
+    reliability_bins,
+    squad2_average,
+)
+
+QUARTERS = ([[0.0]] * 4 + [[1.0]] * 4, [1, 0, 0, 0, 1, 1, 1, 0])
+
+
+def test_one_binary_feature_by_hand() -> None:
+    model = fit_logistic(*QUARTERS, l2=0.0)  # 1 of 4 right at x = 0, 3 of 4 at x = 1
+    assert model.bias == pytest.approx(-math.log(3), abs=1e-9)
+    assert model.weights == pytest.approx((2 * math.log(3),), abs=1e-9)
+    assert model.probability([[0.0], [1.0]]) == pytest.approx([0.25, 0.75], abs=1e-9)
+
+
+def test_penalised_pair_by_hand() -> None:
+    # x = ±1 with labels 1 and 0: bias 0 and 2 (sigmoid(w) - 1) + l2 w = 0, so w = ln 3 at l2 = 1 / (2 ln 3)
+    model = fit_logistic([[-1.0], [1.0]], [0, 1], l2=1 / (2 * math.log(3)))
+    assert model.weights == pytest.approx((math.log(3),), abs=1e-9)
+    assert model.bias == pytest.approx(0, abs=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.sampled_from([0.01, 1.0, 100.0]))
+@settings(max_examples=40)
+def test_gradient_vanishes_at_the_optimum(seed: int, d: int, l2: float) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(scale=5.0, size=(30, d))
+    y = np.append(rng.integers(0, 2, size=28), [0, 1])
+    model = fit_logistic(x, y, l2)
+    residual = model.probability(x) - y
+    assert residual.sum() == pytest.approx(0, abs=1e-6)
+    assert x.T @ residual + l2 * np.asarray(model.weights) == pytest.approx(np.zeros(d), abs=1e-6)
+
+
+def test_separable_features_have_a_finite_fit_with_a_penalty() -> None:
+    x = np.asarray([[-200.0], [-100.0], [100.0], [200.0]])
+    p = fit_logistic(x, [0, 0, 1, 1], l2=1e-3).probability(x)
+    assert p[0] < p[1] < 0.01 < 0.99 < p[2] <= p[3] <= 1
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [([[-1.0], [1.0]], [0, 1]), ([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], [0, 1, 0]), ([[0.0], [0.0]], [0, 1])],
+    ids=["separable", "collinear", "constant"],
+)
+def test_without_penalty_no_finite_optimum_is_an_error(x: list[list[float]], y: list[int]) -> None:
+    with pytest.raises(ValueError, match="use l2 > 0"):
+        fit_logistic(x, y, l2=0.0)
+
+
+def test_probability_of_extreme_scores_does_not_overflow() -> None:
+    assert LogisticModel((1.0,), 0.0).probability([[-1e6], [1e6]]) == pytest.approx([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "l2", "message"),
+    [
+        ([1.0, 2.0], [0, 1], 1.0, r"shape \(2,\)"),
+        ([[1.0], [math.nan]], [0, 1], 1.0, "NaN or infinity"),
+        ([[1.0], [2.0]], [0, 1, 1], 1.0, r"labels have shape \(3,\)"),
+        ([[1.0], [2.0]], [0, 2], 1.0, "labels must be 0 or 1"),
+        ([[1.0], [2.0]], [1, 1], 1.0, "both must occur"),
+        ([[1.0], [2.0]], [0, 1], -1.0, r"l2 is -1\.0"),
+        ([[1.0], [2.0]], [0, 1], math.nan, "l2 is nan"),
+    ],
+)
+def test_wrong_arguments_are_refused(x: list[float], y: list[int], l2: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit_logistic(x, y, l2)
+
+
+def test_model_refuses_features_of_another_width() -> None:
+    with pytest.raises(ValueError, match="2 wide; expected 1"):
+        LogisticModel((1.0,), 0.0).probability([[1.0, 2.0]])
+
+
+def test_two_lists_by_hand() -> None:
+    """The right row is 1 above the other in two lists and 1 below in one: w = ln 2 without ridge."""
+    lists = [np.array([[1.0], [0.0]])] * 3
+    right = [np.array([True, False]), np.array([True, False]), np.array([False, True])]
+    assert fit_listwise(lists, right, l2=0.0) == pytest.approx([np.log(2)])
+
+
+def test_what_all_rows_of_a_list_share_has_no_weight() -> None:
+    rng = np.random.default_rng(0)
+    lists = [np.column_stack([np.full(4, i), rng.normal(size=4)]) for i in range(20)]
+    right = [rows[:, 1] == rows[:, 1].max() for rows in lists]
+    weights = fit_listwise(lists, right)
+    assert weights[0] == pytest.approx(0.0, abs=1e-9)
+    assert weights[1] > 1
+
+
+def test_lists_without_a_right_row_change_nothing() -> None:
+    lists = [np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]]), np.array([[5.0], [1.0]])]
+    right = [np.array([True, False]), np.array([True, False]), np.array([False, False])]
+    assert fit_listwise(lists, right) == pytest.approx(fit_listwise(lists[:2], right[:2]))
+
+
+def test_no_right_row_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to learn"):
+        fit_listwise([np.zeros((2, 1))], [np.zeros(2, np.bool_)])
+
+
+RECORDS = [
+    HeldBack(0.9, 1, True),
+    HeldBack(0.7, 0, False),
+    HeldBack(0.6, 1, True),
+    HeldBack(0.4, 0, True),
+    HeldBack(0.2, 0, False),
+]
+
+
+def test_squad2_average_by_hand() -> None:
+    chosen = choose_threshold(RECORDS)
+    assert (chosen.value, chosen.utility) == (0.9, 3 / 5)
+    assert chosen.outcome == Outcome(right=1, answered=1, rightly_declined=2, answerable=3, questions=5)
+
+
+def test_of_equal_utilities_the_one_that_answers_fewest_wins() -> None:
+    tied = [HeldBack(3, 1, True), HeldBack(2, 0, False), HeldBack(1, 1, True)]
+    assert choose_threshold(tied).value == 3
+
+
+def test_equal_scores_are_never_divided() -> None:
+    tied = [HeldBack(1, 1, True), HeldBack(1, 0, False), HeldBack(1, 0, False)]
+    assert choose_threshold(tied).value == math.inf
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([], "no held-back records"),
+        ([HeldBack(math.nan, 0, True)], "score is nan"),
+        ([HeldBack(math.inf, 0, True)], "score is inf"),
+        ([HeldBack(0, 1.5, True)], r"right is 1\.5"),
+        ([HeldBack(0, math.nan, True)], "right is nan"),
+        ([HeldBack(0, 1, False)], "0 without an answer"),
+    ],
+)
+def test_impossible_records_are_refused(records: list[HeldBack], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        choose_threshold(records)
+
+
+def utility_at(records: list[HeldBack], threshold: float) -> float:
+    gained = [record.right if record.score >= threshold else not record.answerable for record in records]
+    return sum(gained) / len(records)
+
+
+RECORD = st.tuples(st.integers(0, 5), st.booleans(), st.booleans()).map(
+    lambda t: HeldBack(float(t[0]), float(t[1] and t[2]), t[2])
+)
+
+
+@given(st.lists(RECORD, min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_no_other_threshold_is_better_and_order_does_not_matter(
+    records: list[HeldBack], random: object
+) -> None:
+    chosen = choose_threshold(records, squad2_average)
+    candidates = [math.inf, *(record.score for record in records)]
+    best = max(utility_at(records, value) for value in candidates)
+    assert chosen.utility == pytest.approx(best)
+    assert chosen.value == max(v for v in candidates if utility_at(records, v) == pytest.approx(best))
+    shuffled = records.copy()
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert choose_threshold(shuffled, squad2_average) == chosen
+
+
+FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20)
+
+
+def test_reliability_bins_by_hand() -> None:
+    low, high = reliability_bins([0.05, 0.9, 1.0], [0, 1, 0], 10)
+    assert (low.low, low.count, low.accuracy) == (0.0, 1, 0)
+    assert (high.low, high.count, high.confidence, high.accuracy) == (0.9, 2, pytest.approx(0.95), 0.5)
+
+
+@given(FORECASTS)
+def test_calibration_error_is_the_weighted_gap_of_the_bins(forecasts: list[tuple[float, bool]]) -> None:
+    sure, right = zip(*forecasts, strict=True)
+    by_bin: dict[int, list[tuple[float, bool]]] = {}
+    for confidence, outcome in forecasts:
+        at = max(b for b in range(5) if confidence >= b / 5)
+        by_bin.setdefault(at, []).append((confidence, outcome))
+    gaps = [abs(sum(o for _, o in held) - sum(c for c, _ in held)) for held in by_bin.values()]
+    assert expected_calibration_error(sure, right, 5) == pytest.approx(sum(gaps) / len(forecasts))
+
+
+def test_the_area_is_the_mean_over_all_orders_of_ties() -> None:
+    assert aurc([0.5, 0.5], [1, 0]) == pytest.approx((0.5 + 0.5) / 2)  # risks (0 or 1, 1/2)
+    assert aurc([0.9, 0.1], [1, 0]) == pytest.approx((0 + 0.5) / 2)
+
+
+@given(FORECASTS, st.randoms(use_true_random=False))
+def test_figures_do_not_depend_on_the_order(forecasts: list[tuple[float, bool]], random: object) -> None:
+    shuffled = forecasts.copy()
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    for figure in (aurc, expected_calibration_error, brier_score):
+        one, other = (figure(*zip(*rows, strict=True)) for rows in (forecasts, shuffled))
+        assert one == pytest.approx(other)
+
+
+def test_credit_is_of_the_surest() -> None:
+    assert credit_at_coverage([0.9, 0.2, 0.6], [1, 0, 0], 0.3) == 1
+    with pytest.raises(ValueError, match="coverage is 0"):
+        credit_at_coverage([0.9], [1], 0)
+
+
+def test_certainty_that_is_wrong_is_infinitely_surprising() -> None:
+    assert log_loss([1.0], [0]) == math.inf
+    assert log_loss([1.0], [1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("sure", "right", "message"),
+    [
+        ([], [], "no forecasts"),
+        ([0.5], [], "1 confidences for 0"),
+        ([math.nan], [1], "nan"),
+        ([0.5], [2], "2"),
+    ],
+)
+def test_what_is_not_a_forecast_is_refused(sure: list[float], right: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        brier_score(sure, right)
+
+
+def test_a_given_threshold_has_an_outcome() -> None:
+    found = outcome_at(RECORDS, 0.6)
+    assert (found.utility, found.outcome.answered, found.outcome.rightly_declined) == (3 / 5, 3, 1)

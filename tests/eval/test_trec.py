@@ -1,0 +1,145 @@
+"""Runs and judgements in files: read, written, and damaged ones refused by line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import ir_measures
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spanwise.errors import DataMalformed
+from spanwise.eval.trec import read_qrels, read_run, write_qrels, write_run
+
+TREC = "q1 0 d7 2\nq1 0 d3 0\nq2 0 d7 -1\n"
+BEIR = "query-id\tcorpus-id\tscore\nq1\td7\t2\nq1\td3\t0\nq2\td7\t-1\n"
+QRELS = {"q1": {"d7": 2, "d3": 0}, "q2": {"d7": -1}}
+IDS = st.text(st.characters(exclude_categories=["Z", "Cc", "Cs"], exclude_characters="%"), min_size=1)
+LEVELS = st.dictionaries(IDS, st.integers(-(2**31) + 1, 2**31 - 1), min_size=1, max_size=5)
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    path = folder / "qrels"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("content", [TREC, BEIR, gzip.compress(BEIR.encode()), TREC.replace(" ", "\t")])
+def test_either_format_is_read(tmp_path: Path, content: str | bytes) -> None:
+    assert read_qrels(written(tmp_path, content)) == QRELS
+
+
+def test_ids_of_beir_may_hold_spaces(tmp_path: Path) -> None:
+    content = "query-id\tcorpus-id\tscore\nq 1\td 7\t2\n"
+    assert read_qrels(written(tmp_path, content)) == {"q 1": {"d 7": 2}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "qrels: holds no lines"),
+        ("query-id\tcorpus-id\tscore\n", "qrels: holds no lines"),
+        ("q1\td7\t2\n", "qrels, line 1: 3 columns; expected `qid 0 docid relevance`, or BEIR's header"),
+        (TREC + "q3 0 d1\n", "qrels, line 4: 3 columns"),
+        (TREC + "q3 0 d1 1.5\n", "qrels, line 4: the relevance is '1.5'; expected an integer"),
+        (TREC + "q3 0 d1 1_0\n", "qrels, line 4: the relevance is '1_0'"),
+        (TREC + "q3 0 d1 ٣\n", "qrels, line 4: the relevance is '٣'"),
+        (TREC + "q3 0 d1 2147483648\n", "qrels, line 4: the relevance is '2147483648'"),
+        (TREC + "q1 0 d7 2\n", "qrels, line 4: document 'd7' is there twice for query 'q1'"),
+        (BEIR + "q3\td1\n", "qrels, line 5: expected query-id corpus-id score, divided by tabs"),
+        (BEIR + "q3\t\t1\n", "qrels, line 5: expected query-id corpus-id score"),
+        (BEIR + "q3\td1\thigh\n", "qrels, line 5: the score is 'high'; expected an integer"),
+        (b"q1 0 \xff 1\n", "qrels, line 1: 'utf-8' codec"),
+    ],
+)
+def test_what_are_no_judgements_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
+    with pytest.raises(DataMalformed) as refused:
+        read_qrels(written(tmp_path, content))
+    assert message in str(refused.value)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(IDS, LEVELS, min_size=1, max_size=4))
+def test_written_judgements_are_read_back(tmp_path: Path, qrels: dict[str, dict[str, int]]) -> None:
+    write_qrels(tmp_path / "trec.gz", qrels)
+    write_qrels(tmp_path / "beir.tsv", qrels, form="beir")
+    assert read_qrels(tmp_path / "trec.gz") == read_qrels(tmp_path / "beir.tsv") == qrels
+
+
+def test_white_space_is_encoded_for_trec_and_kept_for_beir(tmp_path: Path) -> None:
+    write_qrels(tmp_path / "trec", {"q 1": {"my mill.md": 1}})
+    write_qrels(tmp_path / "beir", {"q 1": {"my mill.md": 1}}, form="beir")
+    assert read_qrels(tmp_path / "trec") == {"q%201": {"my%20mill.md": 1}}
+    assert read_qrels(tmp_path / "beir") == {"q 1": {"my mill.md": 1}}
+
+
+@pytest.mark.parametrize("name", ["", "a\tb", "a\nb", "a\rb"])
+def test_ids_that_break_lines_are_refused_for_beir(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="BEIR's format cannot hold the ids"):
+        write_qrels(tmp_path / "qrels", {"q": {name: 1}}, form="beir")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=60) | st.text("q1 \t\nd.-0_", max_size=40).map(str.encode))
+def test_any_bytes_are_judgements_or_a_named_error(tmp_path: Path, content: bytes) -> None:
+    outcome: object = None
+    try:
+        outcome = read_qrels(written(tmp_path, content))
+    except DataMalformed as error:
+        outcome = str(tmp_path / "qrels") in str(error)
+    assert outcome
+
+
+def test_published_judgements_are_read_as_ir_measures_reads_them(data: Path) -> None:
+    paths = sorted((data / "beir-topics-qrels").glob("qrels.*.gz"))
+    for path in [path for path in paths if path.stat().st_size < 60_000]:
+        found = {
+            (q, document): level
+            for q, judged in read_qrels(path).items()
+            for document, level in judged.items()
+        }
+        assert found == {(j.query_id, j.doc_id): j.relevance for j in ir_measures.read_trec_qrels(str(path))}
+
+
+RUN = {"q1": {"d7": 2.5, "d3": 1.0}, "q2": {"d7": -1.0}}
+LINES = "q1 Q0 d7 1 2.5 bm25\nq1 Q0 d3 2 1.0 bm25\nq2 Q0 d7 1 -1.0 bm25\n"
+SCORES = st.dictionaries(IDS, st.floats(allow_nan=False), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize(
+    "content", [LINES, gzip.compress(LINES.encode()), LINES.replace(" ", "\t"), "\ufeff" + LINES]
+)
+def test_a_run_is_read(tmp_path: Path, content: str | bytes) -> None:
+    assert read_run(written(tmp_path, content)) == RUN
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q3 Q0 d1 1 2.0", "line 4: 5 columns"),
+        ("q3 Q0 d1 1 high t", "line 4: the score is 'high'"),
+        ("q3 Q0 d1 1 1_0 t", "line 4: the score is '1_0'"),
+        ("q3 Q0 d1 1 nan t", "line 4: the score is 'nan'"),
+        ("q1 Q0 d7 1 2.0 t", "line 4: document 'd7' is there twice"),
+    ],
+)
+def test_a_line_that_is_not_of_a_run_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(DataMalformed, match=message):
+        read_run(written(tmp_path, LINES + line))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(IDS, SCORES, min_size=1, max_size=4))
+def test_a_written_run_is_read_back(tmp_path: Path, run: dict[str, dict[str, float]]) -> None:
+    write_run(tmp_path / "run.gz", run)
+    assert read_run(tmp_path / "run.gz") == run
+
+
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, LINES)
+    with pytest.raises(ValueError, match="id is empty"):
+        write_run(path, {"q": {"": 1.0}})
+    assert path.read_text() == LINES
+    assert list(tmp_path.iterdir()) == [path]

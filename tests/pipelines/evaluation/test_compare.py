@@ -1,0 +1,99 @@
+"""Result folders, and `eval compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spanwise.errors import DataMalformed
+from spanwise.eval.questions import QuestionRecord
+from spanwise.pipelines.evaluation.compare import compare_results
+from spanwise.pipelines.evaluation.results import ResultFolder
+
+ONE = QuestionRecord("bm25", "q1", "Who built the mill?", {"exact": 1.0}, prediction="Ada Rook")
+TWO = QuestionRecord("bm25", "q2", "Who sold it?", {"exact": 0.0}, answerable=False, prediction="")
+
+
+def made(path: Path, **systems: list[float]) -> Path:
+    results = ResultFolder.start(path, "open", {})
+    for system, scores in systems.items():
+        results.add(
+            QuestionRecord(system, f"q{i}", f"What is {i}?", {"exact": score, "rr": 0.5})
+            for i, score in enumerate(scores)
+        )
+    results.finish({})
+    return path
+
+
+def test_rankings_without_a_record_and_torn_lines_are_dropped(tmp_path: Path) -> None:
+    results = ResultFolder.start(tmp_path / "out", "open", {"k": 20})
+    results.add([ONE], {"q1": [("d 1", 2.0), ("d2", 1.0)]})
+    for name, torn in (("records.jsonl", '{"system": "bm'), ("runs/bm25.trec", "q2 Q0 d9 1 0.5 bm25\nq2 Q")):
+        with (tmp_path / "out" / name).open("a") as file:
+            file.write(torn)
+    again = ResultFolder.start(tmp_path / "out", "open", {"k": 20})
+    assert again.done("bm25") == {"q1"}
+    again.add([TWO], {"q2": [("d3", 1.0)]})
+    again.finish({"bm25": {"exact": 50.0}})
+    assert again.run_path("bm25").read_text().splitlines() == [
+        "q1 Q0 d%201 1 2.0 bm25",
+        "q1 Q0 d2 2 1.0 bm25",
+        "q2 Q0 d3 1 1.0 bm25",
+    ]
+    kept = ResultFolder.open(tmp_path / "out")
+    assert (kept.records("bm25"), kept.metrics["systems"]) == ([ONE, TWO], {"bm25": {"exact": 50.0}})
+
+
+def test_other_settings_and_other_content_are_refused(tmp_path: Path) -> None:
+    ResultFolder.start(tmp_path / "out", "open", {"k": 20})
+    with pytest.raises(ValueError, match="k = 20, not 10"):
+        ResultFolder.start(tmp_path / "out", "open", {"k": 10})
+    with pytest.raises(ValueError, match="results of `eval open`"):
+        ResultFolder.start(tmp_path / "out", "squad", {"k": 20})
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("Dear")
+    with pytest.raises(ValueError, match="holds no evaluation"):
+        ResultFolder.start(tmp_path / "mine", "open", {})
+    with pytest.raises(DataMalformed, match=r"settings\.json"):
+        ResultFolder.open(tmp_path)
+
+
+def test_two_folders_are_compared_measure_by_measure(tmp_path: Path) -> None:
+    before = made(tmp_path / "before", bm25=[0, 0, 0, 1, 0, 0])
+    after = made(tmp_path / "after", bm25=[1, 1, 1, 1, 1, 1, 1])
+    found = compare_results([before, after / "records.jsonl"])
+    assert (found.measures["exact"].questions, found.measures["exact"].p) == (6, 2 / 32)
+    assert found.measures["rr"].difference == 0.0
+    assert found.left_out == ("q6",)
+    record = found.record()["measures"]["exact"]
+    assert (len(record["wins"]), record["wins"][0]["question"]) == (5, "What is 0?")
+
+
+def test_two_systems_of_one_folder_are_named(tmp_path: Path) -> None:
+    folder = made(tmp_path / "out", bm25=[0, 1], dense=[1, 1], hybrid=[1, 0])
+    found = compare_results([folder], ["bm25", "hybrid"], ["exact"])
+    assert (found.baseline, found.system, list(found.measures)) == ("bm25", "hybrid", ["exact"])
+    for systems in ((), ("bm25",), ("bm25", "bm26")):
+        with pytest.raises(ValueError, match="expected two systems"):
+            compare_results([folder], systems)
+    with pytest.raises(ValueError, match="do not share 'f1'"):
+        compare_results([folder], ["bm25", "hybrid"], ["f1"])
+
+
+def test_changed_questions_are_left_out(tmp_path: Path) -> None:
+    for name, text in (("a", "Who?"), ("b", "Whom?")):
+        records = [QuestionRecord("s", "q1", text, {"f1": 1.0}), QuestionRecord("s", "q2", "?", {"f1": 1.0})]
+        ResultFolder.start(tmp_path / name, "open", {}).add(records)
+    assert compare_results([tmp_path / "a", tmp_path / "b"]).left_out == ("q1",)
+
+
+def test_fail_if_worse_exits_with_1_for_a_significant_loss(tmp_path: Path, run) -> None:
+    good, bad = made(tmp_path / "good", bm25=[1] * 8), made(tmp_path / "bad", bm25=[0] * 7 + [1])
+    code, out, err = run("eval", "compare", good, bad, "--fail-if-worse", "--json")
+    assert (code, json.loads(out)["measures"]["exact"]["p"]) == (1, 1 / 128)
+    assert "is worse than" in err
+    assert run("eval", "compare", bad, good, "--fail-if-worse")[0] == 0
+    code, out, _ = run("eval", "compare", good, bad)
+    assert (code, out.splitlines()[2].split()[:4]) == (0, ["exact", "8", "1.0000", "0.1250"])
