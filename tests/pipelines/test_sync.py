@@ -14,6 +14,7 @@ import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
 from spanwise.pipelines import parse_pool, sync
 from spanwise.pipelines.open import open_index
+from spanwise.pipelines.parse_pool import ParseWorker
 
 
 def documents(library) -> list[str]:

@@ -86,7 +86,7 @@ UNPRIVILEGED = """
 import os, sys
 from pathlib import Path
 from spanwise.corpora.folder import walk
-from spanwise.corpora.opening import read_regular
+from spanwise.corpora.folder import read_regular
 if os.geteuid() == 0:
     os.setuid(65534)
 listing = walk(Path(sys.argv[1]))
