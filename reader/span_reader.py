@@ -15,20 +15,17 @@ from spanwise.types import Passage, ScoredSpan, Span
 from ..models.batching import Batcher
 from ..models.packed import Backbone, PackedTokens, packable_part, padded_forward
 from ..models.tokenizer import special_tokens
-from .sentence_scores import SentenceScores
-from .spans import MAX_ANSWER_TOKENS, TokenSpan, distinct_spans
-from .token_probabilities import TokenScores, token_scores
-from .windows import (
-    MAX_CONTEXT_TOKENS,
-    MAX_QUESTION_TOKENS,
-    Input,
-    Tokens,
+from .spans import (
+    MAX_ANSWER_TOKENS,
+    SentenceScores,
+    TokenScores,
+    TokenSpan,
     Window,
     WindowLogits,
-    assemble,
-    tokenize,
-    windows,
+    spans_of_windows,
+    token_scores,
 )
+from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, Tokens, assemble, tokenize, windows
 
 if TYPE_CHECKING:
     from torch import nn
@@ -49,19 +46,19 @@ class SpanScores:
         self.model = model
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
-        self.trunk = Backbone(part) if part is not None and is_linear else None
-        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.trunk else None
+        self.backbone = Backbone(part) if part is not None and is_linear else None
+        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.backbone else None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
         """(T, 2): the start and the end logit of each token; (T, 3) with a head that scores sentences."""
         import torch
 
         with torch.inference_mode():
-            if self.trunk is None:
+            if self.backbone is None:
                 logits = padded_forward(self.model, tokens, "start_logits", "end_logits")
             else:
                 head: Any = self.model.qa_outputs
-                states = self.trunk.states(tokens).float()
+                states = self.backbone.states(tokens).float()
                 heads = [head] if self.sentence_head is None else [head, self.sentence_head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
             scores: NDArray[np.float32] = logits.float().cpu().numpy()
@@ -72,8 +69,8 @@ class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
     `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
-    scores are NaN. `split` says where the sentences of a text are, for a model that scores them. Results do
-    not depend on how inputs are batched beyond 1e-5 in float32.
+    scores are NaN. `split` gives the sentences of a text, for a model that scores them. Batching changes
+    results by at most 1e-5 in float32.
     """
 
     def __init__(
@@ -184,16 +181,7 @@ class SpanReader:
         self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
     ) -> list[ScoredSpan]:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
-        proposed = [
-            TokenSpan(span.first + logits.window.first, span.last + logits.window.first, span.score)
-            for logits in of_passage
-            for span in distinct_spans(logits.start, logits.end, n_best, self.max_answer_tokens)
-        ]
-        proposed.sort(key=lambda s: (-s.score, s.first, s.last))
-        kept: list[TokenSpan] = []
-        for span in proposed:  # windows overlap, so their spans may
-            if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
-                kept.append(span)
+        kept = spans_of_windows(of_passage, n_best, self.max_answer_tokens)
         split = self.split(passage.text) if self.scores.sentence_head else ()
         sentences = SentenceScores(split, text.offsets, of_passage)
         found = [

@@ -1,15 +1,21 @@
-"""The best spans of a window from its start and end scores.
+"""Spans and sentences of a passage from the logits of its tokens.
 
-score(i, j) = S.T_i + E.T_j over all passage tokens i <= j with j - i + 1 <= max_tokens.
-Source: Devlin et al. 2019, section 4.2; the length cap is that of the authors' SQuAD code.
+    score(i, j) = S.T_i + E.T_j   over all passage tokens i <= j with j - i + 1 <= max_tokens
+
+Source: Devlin et al. 2019, section 4.2; the limit on the length is that of the authors' SQuAD code. A passage
+that is read in several windows has the logits of each of them (`WindowLogits`).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .sentence_answer import SentenceSpan, enclosing_sentences
 
 MAX_ANSWER_TOKENS = 30
 
@@ -23,23 +29,51 @@ class TokenSpan:
     score: float
 
 
-def best_spans(
-    start: NDArray[np.floating], end: NDArray[np.floating], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
-) -> list[TokenSpan]:
-    """The `n_best` legal spans by score, ties by (first, last); `start` and `end` are (n,) each.
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One model input: tokens [first, last) of a passage after a question.
 
-    >>> [(s.first, s.last, s.score) for s in best_spans(np.array([1, 5, 2, 0.]), np.array([4, 1, 3, 2.]), 2)]
-    [(1, 2, 8.0), (1, 3, 7.0)]
+    `pair` is the index of the (question, passage) pair that it belongs to.
     """
-    scores = span_scores(start, end, max_tokens)  # (n, cap), -inf outside the passage
-    flat = scores.ravel()
-    k = min(n_best, int(np.isfinite(flat).sum()))
-    if k < 1:
-        return []
-    top = np.flatnonzero(flat >= np.partition(flat, len(flat) - k)[len(flat) - k])
-    order = np.lexsort((top, -flat[top]))[:k]  # row-major order is (first, last) order
-    cap = scores.shape[1]
-    return [TokenSpan(int(at // cap), int(at // cap + at % cap), float(flat[at])) for at in top[order]]
+
+    pair: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLogits:
+    """The logits of one window: start and end of its tokens (n,), and of "no answer".
+
+    `sentence` holds how much more each token speaks for its sentence than for no answer, (n,); it is None
+    for a model that does not score sentences.
+    """
+
+    window: Window
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    null_start: float
+    null_end: float
+    sentence: NDArray[np.float32] | None = None
+
+    @property
+    def null_score(self) -> float:
+        """The score of no answer, comparable with that of a span."""
+        return self.null_start + self.null_end
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenScores:
+    """Tokens of one passage: places (n, 2) int32 in code points of its text, and (n,) float64 probabilities.
+
+    `null_start` and `null_end` are those of "no answer", 0 for a reader without it; all add up to 1.
+    """
+
+    places: NDArray[np.int32]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    null_start: float
+    null_end: float
 
 
 def distinct_spans(
@@ -59,14 +93,14 @@ def distinct_spans(
         last = int(first + length)
         found.append(TokenSpan(int(first), last, float(scores[first, length])))
         for row in range(max(0, int(first) - scores.shape[1] + 1), last + 1):
-            scores[row, max(0, int(first) - row) :] = -np.inf  # whatever reaches `first` from `row` on
+            scores[row, max(0, int(first) - row) :] = -np.inf  # every span from `row` on that reaches `first`
     return found
 
 
 def span_scores(
     start: NDArray[np.floating], end: NDArray[np.floating], max_tokens: int = MAX_ANSWER_TOKENS
 ) -> NDArray[np.float64]:
-    """(n, cap) float64: the score of the span from i of length d + 1 at [i, d]; -inf where it would leave."""
+    """(n, cap) float64: the score of the span from i of length d + 1 at [i, d]; -inf past the end."""
     n = len(start)
     cap = min(max_tokens, n)
     last = np.arange(n)[:, None] + np.arange(cap)[None, :]  # (n, cap)
@@ -75,11 +109,91 @@ def span_scores(
     return scores
 
 
-def n_legal_spans(n: int, max_tokens: int) -> int:
-    """How many spans of at most `max_tokens` tokens n tokens have: L n - L (L - 1) / 2 with L = min(n, cap).
+def spans_of_windows(
+    windows: Sequence[WindowLogits], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
+) -> list[TokenSpan]:
+    """The n best spans of a passage, best first, none sharing a token, though windows overlap."""
+    proposed = [
+        TokenSpan(span.first + one.window.first, span.last + one.window.first, span.score)
+        for one in windows
+        for span in distinct_spans(one.start, one.end, n_best, max_tokens)
+    ]
+    proposed.sort(key=lambda s: (-s.score, s.first, s.last))
+    kept: list[TokenSpan] = []
+    for span in proposed:
+        if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
+            kept.append(span)
+    return kept
 
-    >>> n_legal_spans(384, 30), n_legal_spans(7, 384)
-    (11085, 28)
+
+class SentenceScores:
+    """Scores of the sentences of one passage; `offsets` are the (n, 2) characters of its tokens.
+
+    The score of a sentence is that of the window which holds most of its tokens, the first of them on a tie.
     """
-    cap = min(n, max_tokens)
-    return cap * n - cap * (cap - 1) // 2
+
+    def __init__(
+        self, sentences: Sequence[SentenceSpan], offsets: NDArray[np.int32], windows: Sequence[WindowLogits]
+    ) -> None:
+        self.sentences, self.offsets, self.windows = sentences, offsets, windows
+
+    def of(self, span: TokenSpan) -> float:
+        """The score of the sentences which hold the span; see `between`."""
+        at = int(self.offsets[span.first, 0]), int(self.offsets[span.last, 1])
+        return self.between(*enclosing_sentences(self.sentences, *at))
+
+    def between(self, start: int, end: int) -> float:
+        """The mean of the tokens' logits over the null position's; NaN where no sentence is scored."""
+        first, after = (int(np.searchsorted(self.offsets[:, 0], edge)) for edge in (start, end))
+        best, score = 0, math.nan
+        for one in self.windows:
+            if one.sentence is None or not self.sentences:
+                continue
+            low, high = max(first, one.window.first), min(after, one.window.last)
+            if high - low > best:
+                here = slice(low - one.window.first, high - one.window.first)
+                best, score = high - low, float(one.sentence[here].mean())
+        return score
+
+
+def token_scores(
+    places: NDArray[np.int32], windows: Sequence[WindowLogits], answers_null: bool
+) -> TokenScores:
+    """The probabilities of the tokens at these places to begin and to end the answer.
+
+    p_start(i) = exp(S.T_i) / (exp(S.T_null) + sum over the passage's tokens j of exp(S.T_j))
+
+    and p_end likewise. A token counts in the window whose nearer end is farthest from it (on a tie in the
+    first); "no answer" is that of the window in which it scores least.
+    Source: Devlin et al. 2019, sections 4.2 and 4.3; the windows are the "max context" of their code.
+    """
+    n = len(places)
+    start, end = np.full(n, -np.inf), np.full(n, -np.inf)
+    context = np.full(n, -1)
+    for one in windows:
+        here = slice(one.window.first, one.window.last)
+        width = one.window.last - one.window.first
+        nearer = np.minimum(np.arange(width), np.arange(width)[::-1])  # tokens up to the nearer end
+        better = nearer > context[here]
+        start[here] = np.where(better, one.start, start[here])
+        end[here] = np.where(better, one.end, end[here])
+        context[here] = np.maximum(nearer, context[here])
+    null = min(windows, key=lambda one: one.null_score, default=None)
+    nulls = (null.null_start, null.null_end) if null and answers_null else (-np.inf, -np.inf)
+    (p_start, null_start), (p_end, null_end) = softmax(start, nulls[0]), softmax(end, nulls[1])
+    return TokenScores(places, p_start, p_end, null_start, null_end)
+
+
+def softmax(logits: NDArray[np.floating], null: float = -np.inf) -> tuple[NDArray[np.float64], float]:
+    """The probabilities of the tokens and of "no answer", which together add up to 1.
+
+    >>> tokens, null = softmax(np.array([4.0, 0, 0, 0, 0, 0, 0]))
+    >>> round(float(tokens[0]), 6), null
+    (0.900987, 0.0)
+    """
+    if not len(logits):
+        return np.zeros(0), 0.0
+    every = np.append(np.asarray(logits, np.float64), null)
+    weights = np.exp(every - every.max())
+    weights /= weights.sum()
+    return weights[:-1], float(weights[-1])

@@ -56,7 +56,7 @@ class ReaderExample:
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderRecipe:
+class ReaderTrainingConfig:
     """The settings of a reader's training; `loop` has those of the training loop.
 
     `batch_tokens` is the padded size of a batch, `max_length` the length of an input; a longer passage is
@@ -98,7 +98,7 @@ def fine_tune(
     model: nn.Module,
     tokenizer: Any,
     examples: Sequence[ReaderExample],
-    recipe: ReaderRecipe,
+    recipe: ReaderTrainingConfig,
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
@@ -129,7 +129,7 @@ def training_rows(
     examples: Sequence[ReaderExample],
     tokenizer: Any,
     n_special: int,
-    recipe: ReaderRecipe,
+    recipe: ReaderTrainingConfig,
     split: Split | None = None,
 ) -> list[TrainingRow]:
     """One row an example and epoch, in the order of the examples; windows are drawn by the seed."""
@@ -174,7 +174,7 @@ def token_ranges(
 
 
 def plan_batches(
-    rows: Sequence[TrainingRow], n_special: int, recipe: ReaderRecipe
+    rows: Sequence[TrainingRow], n_special: int, recipe: ReaderTrainingConfig
 ) -> list[NDArray[np.int64]]:
     """All batches of the run in order: shuffled, of like length inside a batch, reproducible by seed."""
     rng = np.random.default_rng(recipe.loop.seed)

@@ -1,9 +1,8 @@
 """Question and passage as model input: `[CLS] question [SEP] context, window of the passage [SEP]`.
 
-The context is what stands above a passage, its headings: it is read and never part of an answer.
-
-A passage that is longer than the input is read in windows that overlap by a stride, so that every
-token is read and none is cut in silence (Devlin et al. 2019, the SQuAD set-up).
+The context is the headings above a passage: it is read and never part of an answer. A passage that is longer
+than the input is read in windows that overlap by a stride, so that every token is read (Devlin et al. 2019,
+the SQuAD set-up).
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.tokenizer import SpecialTokens
+from .spans import Window
 
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
@@ -31,44 +31,11 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The tokens of a question, of a passage, and of what stands above the passage."""
+    """The tokens of a question, of the headings above a passage, and of the passage."""
 
     question: Tokens
     context: Tokens
     passage: Tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """One model input: tokens [first, last) of a passage after a question.
-
-    `pair` is the index of the (question, passage) pair that it belongs to.
-    """
-
-    pair: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class WindowLogits:
-    """What the model says of one window: start and end logits of its tokens (n,) and of no answer.
-
-    `sentence` holds how much more each token speaks for its sentence than for no answer, (n,); it is None
-    for a model that does not score sentences.
-    """
-
-    window: Window
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
-    null_start: float
-    null_end: float
-    sentence: NDArray[np.float32] | None = None
-
-    @property
-    def null_score(self) -> float:
-        """The score of no answer, comparable with that of a span."""
-        return self.null_start + self.null_end
 
 
 def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
@@ -89,7 +56,7 @@ def windows(
 ) -> list[Window]:
     """The windows that cover a passage; neighbours share `stride` tokens, the last one is full.
 
-    `n_question` and `n_special` are what the question, the context and the special tokens take.
+    `n_question` and `n_special` are the tokens of question and context and the special ones.
 
     >>> [(w.first, w.last) for w in windows(0, 4, 20, 3, max_length=17, stride=4)]
     [(0, 10), (6, 16), (10, 20)]

@@ -24,8 +24,8 @@ VERBS = {
     "status": ("status:status", "spanwise status --index notes"),
     "verify": ("verify:verify", "spanwise verify --index notes"),
     "eval": ("evaluate:app", ""),
-    "train": ("training:app", ""),
-    "calibrate": ("calibrate:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
+    "train": ("train:app", ""),
+    "calibrate": ("train:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
 }
 
 

@@ -259,8 +259,9 @@ class Routes:
         return Record({**head, "object": "chat.completion", "choices": [choice], **record})
 
     def _answer(self, body: AskBody) -> Answer:
-        more = {"alternatives": body.alternatives, "threshold": body.threshold, "read_all": body.read_all}
-        return self._library.ask(body.question, self._options, **self._changes(body), **more)
+        changes = {**self._changes(body), "alternatives": body.alternatives}
+        changes |= {"threshold": body.threshold, "read_all": body.read_all}
+        return self._library.ask(body.question, self._options, **changes)
 
     def _changes(self, body: SearchBody) -> dict[str, Any]:
         retriever = body.retriever or self._options.retriever or self._library.default_retriever
@@ -287,8 +288,8 @@ def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str, Any]) -> Iterator[str]:
-    deltas = [({"role": "assistant", "content": ""}, None, {}), ({"content": text}, None, {})]
-    for delta, finish, more in [*deltas, ({"annotations": marks}, "stop", record)]:
+    first: dict[str, Any] = {"role": "assistant", "content": text}
+    for delta, finish, more in ((first, None, {}), ({"annotations": marks}, "stop", record)):
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         chunk = {**head, "object": "chat.completion.chunk", "choices": [choice], **more}
         yield f"data: {json.dumps(chunk)}\n\n"

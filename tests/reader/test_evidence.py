@@ -1,4 +1,4 @@
-"""Calibrations of both formats, the threshold for a promised error, and the features of comparison."""
+"""Calibrations and their file, the rule of the early exit, and the features of comparison."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.errors import ModelRejected
-from spanwise.reader.evidence import Calibration, Features, leads, log_normaliser
-from spanwise.reader.question_type import type_fit
+from spanwise.reader.evidence import (
+    Calibration,
+    Calibrations,
+    EarlyExit,
+    Features,
+    log_normaliser,
+    margins_to_runner_up,
+)
 from spanwise.types import Passage, ScoredSpan, Span
 
 PLAIN = Calibration({"margin": 2.0}, 0.5, -1.0, 0.3, "d1", "nothing")
-FEATURES = Features(3.0, 0.0, 0.0, 0.0, 0.0, log_share=-2.0)
+OWN = replace(PLAIN, threshold=0.4, fitted_on="colbert")
+RULE = EarlyExit(first=8, of=20, margin=6.0, unread=0.4, changed=0.01)
+CANDIDATE = Features(3.0, 0.0, 0.0, 0.0, 0.0, log_share=-2.0)
 
 
 def test_a_feature_without_a_weight_counts_nothing() -> None:
-    assert PLAIN.evidence(FEATURES) == 6.0
-
-
-def test_a_file_of_the_first_format_still_loads(tmp_path: Path) -> None:
-    record = {"format": 1, "weights": {"margin": 2.0}, "slope": 0.5, "offset": -1.0, "threshold": 0.3}
-    (tmp_path / "c.json").write_text(json.dumps(record | {"reader": "d1", "fitted_on": "nothing"}))
-    assert Calibration.load(tmp_path / "c.json") == PLAIN
+    assert PLAIN.evidence(CANDIDATE) == 6.0
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
-    full = replace(PLAIN, confidence_weights={"lead": 0.5}, error_thresholds={"10": 0.6}, delta=0.05)
-    full.save(tmp_path / "c.json")
-    assert Calibration.load(tmp_path / "c.json") == full
+    full = replace(PLAIN, confidence_weights={"lead": 0.5}, stopping=RULE)
+    Calibrations(full, {"bm25": OWN}).save(tmp_path / "c.json")
+    assert Calibrations.load(tmp_path / "c.json") == Calibrations(full, {"bm25": OWN})
 
 
 @pytest.mark.parametrize(
@@ -42,34 +44,23 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
         ({"format": 3}, "has format 3"),
         ({"weights": {"luck": 1.0}}, "weighs .'luck'"),
         ({"confidence_weights": {"luck": 1.0}}, "weighs .'luck'"),
-        ({"error_thresholds": {"some": 1.0}}, "weighs .'some'"),
+        ({"retrievers": []}, "expected an object"),
+        ({"retrievers": {"bm25": {}}}, "bm25 is not"),
         ({"weights": 1}, "is not a calibration"),
     ],
 )
 def test_what_this_version_cannot_use_is_refused_by_name(tmp_path: Path, change: dict, says: str) -> None:
-    PLAIN.save(tmp_path / "c.json")
+    Calibrations(PLAIN).save(tmp_path / "c.json")
     record = json.loads((tmp_path / "c.json").read_text())
     (tmp_path / "c.json").write_text(json.dumps(record | change))
     with pytest.raises(ModelRejected, match=says):
-        Calibration.load(tmp_path / "c.json")
+        Calibrations.load(tmp_path / "c.json")
 
 
 def test_confidence_adds_what_the_fit_named() -> None:
     sure = replace(PLAIN, confidence_weights={"lead": 0.5, "log_share": 0.25})
     z = 0.5 * 6.0 - 1.0 + 0.5 * 4.0 + 0.25 * -2.0
-    assert sure.confidence(6.0, FEATURES, 4.0) == pytest.approx(1 / (1 + math.exp(-z)))
-
-
-def test_the_threshold_of_an_error_is_that_of_the_percentage_below() -> None:
-    promised = replace(PLAIN, error_thresholds={"7": 0.8, "10": 0.7})
-    found = [promised.threshold_for(error) for error in (0.07, 0.099, 0.1, 0.5)]
-    assert found == [0.8, 0.8, 0.7, 0.7]
-    with pytest.raises(ValueError, match=r"the least that can be promised is 0\.07"):
-        promised.threshold_for(0.05)
-    with pytest.raises(ValueError, match="expected a share"):
-        promised.threshold_for(0)
-    with pytest.raises(ModelRejected, match="promises no share of errors"):
-        PLAIN.threshold_for(0.1)
+    assert sure.confidence(6.0, CANDIDATE, 4.0) == pytest.approx(1 / (1 + math.exp(-z)))
 
 
 def spans(*scores: float, null: float = math.nan) -> list[ScoredSpan]:
@@ -91,27 +82,75 @@ def test_each_passage_has_its_null_in_the_sum_once() -> None:
 
 
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=8), st.data())
-def test_only_the_best_leads(evidence: list[float], data: st.DataObject) -> None:
+def test_only_the_best_has_a_positive_margin(evidence: list[float], data: st.DataObject) -> None:
     said = data.draw(st.lists(st.integers(0, 3), min_size=len(evidence), max_size=len(evidence)))
-    found = leads(evidence, said)
+    found = margins_to_runner_up(evidence, said)
     best = said[evidence.index(max(evidence))]
     assert max(found) == found[evidence.index(max(evidence))] >= 0
     assert all(lead <= 0 for lead, words in zip(found, said, strict=True) if words != best)
 
 
-def test_without_a_rival_all_lead_alike() -> None:
-    assert leads([-0.3, 0.1, 1e18], [0, 0, 0]) == [10.0, 10.0, 10.0]
+def test_without_another_answer_all_margins_are_alike() -> None:
+    assert margins_to_runner_up([-0.3, 0.1, 1e18], [0, 0, 0]) == [10.0, 10.0, 10.0]
+
+
+def test_a_retriever_has_its_own_and_the_others_the_fallback(tmp_path: Path) -> None:
+    Calibrations(PLAIN).fitted(OWN, "colbert", False).save(tmp_path / "c.json")
+    found = Calibrations.load(tmp_path / "c.json")
+    assert [found.of(name) for name in ("colbert", "bm25+dense", "")] == [OWN, PLAIN, PLAIN]
+
+
+def test_a_new_fallback_takes_the_place_of_the_entry_for_the_same_retriever() -> None:
+    both = Calibrations(PLAIN, {"colbert": OWN, "bm25": OWN})
+    newer = replace(OWN, threshold=0.5)
+    assert both.fitted(newer, "colbert", True) == Calibrations(newer, {"bm25": OWN})
+    assert both.fitted(newer, "bm25", False) == Calibrations(PLAIN, {"colbert": OWN, "bm25": newer})
+
+
+def test_what_was_fitted_for_other_weights_is_dropped() -> None:
+    other = replace(OWN, reader="d2")
+    assert Calibrations(PLAIN, {"bm25": OWN}).fitted(other, "colbert", True) == Calibrations(other)
+    found = Calibrations(PLAIN, {"bm25": OWN}).fitted(other, "colbert", False)
+    assert found == Calibrations(other, {"colbert": other})
+
+
+def test_an_entry_of_another_reader_is_refused(tmp_path: Path) -> None:
+    Calibrations(PLAIN, {"bm25": replace(OWN, reader="d2")}).save(tmp_path / "c.json")
+    with pytest.raises(ModelRejected, match="bm25 is of another reader"):
+        Calibrations.load(tmp_path / "c.json")
+
+
+def scored(score: float, null: float) -> ScoredSpan:
+    return ScoredSpan(Span("a.txt", 0, 3, "one"), Passage(1, "a.txt", 0, 3, "one"), score, null)
+
+
+def test_one_span_of_that_margin_is_enough() -> None:
+    assert RULE.is_enough([scored(3.0, 2.0), scored(7.0, 1.0)])
+    assert not RULE.is_enough([scored(6.9, 1.0)])
+    assert not RULE.is_enough([])
+
+
+def test_without_a_null_score_nothing_is_enough() -> None:
+    assert not RULE.is_enough([scored(99.0, math.nan)])
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "fit"),
+    "stored",
     [
-        ("How many rooms has it?", "twelve", 1.0),
-        ("How many rooms has it?", "the old mill", -1.0),
-        ("In what year was it built?", "1811", 1.0),
-        ("To whom was it sold?", "ADA ROOK", 1.0),
-        ("Why was it shut?", "the frost", 0.0),
+        {"first": 8},
+        {"first": 0, "of": 20, "margin": 1.0},
+        {"first": 20, "of": 20, "margin": 1.0},
+        {"first": "8", "of": 20, "margin": 1.0},
+        {"first": 8, "of": 20, "margin": math.nan},
+        {"first": 8, "of": 20, "margin": None},
+        {"first": 8, "of": 20, "margin": 1.0, "luck": 1},
+        [8, 20, 1.0],
+        "all",
     ],
 )
-def test_the_form_of_an_answer(question: str, answer: str, fit: float) -> None:
-    assert type_fit(question, answer) == fit
+def test_what_is_no_rule_is_refused(tmp_path: Path, stored: object) -> None:
+    Calibrations(PLAIN).save(tmp_path / "c.json")
+    record = json.loads((tmp_path / "c.json").read_text())
+    (tmp_path / "c.json").write_text(json.dumps(record | {"stopping": stored}))
+    with pytest.raises(ModelRejected, match="is not a calibration"):
+        Calibrations.load(tmp_path / "c.json")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.reader.question_type import question_type
+from spanwise.reader.question_type import question_type, type_fit
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,17 @@ from spanwise.reader.question_type import question_type
 )
 def test_kind_of_a_question(question, kind):
     assert question_type(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "fit"),
+    [
+        ("How many rooms has it?", "twelve", 1.0),
+        ("How many rooms has it?", "the old mill", -1.0),
+        ("In what year was it built?", "1811", 1.0),
+        ("To whom was it sold?", "ADA ROOK", 1.0),
+        ("Why was it shut?", "the frost", 0.0),
+    ],
+)
+def test_the_form_of_an_answer(question: str, answer: str, fit: float) -> None:
+    assert type_fit(question, answer) == fit

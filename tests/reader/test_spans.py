@@ -1,4 +1,4 @@
-"""Decoding: golden spans, the cap, and an oracle that tries every pair."""
+"""Spans against an oracle that tries every pair; tokens and sentences of several windows."""
 
 from __future__ import annotations
 
@@ -8,35 +8,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spanwise.reader.spans import best_spans, distinct_spans, n_legal_spans, span_scores
+from spanwise.reader.spans import (
+    SentenceScores,
+    TokenSpan,
+    Window,
+    WindowLogits,
+    distinct_spans,
+    softmax,
+    span_scores,
+    spans_of_windows,
+    token_scores,
+)
 
 START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
+LOGITS = arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float))
 
 
-def every_span(start, end, cap):
-    pairs = [(i, j) for i in range(len(start)) for j in range(i, min(len(start), i + cap))]
-    return sorted(
-        ((float(start[i]) + float(end[j]), i, j) for i, j in pairs), key=lambda s: (-s[0], s[1], s[2])
-    )
+def window(first: int, start: list[float], null: tuple[float, float] = (0.0, 0.0)) -> WindowLogits:
+    logits = np.array(start, np.float32)
+    return WindowLogits(Window(0, first, first + len(start)), logits, -logits, *null)
 
 
-def test_r6_joint_argmax_never_reverses():
-    assert [(s.first, s.last, s.score) for s in best_spans(START, END, 3)] == [
-        (1, 2, 8),
-        (1, 3, 7),
-        (1, 1, 6),
-    ]
+def places(n: int) -> np.ndarray:
+    return np.array([[i, i + 1] for i in range(n)], np.int32).reshape(-1, 2)
 
 
-def test_r6_cap_of_one_token():
-    assert [(s.first, s.last, s.score) for s in best_spans(START, END, 1, max_tokens=1)] == [(1, 1, 6)]
+def test_r6_the_joint_argmax_never_reverses():
+    [best, *_] = distinct_spans(START, END, 3)
+    assert (best.first, best.last, best.score) == (1, 2, 8)
+    [best] = distinct_spans(START, END, 1, max_tokens=1)
+    assert (best.first, best.last, best.score) == (1, 1, 6)
+    assert distinct_spans(np.zeros(0), np.zeros(0), 5) == []
 
 
 def test_r8_probabilities():
-    def softmax(x):
-        return np.exp(x - x.max()) / np.exp(x - x.max()).sum()
-
-    p_start, p_end = softmax(START), softmax(END)
+    p_start, p_end = softmax(START)[0], softmax(END)[0]
     assert p_start == pytest.approx([0.017040, 0.930370, 0.046320, 0.006269], abs=1e-6)
     assert p_start[1] * p_end[2] == pytest.approx(0.220389, abs=1e-6)
     legal = span_scores(START, END, 4)
@@ -45,7 +51,6 @@ def test_r8_probabilities():
 
 @pytest.mark.parametrize(("n", "cap", "count"), [(384, 30, 11085), (384, 384, 73920), (8, 3, 21), (7, 7, 28)])
 def test_r9_number_of_legal_spans(n, cap, count):
-    assert n_legal_spans(n, cap) == count
     assert int(np.isfinite(span_scores(np.zeros(n), np.zeros(n), cap)).sum()) == count
 
 
@@ -53,34 +58,65 @@ def test_r9_number_of_legal_spans(n, cap, count):
 def test_r10_the_cap_counts_both_ends(cap, last, score):
     start, end = np.zeros(40), np.zeros(40)
     start[3], end[33], end[32] = 5, 5, 4
-    best = best_spans(start, end, 1, cap)[0]
+    [best] = distinct_spans(start, end, 1, cap)
     assert (best.first, best.last, best.score) == (3, last, score)
 
 
-@given(
-    arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float)),
-    arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float)),
-    st.integers(1, 20),
-    st.integers(1, 15),
-)
-def test_equals_trying_every_span_ties_included(start, end, n_best, cap):
-    found = [(s.score, s.first, s.last) for s in best_spans(start, end, n_best, cap)]
-    assert found == every_span(start, end, cap)[:n_best]
-
-
-def test_no_tokens_give_no_span():
-    assert best_spans(np.zeros(0), np.zeros(0), 5) == []
-
-
-@given(
-    arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float)),
-    arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float)),
-    st.integers(1, 20),
-    st.integers(1, 15),
-)
-def test_distinct_spans_are_the_greedy_choice_without_overlap(start, end, n_best, cap):
+@given(LOGITS, LOGITS, st.integers(1, 20), st.integers(1, 15))
+def test_spans_are_the_greedy_choice_without_overlap_of_all_pairs(start, end, n_best, cap):
+    pairs = [(i, j) for i in range(len(start)) for j in range(i, min(len(start), i + cap))]
+    every = [(float(start[i]) + float(end[j]), i, j) for i, j in pairs]
     expected: list[tuple[float, int, int]] = []
-    for score, first, last in every_span(start, end, cap):
+    for score, first, last in sorted(every, key=lambda s: (-s[0], s[1], s[2])):
         if len(expected) < n_best and all(last < i or j < first for _, i, j in expected):
             expected.append((score, first, last))
     assert [(s.score, s.first, s.last) for s in distinct_spans(start, end, n_best, cap)] == expected
+
+
+def test_spans_of_overlapping_windows_share_no_token():
+    found = spans_of_windows([window(0, [0, 5, 0, 0]), window(1, [5, 0, 0, 9])], 8)
+    tokens = [token for span in found for token in range(span.first, span.last + 1)]
+    assert len(tokens) == len(set(tokens))
+
+
+def test_r11_one_softmax_over_the_passage_and_no_answer():
+    logits = np.array([0, 0, 4.0, 0, 0, 0, 0])
+    assert softmax(logits)[0][2] == pytest.approx(0.900987, abs=1e-6)
+    tokens, null = softmax(logits, null=0.0)
+    assert tokens[2] == pytest.approx(0.886360, abs=1e-6)
+    assert null == pytest.approx(0.886360 / np.exp(4), abs=1e-6)
+
+
+def test_a_token_in_two_windows_counts_where_it_has_most_context():
+    first, second = window(0, [0, 1, 2, 3, 4.0]), window(2, [50, 60, 70, 80, 90.0])
+    seen = token_scores(places(7), [first, second], answers_null=False)
+    expected = softmax(np.array([0, 1, 2, 3, 70, 80, 90.0]))[0]  # on a tie the first window's
+    np.testing.assert_allclose(seen.start, expected)
+    assert (seen.null_start, seen.null_end) == (0.0, 0.0)
+
+
+def test_no_answer_is_that_of_the_window_where_it_scores_least():
+    one, other = window(0, [0.0, 0.0, 0.0], (3.0, 3.0)), window(1, [0.0, 0.0, 0.0], (1.0, 2.0))
+    seen = token_scores(places(4), [one, other], answers_null=True)
+    assert seen.null_start == pytest.approx(np.e / (np.e + 4))
+
+
+@given(st.lists(st.floats(-50, 50, width=32), max_size=12), st.floats(-50, 50))
+def test_probabilities_add_up_to_one(logits, null):
+    seen = token_scores(places(len(logits)), [window(0, logits, (null, null))], answers_null=True)
+    if logits:
+        assert seen.start.sum() + seen.null_start == pytest.approx(1)
+        assert seen.end.sum() + seen.null_end == pytest.approx(1)
+    else:
+        assert len(seen.start) == 0
+
+
+def test_of_several_windows_the_fullest_scores_a_sentence():
+    offsets = np.array([(i, i + 1) for i in range(8)], np.int32)
+    logits = [np.full(6, 1.0, np.float32), np.full(4, 5.0, np.float32)]
+    both = [Window(0, 0, 6), Window(0, 4, 8)]
+    windows = [WindowLogits(w, one, one, 0.0, 0.0, one) for w, one in zip(both, logits, strict=True)]
+    scores = SentenceScores([(0, 3), (3, 8)], offsets, windows)
+    assert scores.of(TokenSpan(1, 2, 0.0)) == 1.0
+    assert scores.of(TokenSpan(5, 5, 0.0)) == 5.0  # of its five tokens the second window holds four
+    assert scores.of(TokenSpan(2, 3, 0.0)) == 1.0  # both sentences: six tokens in the first window

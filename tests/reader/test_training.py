@@ -1,21 +1,39 @@
-"""Fine-tuning a tiny reader on five sentences: it learns, and learns the same twice."""
+"""Fine-tuning a tiny reader: losses by hand, windows and batches, and that it learns the same twice."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model, load_tokenizer
 from spanwise.models.locate import find_base
 from spanwise.models.training import TrainingConfig
-from spanwise.reader.training import ReaderExample, ReaderRecipe, fine_tune, plan_batches, training_rows
+from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
+from spanwise.reader.training import (
+    ReaderExample,
+    ReaderTrainingConfig,
+    add_sentence_head,
+    fine_tune,
+    plan_batches,
+    sentence_loss,
+    span_loss,
+    token_ranges,
+    training_rows,
+)
+from spanwise.types import Passage
 
 PASSAGE = "The mill was built by Ada Rook. " + "It stands by the weir. " * 40
 EXAMPLES = [ReaderExample(f"q{i}", f"Who built mill {i}?", PASSAGE, 22, 30, "Mill") for i in range(8)] + [
     ReaderExample("n", "Who sold it?", PASSAGE, None, None, "Mill")
 ]
-RECIPE = ReaderRecipe(
+RECIPE = ReaderTrainingConfig(
     loop=TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)), epochs=10, batch_tokens=256, max_length=64
 )
 
@@ -59,3 +77,114 @@ def test_every_row_is_in_one_batch():
     rows = training_rows(EXAMPLES, load_tokenizer(find_base()), 3, RECIPE)
     batches = plan_batches(rows, 3, RECIPE)
     assert np.sort(np.concatenate(batches)).tolist() == list(range(len(rows)))
+
+
+START, END = torch.tensor([[1, 5, 2, 0.0]]), torch.tensor([[4, 1, 3, 2.0]])
+ALL = torch.ones(1, 4, dtype=torch.bool)
+
+
+def test_r7_sum_of_the_two_cross_entropies():
+    assert float(span_loss(START, END, ALL, torch.tensor([1]), torch.tensor([2]))) == pytest.approx(
+        1.512362, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("allowed", "p"), [(range(15), 0.446807), (range(8, 15), 0.900987), ([0, *range(8, 15)], 0.886360)]
+)
+def test_r11_range_of_the_softmax(allowed, p):
+    logits = torch.zeros(1, 15)
+    logits[0, [3, 12]] = 4
+    mask = torch.zeros(1, 15, dtype=torch.bool)
+    mask[0, list(allowed)] = True
+    gold = torch.tensor([12])
+    loss = float(span_loss(logits, logits, mask, gold, gold))
+    assert torch.tensor(-loss / 2).exp() == pytest.approx(p, abs=1e-5)
+
+
+def test_gradient_is_zero_outside_the_allowed_positions():
+    start = START.clone().requires_grad_()
+    mask = torch.tensor([[True, True, False, True]])
+    span_loss(start, END, mask, torch.tensor([1]), torch.tensor([1])).backward()
+    assert start.grad[0, 2] == 0
+
+
+TEXT = "It stands by the weir. The mill was built by Ada Rook. It has two wheels. Nobody lives there now."
+AT = TEXT.index("Ada")
+GOLD = ReaderExample("a", "Who built the mill?", TEXT, AT, AT + 8, "Mill")
+ABSENT = ReaderExample("b", "Who sold the tram?", TEXT, None, None, "Mill")
+HEAD_RECIPE = ReaderTrainingConfig(
+    loop=TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)),
+    epochs=60,
+    batch_tokens=128,
+    sentence_weight=1.0,
+)
+
+
+def test_the_loss_is_that_of_a_softmax_over_mean_scores():
+    logits = torch.tensor([[0.5, 1.0, 3.0, -1.0], [0.25, 2.0, 0.0, 0.0]])
+    ranges = [np.array([[1, 3], [3, 4]], np.int32), np.array([[1, 2]], np.int32)]
+    rows = [(0.5, 2.0, -1.0), (0.25, 2.0)]
+    expected = [
+        -math.log(math.exp(row[i]) / sum(map(math.exp, row))) for row, i in zip(rows, (1, 0), strict=True)
+    ]
+    loss = sentence_loss(logits, ranges, 0, [0, None])
+    assert float(loss) == pytest.approx(sum(expected) / 2, abs=1e-6)
+
+
+@given(st.text(st.sampled_from("ab. !\n"), max_size=60), st.integers(0, 10), st.integers(0, 30))
+def test_every_token_of_a_window_lies_in_one_sentence(text, first, length):
+    offsets = np.array([(i, i + 1) for i, one in enumerate(text) if one.strip()], np.int32).reshape(-1, 2)
+    first = min(first, len(offsets))
+    after = min(first + length, len(offsets))
+    ranges = token_ranges(offsets, sentence_spans(text), first, after)
+    covered = [token for a, b in ranges for token in range(a, b)]
+    assert covered == list(range(after - first))
+
+
+def test_the_gold_sentence_is_the_one_with_the_answer():
+    answered, absent = training_rows(
+        [GOLD, ABSENT], load_tokenizer(find_base()), 3, HEAD_RECIPE, sentence_spans
+    )[:2]
+    assert (answered.gold_sentence, absent.gold_sentence) == (1, None)
+    assert len(answered.sentences) == 4
+
+
+def trained_head(tmp_path) -> SpanReader:
+    model, tokenizer = load_span_model(tiny_span_model(tmp_path / "model")), load_tokenizer(find_base())
+    fine_tune(
+        model,
+        tokenizer,
+        [GOLD, ABSENT],
+        HEAD_RECIPE,
+        tmp_path / "run",
+        lambda model: {"f1": 0.0},
+        split=sentence_spans,
+    )
+    return SpanReader(model, tokenizer, "trained", split=sentence_spans)
+
+
+def test_a_trained_head_finds_the_sentence_and_says_when_there_is_none(tmp_path):
+    reader = trained_head(tmp_path)
+    passage = Passage(1, "d", 0, len(TEXT), TEXT)
+    [found], [absent] = reader.read([GOLD.question, ABSENT.question], [[passage], [passage]], 8)
+    best = max(found, key=lambda span: span.sentence_score)
+    assert sentence_spans(TEXT)[1][0] <= best.span.start < sentence_spans(TEXT)[1][1]
+    assert best.sentence_score > 0 > max(span.sentence_score for span in absent)
+
+
+def test_without_a_head_or_sentences_there_is_no_score(tmp_path):
+    model, tokenizer = load_span_model(tiny_span_model(tmp_path)), load_tokenizer(find_base())
+    passage = Passage(1, "d", 0, len(TEXT), TEXT)
+    [[without_head]] = SpanReader(model, tokenizer, "x", split=sentence_spans).read(["Who?"], [[passage]])
+    add_sentence_head(model)
+    [[without_sentences]] = SpanReader(model, tokenizer, "x").read(["Who?"], [[passage]])
+    assert all(math.isnan(span.sentence_score) for span in [*without_head, *without_sentences])
+
+
+def test_a_model_keeps_the_head_it_has(tmp_path):
+    model = load_span_model(tiny_span_model(tmp_path))
+    add_sentence_head(model)
+    head = getattr(model, SENTENCE_HEAD)
+    add_sentence_head(model)
+    assert getattr(model, SENTENCE_HEAD) is head

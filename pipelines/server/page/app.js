@@ -1,168 +1,119 @@
-// The page: a question is asked, its answer drawn, its place opened. Everything else is called from here.
-import { addressOf, readAddress } from "./address.js";
-import { choicesOf, drawAnswer, drawChosen } from "./answer.js";
-import { drawAbsent } from "./absent.js";
-import { post } from "./api.js";
-import { switchColours } from "./colours.js";
-import { copyText } from "./copy.js";
-import { closeDocument, isOpen, onSummarize, openPlace, step } from "./document.js";
-import { byId, counted, percent } from "./dom.js";
-import { onFilter, readFilter, writeFilter } from "./filters.js";
-import { remember, showHistory } from "./history.js";
-import { onKeys, showKeys } from "./keys.js";
-import { citation, placeOf } from "./places.js";
-import { forget, say, told, working } from "./status.js";
-import { drawSummary } from "./summary.js";
-import { currentTab, onTabs, showTab } from "./tabs.js";
-import { visible } from "./visible.js";
-import { drawWelcome } from "./welcome.js";
+// The page: a question is asked, its answer drawn, its place opened in the document beside it.
+import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, percent, placeButton, placeOf, post,
+  shown, style, trouble, unitsAt, visible } from "./dom.js";
+import { closeDocument, isOpen, listen as onDocument, openPlace, step } from "./document.js";
 
 const ALTERNATIVES = 4;
+const TABS = ["answer", "summary", "passages"];
+const MAX_HISTORY = 50;
+const LENGTHS = { short: 2, medium: 5, long: 10 }; // sentences of a summary
+const LISTED = 60; // documents on the first page
+const FIRST = 240; // characters of a passage; the style sheet shows two lines
 const narrow = matchMedia("(max-width: 60rem)");
 const panel = (name) => byId(`panel-${name}`);
 
 let asked = null; // {question, where}
 let record = null; // its answer
-let choices = [];
+let choices = []; // its spans, each with its places
 let chosen = 0;
-let drawn = new Set(); // the tabs that show what belongs to the question
+let tab = "answer";
+let drawn = new Set(); // tabs that belong to the question
 let giveUp = null;
 
-/** Does some work that can be given up; the next one gives up the last one. */
-async function work(label, deed, again) {
+// Progress and errors
+
+const say = (words) => (byId("live").textContent = visible(words));
+
+/** Runs a task that can be given up; a new task gives up the one before. */
+async function work(label, task, again) {
   giveUp?.abort();
   const mine = (giveUp = new AbortController());
-  const progress = working(label, () => mine.abort());
-  forget();
-  const onwait = (seconds) => progress.say(`The server is busy; trying again in ${seconds} s.`);
+  const [bar, began] = [byId("progress"), performance.now()];
+  let words = label;
+  const draw = () => {
+    const seconds = Math.floor((performance.now() - began) / 1000);
+    bar.querySelector("span").textContent = seconds ? `${words} ${seconds} s` : words;
+    bar.hidden = false;
+  };
+  const timer = setInterval(draw, 250);
+  bar.onclick = () => mine.abort();
+  document.body.setAttribute("aria-busy", "true");
+  byId("notice").hidden = true;
+  say(label);
+  draw();
   try {
-    await deed({ signal: mine.signal, onwait });
+    await task({ signal: mine.signal, onwait: () => (words = "The server is busy; waiting…") });
   } catch (error) {
-    told(error, again);
+    complain(error, again);
   } finally {
-    progress.done();
-    if (giveUp === mine) giveUp = null;
+    clearInterval(timer);
+    if (giveUp === mine) {
+      giveUp = null;
+      bar.hidden = true;
+      document.body.removeAttribute("aria-busy");
+    }
   }
 }
 
-async function ask(question, where = readFilter(), tab = "answer") {
+function complain(error, again) {
+  if (error.name === "AbortError") return;
+  fill(byId("notice"), element("strong", {}, error.status ? "The request failed" : "No response"),
+    element("p", {}, visible(error.message ?? String(error))), again && button("Try again", again, { class: "plain" })).hidden = false;
+  if (!("status" in error)) console.error(error);
+}
+
+// Questions
+
+async function ask(question, where = readFilter(), wanted = "answer") {
   if (!question.trim()) return byId("question").focus();
   asked = { question: question.trim(), where };
   byId("question").value = asked.question;
   writeFilter(where);
   record = null;
   drawn = new Set();
-  for (const name of ["answer", "summary"]) panel(name).replaceChildren();
-  goTo(tab);
-  if (tab !== "answer") return show(tab);
-  await answer();
+  for (const name of TABS) panel(name).replaceChildren();
+  await show(wanted);
 }
 
-async function answer() {
-  byId("submit").disabled = true;
-  await work("Reading the documents…", async (options) => {
-    record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
-    byId("welcome").hidden = true;
-    byId("tabs").hidden = false;
-    drawn.add("answer");
-    if (currentTab() === "answer") showTab("answer");
-    drawRecord();
-  }, answer);
-  byId("submit").disabled = false;
+const DRAW = { answer, summary: () => summarize("medium"), passages };
+
+/** Shows a tab, and fills it unless that was done for this question. */
+async function show(name) {
+  goTo(name);
+  byId("welcome").hidden = true;
+  byId("tabs").hidden = false;
+  if (!asked || drawn.has(name)) return;
+  drawn.add(name);
+  await DRAW[name]();
 }
 
-function drawRecord() {
-  choices = choicesOf(record);
-  chosen = 0;
-  if (!record.answer) {
-    drawAbsent(panel("answer"), record, { open: openAt, ask: (words) => ask(words) });
-    closeDocument();
-    say(record.nearest.length ? `Not in these documents. ${counted(record.nearest.length, "passage")} to look at.` : "Not in these documents.");
-    remember(asked.question, asked.where, "not in these documents");
-    return;
+/** Shows a panel and writes the question into the address. */
+function goTo(name) {
+  tab = TABS.includes(name) ? name : "answer";
+  for (const each of TABS) {
+    byId(`tab-${each}`).setAttribute("aria-selected", String(each === tab));
+    byId(`tab-${each}`).tabIndex = each === tab ? 0 : -1;
+    panel(each).hidden = each !== tab;
   }
-  drawAnswer(panel("answer"), record, handlers());
-  const { confidence } = record.answer;
-  const sure = confidence === null ? "" : `, confidence ${percent(confidence)}`;
-  say(`Answer: ${record.answer.text}, in ${citation(placeOf(record.answer))}${sure}. ${counted(record.alternatives.length, "other answer")}.`);
-  remember(asked.question, asked.where, record.answer.short.text);
-  if (!narrow.matches) openPlace(allPlaces(), 0);
-  else closeDocument();
-}
-
-const handlers = () => ({
-  choose,
-  open: (place) => open(allPlaces(), place),
-  copy: (words) => copyText(words, "Copied with its citation."),
-  link: () => copyText(location.href, "Copied the link to this question."),
-});
-
-const allPlaces = () => choices.flatMap((choice) => choice.places);
-
-/** Opens the place of that number among others, with the focus on the document, so that reading goes on there. */
-const openAt = (places, number) => openPlace([...places], number, { focus: true });
-
-/** The same for a place that may be among the others or not. */
-function open(among, place) {
-  const at = among.findIndex((one) => one.document === place.document && one.start === place.start && one.end === place.end);
-  openAt(at < 0 ? [place] : among, Math.max(at, 0));
-}
-
-function choose(number) {
-  if (!record?.answer || number < 0 || number >= choices.length) return false;
-  chosen = number;
-  drawChosen(panel("answer"), record, number, handlers());
-  const { span } = choices[number];
-  say(`${number ? "Other answer" : "Answer"} ${number + 1} of ${choices.length}: ${span.text}`);
-  const before = choices.slice(0, number).reduce((sum, choice) => sum + choice.places.length, 0);
-  if (!narrow.matches || isOpen()) openPlace(allPlaces(), before);
-  return true;
-}
-
-/** Shows a tab, and fills it if that was not done for this question. */
-async function show(tab, length = "medium") {
-  goTo(tab);
-  byId("welcome").hidden = true;
-  byId("tabs").hidden = false;
-  if (drawn.has(tab) || !asked) return;
-  drawn.add(tab);
-  if (tab === "answer") return answer();
-  return summarize(length);
-}
-
-/** Summarizes what answers the question, or a document. */
-function summarize(length, of = asked) {
-  const again = (other) => summarize(other, of);
-  const on = { open: openAt, again };
-  return work("Summarizing…", (options) => drawSummary(panel("summary"), of, length, on, options), () => again(length));
-}
-
-/** Shows the summary of a document in the place of that of the question, which is made again when wanted. */
-function summarizeDocument(document) {
-  showTab("summary");
-  byId("welcome").hidden = true;
-  byId("tabs").hidden = false;
-  drawn.delete("summary");
-  if (narrow.matches) closeDocument();
-  return summarize("medium", { document });
-}
-
-/** Shows the panel and writes the question into the address. */
-function goTo(tab) {
-  showTab(tab);
   if (!asked) return;
-  const address = addressOf(asked.question, asked.where, tab);
-  if (location.hash !== address) history.pushState(null, "", address);
+  const found = new URLSearchParams({ q: asked.question });
+  for (const [field, values] of Object.entries(asked.where)) for (const value of [values].flat()) found.append(field, value);
+  if (tab !== "answer") found.set("tab", tab);
+  if (location.hash !== `#${found}`) history.pushState(null, "", `#${found}`);
   document.title = `${visible(asked.question)} – spanwise`;
 }
 
-/** Asks what stands in the address; without a question it is the beginning again. */
+/** Asks the question of the address; without one it shows the first page. All of it is behind "#", which no server sees. */
 function followAddress() {
-  const found = readAddress(location.hash);
-  if (found) return ask(found.question, found.where, found.tab);
+  const found = new URLSearchParams(location.hash.slice(1));
+  if (found.get("q")?.trim()) {
+    const lists = ["paths", "types"].map((name) => [name, found.getAll(name)]);
+    const dates = ["after", "before"].map((name) => [name, found.get(name)]);
+    return ask(found.get("q"), Object.fromEntries([...lists, ...dates].filter(([, value]) => value?.length)), found.get("tab") ?? "answer");
+  }
   giveUp?.abort();
   asked = record = null;
-  for (const name of ["answer", "summary"]) panel(name).hidden = true;
+  for (const name of TABS) panel(name).hidden = true;
   byId("tabs").hidden = true;
   byId("welcome").hidden = false;
   byId("question").value = "";
@@ -170,39 +121,367 @@ function followAddress() {
   closeDocument();
 }
 
-function escape() {
-  if (giveUp) giveUp.abort();
-  else if (isOpen()) closeDocument();
-  else document.activeElement?.blur();
+// Answers
+
+async function answer() {
+  byId("submit").disabled = true;
+  await work("Reading the documents…", async (options) => {
+    record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
+    if (record.answer) drawAnswer();
+    else drawDeclined();
+  }, () => again("answer"));
+  byId("submit").disabled = false;
+}
+
+function again(name) {
+  drawn.delete(name);
+  show(name);
+}
+
+function drawAnswer() {
+  choices = [record.answer, ...record.alternatives].map((span, number) => ({ span, places: [
+    placeOf(span, number ? "other answer" : "answer"), ...span.agreeing.map((each) => placeOf(each, "also here"))] }));
+  fill(panel("answer"),
+    element("article", { class: "card best", id: "best" }),
+    record.alternatives.length > 0 && element("section", { class: "others", "aria-label": "Answers to choose from" },
+      element("h2", {}, "Answers to choose from ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
+      element("ol", { id: "choices" }, choices.map(({ span }, number) => element("li", {}, choice(span, number))))),
+    footnote());
+  const { confidence, short } = record.answer;
+  say(`Answer: ${record.answer.text}, in ${citation(choices[0].places[0])}${confidence === null ? "" : `, confidence ${percent(confidence)}`}.`);
+  remember(short.text);
+  if (narrow.matches) closeDocument();
+  choose(0);
+}
+
+function choice(span, number) {
+  const parts = [span.confidence !== null && percent(span.confidence), visible(span.document)].filter(Boolean).join(" · ");
+  return button([element("span", { class: "words", dir: "auto" }, inLine(span.text)),
+    element("span", { class: "quiet" }, parts, span.agreeing.length > 0 && `, and ${span.agreeing.length} more`)],
+  () => choose(number), { class: "choice" });
+}
+
+/** Draws a chosen answer in the card and opens its place. */
+function choose(number) {
+  if (!record?.answer || number < 0 || number >= choices.length) return false;
+  chosen = number;
+  const { span, places } = choices[number];
+  fill(byId("best"),
+    element("p", { class: "kind" }, number ? "Another answer" : "Answer"),
+    element("blockquote", { class: span.page ? "quote printed" : "quote", dir: "auto", id: "quote" }, inSentence(span)),
+    placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
+    confidenceMeter(span.confidence, record.threshold),
+    span.agreeing.length > 0 && element("div", { class: "also" }, element("h3", {}, "Also in"),
+      element("ul", {}, places.slice(1).map((place) => element("li", {}, placeButton(place, () => openAmong(place)))))),
+    span.duplicates.length > 0 && note(`Near-duplicates of its passage: ${[...new Set(span.duplicates.map((one) => visible(one.document)))].join(", ")}`),
+    element("div", { class: "actions" },
+      button("Copy with citation", () => copy(`“${span.text.trim()}” (${citation(places[0])})`, "Copied with its citation."), { class: "plain", id: "copy" }),
+      button("Copy link", () => copy(location.href, "Copied the link to this question."), { class: "plain", id: "link" })));
+  [...byId("choices")?.querySelectorAll("button") ?? []].forEach((each, at) => each.setAttribute("aria-current", String(at === number)));
+  if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.text}`);
+  if (!narrow.matches || isOpen()) openPlace(allPlaces(), allPlaces().indexOf(places[0]));
+  return true;
+}
+
+const allPlaces = () => choices.flatMap((one) => one.places);
+const openAt = (places, number) => openPlace([...places], number, { focus: true });
+const openAmong = (place) => openAt(allPlaces(), allPlaces().indexOf(place));
+
+/** The sentence with the answer marked in it, and in the answer the words that the reader chose. */
+function inSentence({ passage, sentence, start, end, short }) {
+  const offsets = [start, end, short.start, short.end].map((offset) => offset - passage.start);
+  const [from, to, first, last] = unitsAt(passage.text, offsets);
+  const found = passage.text.lastIndexOf(sentence, from);
+  const begins = found >= 0 && found + sentence.length >= to ? found : from;
+  const ends = begins === from ? to : begins + sentence.length;
+  const text = (a, b) => shown(passage.text.slice(a, Math.max(a, b)));
+  return [text(begins, from),
+    element("mark", { class: "span", id: "span" }, text(from, first), element("b", { class: "short" }, text(first, last)), text(last, to)),
+    text(to, ends)];
+}
+
+const SURE = [[0.9, "very likely right"], [0.7, "likely right"], [0.5, "more likely right than wrong"], [0.25, "rather uncertain"], [0, "very uncertain"]];
+
+/** The confidence in per cent and words, a bar with the threshold, and an explanation. */
+function confidenceMeter(confidence, threshold, declined = false) {
+  if (confidence === null) return note("No confidence: this reader is not calibrated.");
+  const bar = style(element("span", { class: "bar", "aria-hidden": "true" }, element("span", { class: "filled" })), { "--share": confidence });
+  const hasThreshold = threshold !== null && threshold !== undefined;
+  if (hasThreshold) bar.append(style(element("span", { class: "threshold", title: `Threshold: ${percent(threshold)}` }), { "--threshold": threshold }));
+  const words = declined ? "below the threshold" : SURE.find(([least]) => confidence >= least)[1];
+  return element("div", { class: `confidence${declined ? " declined" : ""}` },
+    element("p", { class: "sure" }, element("strong", {}, percent(confidence)), ` ${words}`), bar,
+    element("details", {}, element("summary", {}, "What this means"),
+      element("p", {}, `Confidence is calibrated on held-out questions: of the answers with about this confidence, ${Math.round(confidence * 100)} in 100 `,
+        "were right. Your documents and questions may be easier or harder."),
+      hasThreshold && element("p", {}, `Below ${percent(threshold)}, the mark on the bar, a question is declined.`)));
+}
+
+function footnote() {
+  const { searched, filter, retriever, cached } = record;
+  const among = filter
+    ? `${counted(filter.passages, "passage")} of ${filter.documents} of ${counted(filter.of_documents, "document")}`
+    : `${counted(searched.passages, "passage")} of ${counted(searched.documents, "document")}`;
+  const seconds = Object.values(record.timings_ms).reduce((sum, each) => sum + each, 0) / 1000;
+  const took = cached ? "answered before" : `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
+  return element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
+}
+
+/** A declined question: words that occur nowhere, passages to look at, and what was rejected. */
+function drawDeclined() {
+  const { rejected, unknown_words: unknown } = record.searched;
+  const places = rejected.map((span) => placeOf(span, "rejected"));
+  fill(panel("answer"),
+    element("article", { class: "card absent" }, element("h2", { id: "absent" }, "Not in these documents"),
+      record.filter?.passages === 0 && element("p", {}, "The filters leave no document to search."),
+      footnote(),
+      unknown.length > 0 && element("ul", { class: "unknown" }, unknown.map(unknownWord))),
+    record.nearest.length > 0 && passageSection("Passages to look at", record.nearest),
+    rejected.length > 0 && element("section", { class: "others" }, element("h2", {}, "Nearest answers, rejected"),
+      rejected.map((span, number) => element("article", { class: "card rejected" },
+        element("p", { class: "words", dir: "auto" }, inLine(span.text)),
+        placeButton(places[number], () => openAt(places, number)),
+        confidenceMeter(span.confidence, span.threshold, true),
+        span.reasons?.length > 0 && element("ul", { class: "reasons" }, span.reasons.map((reason) => element("li", {}, inLine(reason))))))));
+  closeDocument();
+  say(`Not in these documents. ${counted(record.nearest.length, "passage")} to look at.`);
+  remember("not in these documents");
+}
+
+function unknownWord({ text, start, end, nearest }) {
+  const words = ["“", inLine(text), "” does not occur in the documents."];
+  if (!nearest) return element("li", {}, words);
+  const [from, to] = unitsAt(record.question, [start, end]);
+  const corrected = record.question.slice(0, from) + nearest.text + record.question.slice(to);
+  return element("li", {}, words, " Did you mean ", button(visible(nearest.text), () => ask(corrected), { class: "inline" }), "?");
+}
+
+/** A section of passages, each with its place and first words. */
+function passageSection(title, hits, details = () => null) {
+  const places = hits.map((hit) => placeOf(hit, "passage"));
+  const row = (hit, number) => element("li", {}, placeButton(places[number], () => openAt(places, number)),
+    element("p", { class: "words", dir: "auto" }, inLine(firstWords(hit))), details(hit));
+  return element("section", { class: "others nearest", "aria-label": title }, element("h2", {}, title), element("ol", {}, hits.map(row)));
+}
+
+/** How a passage begins, without the headings that its place names. */
+function firstWords({ text, heading }) {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => !["", ...heading].includes(line.replace(/^[\s#]+|[\s#]+$/gu, "")));
+  const words = lines.slice(Math.max(first, 0)).join(" ").replace(/\s+/gu, " ").trim();
+  return words.length > FIRST ? `${cut(words, 0, FIRST).replace(/ \S{0,20}$/u, "")} …` : words;
+}
+
+// Summary and passages
+
+async function summarize(length, of = asked) {
+  const lengths = Object.keys(LENGTHS).map((name) =>
+    button(name, () => summarize(name, of), { "aria-pressed": String(name === length) }));
+  const card = element("article", { class: "card" });
+  fill(panel("summary"), element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths), card);
+  await work("Summarizing…", async (options) => {
+    const summary = await post("/api/summarize", { ...of, max_sentences: LENGTHS[length] }, options);
+    const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
+    const [numbers, cited] = [[...found.keys()].sort((a, b) => a - b), []];
+    for (const number of numbers) cited.push(found.get(number));
+    const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
+      { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
+    const sentence = ({ text, citations, findings, verdict }) => element("p", { class: findings.length ? "doubted" : null }, inLine(text),
+      [...new Set(citations.map((one) => one.number))].map(reference),
+      findings.length > 0 && element("span", { class: "finding" }, visible(`${verdict}: ${findings.map((one) => `${one.words}: ${one.reason}`).join("; ")}`)));
+    const written = summary.generator === "extractive" ? "Quoted" : `Written by ${visible(summary.generator)}`;
+    const dropped = summary.dropped.length ? ` Dropped ${counted(summary.dropped.length, "unsupported sentence")}.` : "";
+    fill(card,
+      of.document && element("p", { class: "kind" }, "Summary of ", inLine(of.document)),
+      element("div", { class: "sentences", id: "sentences", dir: "auto" }, summary.sentences.map(sentence),
+        !summary.sentences.length && element("h2", {}, "The documents do not answer this")),
+      cited.length > 0 && element("ol", { class: "citations" }, cited.map((place, at) =>
+        element("li", { value: numbers[at] }, button(citation(place), () => openAt(cited, at), { class: "inline" })))),
+      summary.nearest.length > 0 && passageSection("Passages to look at", summary.nearest),
+      element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${dropped}`));
+    say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "The documents do not answer this");
+  }, () => summarize(length, of));
+}
+
+/** Shows the summary of a document in the place of that of the question. */
+function summarizeDocument(id) {
+  goTo("summary");
+  byId("welcome").hidden = true;
+  byId("tabs").hidden = false;
+  drawn.delete("summary");
+  if (narrow.matches) closeDocument();
+  summarize("medium", { document: id });
+}
+
+/** The best passages, and beside each other those of every stage of the retriever. */
+async function passages() {
+  await work("Searching…", async (options) => {
+    const { retriever, hits } = await post("/api/search", asked, options);
+    const stages = [...new Set(hits.flatMap((hit) => Object.keys(hit.scores)))].filter((name) => name !== retriever && !name.includes("+"));
+    const scores = (hit) => element("p", { class: "scores" }, [["score", hit.score], ...Object.entries(hit.scores)]
+      .filter(([name]) => name === "score" || stages.includes(name))
+      .map(([name, score]) => element("span", {}, `${name} `, element("b", {}, score.toFixed(3)))));
+    const rankings = element("div", { class: "rankings" });
+    fill(panel("passages"), hits.length ? passageSection(`Best passages by ${retriever}`, hits, scores) : note("No passage was found."),
+      stages.length > 1 && element("section", { class: "others" }, element("h2", {}, "Best passages by stage"), rankings));
+    say(counted(hits.length, "passage"));
+    const marked = record?.answer?.passage.id;
+    for (const stage of stages.length > 1 ? stages : []) {
+      const found = await post("/api/search", { ...asked, k: 5, retriever: stage }, options);
+      const places = found.hits.map((hit) => placeOf({ ...hit, heading: hit.heading.slice(-1) }, "passage"));
+      rankings.append(element("div", {}, element("h3", {}, stage), element("ol", {}, found.hits.map((hit, at) =>
+        element("li", { class: hit.passage === marked ? "ours" : null }, placeButton(places[at], () => openAt(places, at)),
+          element("span", { class: "quiet" }, `${hit.score.toFixed(3)}${hit.passage === marked ? " · passage of the answer" : ""}`))))));
+    }
+  }, () => again("passages"));
+}
+
+// Filters
+
+const FIELDS = ["paths", "types", "after", "before"];
+const field = (name) => byId(`filter-${name}`);
+
+function readFilter() {
+  const where = {};
+  for (const name of FIELDS) {
+    const parts = field(name).value.split(",").map((part) => part.trim()).filter(Boolean);
+    if (parts.length) where[name] = name === "paths" || name === "types" ? parts : parts[0];
+  }
+  return where;
+}
+
+function writeFilter(where) {
+  for (const name of FIELDS) field(name).value = [where[name] ?? []].flat().join(", ");
+  if (Object.keys(where).length) byId("filters").open = true;
+  markFilter();
+}
+
+function markFilter() {
+  const on = Object.keys(readFilter()).length;
+  byId("filters-on").hidden = !on;
+  byId("filters-on").textContent = `${on} on`;
+}
+
+// History, keys, colours, copying
+
+function remember(result) {
+  const same = (one) => one.question === asked.question && JSON.stringify(one.where) === JSON.stringify(asked.where);
+  keep("history", [{ ...asked, result }, ...kept("history", []).filter((one) => !same(one))].slice(0, MAX_HISTORY));
+}
+
+function dialog(name, title, ...children) {
+  const shownDialog = byId(name);
+  fill(shownDialog, element("h2", { id: `${name}-title` }, title), children,
+    element("div", { class: "actions" }, button("Close", () => shownDialog.close(), { class: "main" })));
+  if (!shownDialog.open) shownDialog.showModal();
+  return shownDialog;
+}
+
+function showHistory() {
+  const found = kept("history", []);
+  const row = (one) => element("li", {}, button([element("span", { class: "words", dir: "auto" }, visible(one.question)),
+    element("span", { class: "quiet" }, visible(one.result ?? ""))], () => (byId("history").close(), ask(one.question, one.where ?? {}))));
+  const clear = () => (keep("history", []), showHistory());
+  dialog("history", "History", found.length ? element("ol", {}, found.map(row)) : note("No questions yet."), note("Kept in this browser only."),
+    found.length > 0 && button("Clear", clear, { class: "plain", id: "history-clear" }));
+}
+
+const KEYS = [["/", "go to the question"], ["Enter", "ask"], ["↑ ↓", "previous and next answer"], ["n p", "next and previous place in the document"],
+  ["1 2 3", "answer, summary, passages"], ["c", "copy the answer with its citation"], ["Esc", "stop waiting, or close the document"], ["?", "this list"]];
+
+const showKeys = () => dialog("keys", "Keys", element("dl", {}, KEYS.map(([keys, does]) => [
+  element("dt", {}, keys.split(" ").map((key) => element("kbd", {}, key))), element("dd", {}, does)])));
+
+const DEEDS = {
+  1: () => show("answer"), 2: () => show("summary"), 3: () => show("passages"),
+  "/": () => byId("question").select(), "?": showKeys,
+  ArrowDown: () => tab === "answer" && choose(chosen + 1), ArrowUp: () => tab === "answer" && choose(chosen - 1),
+  n: () => step(1), p: () => step(-1), c: () => byId("copy")?.click(),
+  Escape: () => (giveUp ? giveUp.abort() : isOpen() ? closeDocument() : document.activeElement?.blur()),
+};
+
+/** Keys belong to the page while nothing is typed; arrows also in the question, unless they scroll something. */
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const typing = event.target.matches("input");
+  const isArrow = event.key.startsWith("Arrow");
+  if (isArrow && event.target.closest("#document-body, [role=tablist]")) return;
+  if (typing && event.key !== "Escape" && !(isArrow && event.target.id === "question")) return;
+  if (DEEDS[event.key] && DEEDS[event.key]() !== false) event.preventDefault();
+}
+
+const THEMES = { system: "◐ Auto", light: "☀ Light", dark: "☾ Dark" };
+
+function setTheme(theme) {
+  const name = theme in THEMES ? theme : "system";
+  keep("theme", name);
+  if (name === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  byId("theme").textContent = THEMES[name];
+  const names = Object.keys(THEMES);
+  byId("theme").onclick = () => setTheme(names[(names.indexOf(name) + 1) % names.length]);
+}
+
+async function copy(words, done) {
+  let message = done;
+  await navigator.clipboard.writeText(words).catch(() => (message = "The browser does not let this page copy."));
+  say(message);
+  const toast = element("div", { class: "toast", "aria-hidden": "true" }, message);
+  document.body.append(toast);
+  setTimeout(() => toast.remove(), 2000);
+}
+
+// The first page
+
+const BEGINNINGS = ["Who", "When was", "Why", "How many", "What is", "How do I"];
+
+async function drawWelcome() {
+  const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
+  fill(byId("corpus"), `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`);
+  const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
+  fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));
+  const begin = (words) => {
+    byId("question").value = `${words} `;
+    byId("question").focus();
+  };
+  const place = (one) => placeOf({ ...one, start: 0, end: 0, text: "" }, "document");
+  const row = (one) => element("li", {}, button([element("span", { class: "words", dir: "auto" }, inLine(one.title || one.document)),
+    element("span", { class: "quiet" }, inLine(one.document))], () => openAt([place(one)], 0)));
+  const list = element("ul", {}, listed.documents.map(row));
+  const more = button("Show more documents", async () => {
+    const next = await get("/api/documents", { limit: LISTED, offset: list.childElementCount }).catch(complain);
+    list.append(...(next?.documents ?? []).map(row));
+    more.hidden = list.childElementCount >= listed.total;
+  }, { class: "plain", id: "more-documents" });
+  more.hidden = listed.total <= list.childElementCount;
+  fill(byId("welcome"), element("h1", {}, "Ask, and see where it is written"),
+    element("p", { class: "lead" }, "Every answer is an exact quote with its location, or “not in these documents”. This page talks to its own server only."),
+    element("div", { class: "beginnings", role: "group", "aria-label": "Begin a question" },
+      BEGINNINGS.map((words) => button(`${words} …`, () => begin(words), { class: "chip" }))),
+    status.documents ? element("section", { class: "documents" }, element("h2", {}, "Documents"), list, more)
+      : trouble("The index is empty. Fill it with: spanwise index FOLDER"));
 }
 
 function listen() {
-  byId("ask").addEventListener("submit", (event) => {
-    event.preventDefault();
-    ask(byId("question").value);
-  });
-  byId("history-open").addEventListener("click", () => showHistory(ask));
+  byId("ask").addEventListener("submit", (event) => (event.preventDefault(), ask(byId("question").value)));
+  byId("history-open").addEventListener("click", showHistory);
   byId("keys-open").addEventListener("click", showKeys);
   window.addEventListener("popstate", followAddress);
-  onFilter(() => asked && ask(asked.question));
-  onTabs((tab) => show(tab));
-  onSummarize(summarizeDocument);
-  switchColours();
-  const tabs = { 1: () => show("answer"), 2: () => show("summary") };
-  onKeys({
-    ...tabs,
-    "/": () => byId("question").select(),
-    "?": showKeys,
-    ArrowDown: () => currentTab() === "answer" && choose(chosen + 1),
-    ArrowUp: () => currentTab() === "answer" && choose(chosen - 1),
-    n: () => step(1),
-    p: () => step(-1),
-    c: () => byId("copy")?.click(),
-    Escape: escape,
-  });
+  document.addEventListener("keydown", onKey);
+  for (const name of FIELDS) field(name).addEventListener("input", markFilter);
+  byId("filter-clear").addEventListener("click", () => (writeFilter({}), asked && ask(asked.question)));
+  for (const [at, name] of TABS.entries()) {
+    byId(`tab-${name}`).addEventListener("click", () => show(name));
+    byId(`tab-${name}`).addEventListener("keydown", (event) => {
+      const next = TABS[(at + { ArrowRight: 1, ArrowLeft: -1 }[event.key] + TABS.length) % TABS.length];
+      if (next) byId(`tab-${next}`).focus(), show(next);
+    });
+  }
+  onDocument({ summarize: summarizeDocument, say });
 }
 
+setTheme(kept("theme", "system"));
 listen();
-drawWelcome({ open: (place) => open([place], place), failed: (error) => told(error) }).catch((error) => told(error));
+drawWelcome().catch((error) => complain(error));
 followAddress();
 if (!asked) byId("question").focus();

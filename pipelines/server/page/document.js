@@ -1,46 +1,37 @@
-// The document pane: a document opened at a place, as its stored text or, for a PDF, as its page.
-import { get } from "./api.js";
-import { byId, centre, element, fill } from "./dom.js";
-import { cut } from "./offsets.js";
-import { citation, whereInFile } from "./places.js";
-import { say } from "./status.js";
-import { keep, kept } from "./store.js";
-import { textNodes } from "./text_view.js";
-import { inLine, visible } from "./visible.js";
+// The document pane: a document opened at a place, as stored text with its marks or, for a PDF, as a page.
+import { byId, button, centre, citation, cut, element, fill, get, inLine, shown, trouble, unitsAt, whereInFile } from "./dom.js";
 
 const AROUND = 60_000; // code points that are fetched before and after a place
 const MORE = 200_000;
-const MOST_KEPT = 8;
-const PDF = "application/pdf";
+const MAX_KEPT = 8; // documents
+const MAX_LABELS = 400; // tables with thousands of rows are shown without
 
 const pane = byId("document");
+const narrow = matchMedia("(max-width: 60rem)"); // where the document covers everything else
 const known = new Map(); // parts of documents by id
 let places = [];
 let current = 0;
-let view = "text";
 let giveUp = null;
-let opener = null; // what had the focus before the document took it
-const narrow = matchMedia("(max-width: 60rem)"); // where the document covers everything else
-let summarize = () => {};
+let opener = null; // what had the focus before
+let on = { summarize() {}, say() {} };
 
-/** What is called with the id of a document that is to be summarized. */
-export const onSummarize = (deed) => (summarize = deed);
+export const isOpen = () => !pane.hidden;
+export const listen = (handlers) => (on = handlers);
+narrow.addEventListener("change", cover);
 
 /** Opens the place of that number; all of `among` are marked and can be stepped through. */
 export async function openPlace(among, number, { focus = false } = {}) {
   places = among;
   current = number;
   if (!pane.contains(document.activeElement)) opener = document.activeElement;
-  const record = await draw();
-  if (focus && record) pane.querySelector("#document-body").focus({ preventScroll: true });
+  if ((await draw()) && focus) byId("document-body").focus({ preventScroll: true });
 }
 
 /** The next place, or with -1 the one before; from the last to the first. */
 export function step(by) {
   if (pane.hidden || !places.length) return;
   current = (current + by + places.length) % places.length;
-  const place = places[current];
-  say(`${place.kind} ${current + 1} of ${places.length}, ${citation(place)}`);
+  on.say(`${places[current].kind} ${current + 1} of ${places.length}, ${citation(places[current])}`);
   draw();
 }
 
@@ -53,135 +44,136 @@ export function closeDocument() {
   if (hadFocus && opener?.isConnected) opener.focus();
 }
 
-/** What a document covers cannot be reached by keys, either. */
+/** What the document covers cannot be reached by keys either. */
 function cover() {
   const covered = narrow.matches && !pane.hidden;
   byId("left").inert = covered;
   document.querySelector(".top").inert = covered;
 }
 
-narrow.addEventListener("change", cover);
-
-export const isOpen = () => !pane.hidden;
-
-async function draw(page = null) {
+async function draw() {
   giveUp?.abort();
   giveUp = new AbortController();
-  const { signal } = giveUp;
   const place = places[current];
   document.body.classList.add("two");
   pane.hidden = false;
   cover();
+  const body = element("div", { id: "document-body", tabindex: "0", "aria-label": "Text of the document" });
   try {
-    const record = await textAt(place, { signal });
-    const isPdf = false;
-    fill(pane, header(record, place, isPdf), body());
-    if (view === "page") await showPage(record, place, page ?? null, signal);
-    else showText(record, place);
-    return record;
+    const record = await textAround(place, { signal: giveUp.signal });
+    fill(pane, header(record, place), body);
+    showText(body, record, place);
+    return true;
   } catch (error) {
-    if (error.name !== "AbortError") fill(pane, header(null, place, false), trouble(error.message));
-    return null;
+    if (error.name !== "AbortError") fill(pane, header(null, place), trouble(error.message));
+    return false;
   }
-}
-
-const body = () => element("div", { id: "document-body", tabindex: "0", "aria-label": "Text of the document" });
-
-const trouble = (message) => element("p", { class: "trouble", role: "alert" }, visible(message));
-
-/** The part of a document around a place; fetched anew when the words are no longer those of the answer. */
-async function textAt(place, options, reach = AROUND) {
-  const before = known.get(place.document);
-  if (before && covers(before, place) && holds(before, place)) return before;
-  const window = { start: Math.max(0, place.start - reach), end: place.end + reach };
-  const record = await get("/api/document", { id: place.document, ...window }, options);
-  record.isOther = !holds(record, place);
-  known.delete(place.document);
-  known.set(place.document, record);
-  if (known.size > MOST_KEPT) known.delete(known.keys().next().value);
-  return record;
 }
 
 const covers = (record, place) => record.start <= place.start && place.end <= record.end;
 const holds = (record, place) => cut(record.text, place.start - record.start, place.end - record.start) === place.text;
 
-function header(record, place, isPdf) {
-  const button = (id, words, label, onclick) =>
-    element("button", { type: "button", id, class: "tool", "aria-label": label, title: label, onclick }, words);
-  return element(
-    "header",
-    { class: "document-header" },
-    element(
-      "div",
-      { class: "titles" },
+/** The part of a document around a place; fetched again when its words are no longer those of the place. */
+async function textAround(place, options) {
+  const before = known.get(place.document);
+  if (before && covers(before, place) && holds(before, place)) return before;
+  const window = { start: Math.max(0, place.start - AROUND), end: place.end + AROUND };
+  const record = await get("/api/document", { id: place.document, ...window }, options);
+  remember(record);
+  return record;
+}
+
+function remember(record) {
+  known.delete(record.document);
+  known.set(record.document, record);
+  if (known.size > MAX_KEPT) known.delete(known.keys().next().value);
+}
+
+function header(record, place) {
+  const tool = (id, words, label, onclick) => button(words, onclick, { id, class: "tool", "aria-label": label, title: label });
+  const where = [place.document, whereInFile(place)].filter(Boolean).join(", ");
+  return element("header", { class: "document-header" },
+    element("div", { class: "titles" },
       element("h2", { id: "document-title", dir: "auto" }, inLine(record?.title || place.document)),
-      element("p", { class: "quiet", id: "document-place" }, inLine([place.document, whereInFile(place)].filter(Boolean).join(", ")))
-    ),
-    element(
-      "div",
-      { class: "tools" },
-      button("document-summary", "Summarize", "Summarize this document", () => summarize(place.document)),
-      isPdf ? viewSwitch() : null,
-      button("mark-before", "↑", "Place before (p)", () => step(-1)),
+      element("p", { class: "quiet", id: "document-place" }, inLine(where))),
+    element("div", { class: "tools" },
+      tool("document-summary", "Summarize", "Summarize this document", () => on.summarize(place.document)),
+      tool("mark-before", "↑", "Previous place (p)", () => step(-1)),
       element("span", { id: "mark-number", class: "quiet" }, `${current + 1} of ${places.length}`),
-      button("mark-after", "↓", "Next place (n)", () => step(1)),
-      button("document-close", "✕", "Close the document (Esc)", closeDocument)
-    )
-  );
+      tool("mark-after", "↓", "Next place (n)", () => step(1)),
+      tool("document-close", "✕", "Close the document (Esc)", closeDocument)));
 }
 
-function viewSwitch() {
-  const button = (name, words) =>
-    element("button", { type: "button", id: `view-${name}`, "aria-pressed": String(view === name), onclick: () => pick(name) }, words);
-  return element("div", { class: "switch", role: "group", "aria-label": "View" }, button("page", "Page"), button("text", "Text"));
-}
-
-function pick(name) {
-  keep("view", name);
-  draw();
-}
-
-async function showPage(record, place, number, signal) {
-  const at = byId("document-body");
-  at.classList.add("paper");
-  fill(at, element("p", { class: "quiet" }, "Drawing the page…"));
-  try {
-    await drawPage(at, place, number ?? place.page, (page) => draw(page), { signal });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    at.classList.remove("paper");
-    showText(record, place);
-    at.prepend(trouble(`The page cannot be shown: ${error.message}. Below is the text that was indexed.`));
-  }
-}
-
-function showText(record, place) {
-  const at = byId("document-body");
+function showText(body, record, place) {
   const marks = places
     .map((each, number) => ({ ...each, number, current: number === current }))
     .filter((each) => each.document === place.document && covers(record, each) && holds(record, each));
-  fill(
-    at,
-    record.isOther ? trouble("The document has changed since this was answered: ask again to see the place.") : null,
-    record.start > 0 ? more("Show what comes before", { start: Math.max(0, record.start - MORE), end: record.end }, place) : null,
-    textNodes(record, marks),
-    record.end < record.characters ? more("Show what follows", { start: record.start, end: record.end + MORE }, place) : null
-  );
-  const mark = at.querySelector("mark.current");
-  if (mark) centre(at, mark);
-  else at.scrollTop = 0;
+  const more = (words, start, end) => {
+    const load = async (event) => {
+      event.target.disabled = true;
+      try {
+        const longer = await get("/api/document", { id: place.document, start, end });
+        remember(longer);
+        showText(body, longer, place);
+      } catch (error) {
+        event.target.replaceWith(trouble(error.message));
+      }
+    };
+    return button(words, load, { class: "plain more" });
+  };
+  fill(body,
+    !holds(record, place) && trouble("The document has changed. Ask again to see the place."),
+    record.start > 0 && more("Show text before", Math.max(0, record.start - MORE), record.end),
+    [...blocks(record, marks)],
+    record.end < record.characters && more("Show text after", record.start, record.end + MORE));
+  const mark = body.querySelector("mark.current");
+  if (mark) centre(body, mark);
+  else body.scrollTop = 0;
 }
 
-function more(words, window, place) {
-  const load = async (event) => {
-    event.target.disabled = true;
-    try {
-      const record = await get("/api/document", { id: place.document, ...window });
-      known.set(place.document, record);
-      showText(record, place);
-    } catch (error) {
-      event.target.replaceWith(trouble(error.message));
+/** Page breaks, headings, and the text between them, with marks at the places of spans. */
+function* blocks(record, marks) {
+  const { text, start: base } = record;
+  const inside = (offset) => offset >= base && offset <= record.end;
+  const pages = record.page_starts.map((start, i) => [start, i + 1]).filter(([start]) => inside(start));
+  const headings = record.headings.filter((one) => inside(one.start));
+  const labels = record.labels.filter((one) => inside(one.start));
+  const edges = marks.flatMap((one) => [one.start, one.end, one.short?.start ?? one.start, one.short?.end ?? one.end]);
+  const offsets = [...pages.map(([start]) => start), ...headings.map((one) => one.start), ...labels.map((one) => one.start), ...edges];
+  const units = unitsAt(text, offsets.map((offset) => offset - base));
+  const at = new Map(offsets.map((offset, i) => [offset, units[i]]));
+  const pageAt = new Map(pages.map(([start, number]) => [at.get(start), number]));
+  const levelAt = new Map(headings.map((one) => [at.get(one.start), one.level]));
+  const labelAt = new Map(labels.length > MAX_LABELS ? [] : labels.map((one) => [at.get(one.start), one.text]));
+  const spans = marks.map((one) => ({ ...one, from: at.get(one.start), to: at.get(one.end),
+    short: one.short && [at.get(one.short.start), at.get(one.short.end)] }));
+  const starts = new Set([0, ...pageAt.keys(), ...levelAt.keys()]);
+  for (const start of levelAt.keys()) if (text.indexOf("\n", start) >= 0) starts.add(text.indexOf("\n", start) + 1);
+  const order = [...starts].filter((start) => start < text.length).sort((a, b) => a - b);
+  for (const [i, start] of order.entries()) {
+    const page = pageAt.get(start);
+    if (page) yield element("div", { class: "page-break", role: "separator", "data-label": `page ${page}`, "aria-label": `page ${page}` });
+    const inner = [...pieces(text, start, order[i + 1] ?? text.length, spans, labelAt)];
+    const level = Math.min(levelAt.get(start) ?? 0, 6);
+    if (level) yield element("div", { class: `heading h${level}`, role: "heading", "aria-level": level, dir: "auto" }, inner);
+    else yield element("div", { class: "text", dir: "auto" }, inner);
+  }
+}
+
+/** A block in pieces that are marked alike. */
+function* pieces(text, start, end, spans, labelAt) {
+  const cuts = [start, end, ...spans.flatMap(({ from, to, short }) => [from, to, ...(short ?? [])]), ...labelAt.keys()];
+  const order = [...new Set(cuts)].filter((each) => each >= start && each <= end).sort((a, b) => a - b);
+  for (const [i, from] of order.slice(0, -1).entries()) {
+    const [words, to] = [shown(text.slice(from, order[i + 1])), order[i + 1]];
+    if (labelAt.has(from)) yield element("span", { class: "label", "data-label": labelAt.get(from) });
+    const over = spans.filter((span) => span.from <= from && to <= span.to);
+    if (!over.length) {
+      yield words;
+      continue;
     }
-  };
-  return element("button", { type: "button", class: "plain more", onclick: load }, words);
+    const chosen = over.find((span) => span.current);
+    const isShort = chosen?.short && chosen.short[0] <= from && from < chosen.short[1];
+    yield element("mark", { class: `span${chosen ? " current" : ""}${isShort ? " short" : ""}` }, words);
+  }
 }

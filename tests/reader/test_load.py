@@ -1,0 +1,165 @@
+"""Loading readers: other families read as transformers reads them, unfit folders are refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import torch
+from made_readers import question_answerer
+from safetensors.torch import load_file
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.reader.load import builtin_folder, load_calibration, load_reader
+from spanwise.types import Passage
+
+FAMILIES = ("Bert", "Roberta", "DebertaV2")
+PAIRS = [
+    ("who built the mill?", "the mill was built by Ada Rook."),
+    ("who?", "Rook, Ada. In 1887 the mill  burnt; Émile was by the weir."),
+    ("was the mill built by Ada Rook, or by who?", "by  Rook"),
+]
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def folder(request, tmp_path_factory):
+    return question_answerer(tmp_path_factory.mktemp(request.param), request.param)
+
+
+@pytest.fixture
+def reader(folder, monkeypatch):
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    made = load_reader(str(folder), "cpu")
+    made.answers_null = True
+    return made
+
+
+def passage(text: str) -> Passage:
+    return Passage(1, "d.txt", 0, len(text), text)
+
+
+@torch.inference_mode()
+def library_answer(folder, question: str, text: str) -> tuple[float, str, float]:
+    """Score and words of the best span by brute force over the logits of the plain model; the null score."""
+    model, tokenizer = (
+        AutoModelForQuestionAnswering.from_pretrained(folder),
+        AutoTokenizer.from_pretrained(folder),
+    )
+    # ALBERT was trained with segments, which its tokenizer knows and by default does not give.
+    segments = {"return_token_type_ids": getattr(model.config, "type_vocab_size", 0) > 1}
+    encoded = tokenizer(question, text, return_offsets_mapping=True, return_tensors="pt", **segments)
+    offsets = encoded.pop("offset_mapping")[0].tolist()
+    inside = [i for i, sequence in enumerate(encoded.sequence_ids(0)) if sequence == 1]
+    logits = model.eval()(**encoded)
+    start, end = logits.start_logits[0].tolist(), logits.end_logits[0].tolist()
+    spans = [
+        (start[i] + end[j], text[offsets[i][0] : offsets[j][1]].strip())
+        for i in inside
+        for j in inside
+        if i <= j < i + 30
+    ]
+    score, words = max(span for span in spans if span[1])
+    return score, words, start[0] + end[0]
+
+
+@pytest.mark.parametrize(("question", "text"), PAIRS)
+def test_spans_are_those_of_the_library(folder, reader, question, text):
+    [[[found, *_]]] = reader.read([question], [[passage(text)]])
+    score, words, null = library_answer(folder, question, text)
+    assert (found.span.text, text[found.span.start : found.span.end]) == (words, words)
+    assert (found.score, found.null_score) == pytest.approx((score, null), abs=1e-4)
+
+
+def test_a_batch_reads_as_one_by_one(reader):
+    questions, passages = [q for q, _ in PAIRS], [[passage(text)] for _, text in PAIRS]
+    for question, of, [together] in zip(questions, passages, reader.read(questions, passages), strict=True):
+        [[alone]] = reader.read([question], [of])
+        assert [one.span for one in alone] == [one.span for one in together]
+        assert [one.score for one in alone] == pytest.approx([one.score for one in together], abs=1e-5)
+
+
+def test_no_span_begins_or_ends_with_white_space(reader):
+    [[spans]] = reader.read(["who?"], [[passage("  by   Rook \n\n the  mill  ")]], n_best=99)
+    assert spans
+    assert all(one.span.text == one.span.text.strip() != "" for one in spans)
+
+
+def test_a_long_passage_is_read_in_windows_of_the_models_positions(reader):
+    text = "the mill " * 300
+    [[spans]] = reader.read(["who?"], [[passage(text)]], n_best=10_000)
+    assert reader.max_length <= 384
+    assert max(one.span.end for one in spans) == len(text.rstrip())
+
+
+@pytest.mark.parametrize("head", ["SequenceClassification", ""])
+def test_another_head_is_refused(tmp_path, head):
+    with pytest.raises(ModelRejected, match="is no question-answering model"):
+        load_reader(str(question_answerer(tmp_path, "Roberta", head)))
+
+
+def test_too_few_positions_are_refused(tmp_path):
+    with pytest.raises(ModelRejected, match="reads 100 tokens at once, a reader needs 224"):
+        load_reader(str(question_answerer(tmp_path, max_position_embeddings=100)))
+
+
+def test_a_tokenizer_of_another_vocabulary_is_refused(tmp_path):
+    with pytest.raises(ModelRejected, match="its tokenizer makes ids up to"):
+        load_reader(str(question_answerer(tmp_path, vocab_size=9)))
+
+
+def test_a_folder_without_tokenizer_is_refused(tmp_path):
+    folder = question_answerer(tmp_path, "Electra")
+    for path in folder.glob("*token*"):
+        path.unlink()
+    with pytest.raises(ModelRejected, match="holds no tokenizer"):
+        load_reader(str(folder))
+
+
+def test_pickled_weights_are_refused(tmp_path):
+    folder = question_answerer(tmp_path, "Albert")
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelRejected, match="holds no safetensors weights"):
+        load_reader(str(folder))
+
+
+def test_a_missing_configuration_is_named(tmp_path):
+    (question_answerer(tmp_path) / "config.json").unlink()
+    with pytest.raises(ModelNotFound, match=r"holds no config\.json"):
+        load_reader(str(tmp_path))
+
+
+def test_a_name_without_a_revision_is_refused():
+    with pytest.raises(ModelNotFound, match="40 hex digits"):
+        load_reader("someone/roberta-squad2")
+
+
+@pytest.mark.parametrize(
+    ("settings", "card", "expected"),
+    [
+        (None, "", False),
+        (None, "---\ndatasets: [squad_v2]\n---\n", True),
+        (None, "---\ndatasets: [squad]\n---\nNot for squad_v2.", False),
+        (True, "---\ndatasets: [squad]\n---\n", True),
+        (False, "---\ndatasets: [squad_v2]\n---\n", False),
+    ],
+)
+def test_settings_or_the_model_card_tell_whether_it_declines(tmp_path, settings, card, expected):
+    folder = question_answerer(tmp_path)
+    (folder / "README.md").write_text(card)
+    if settings is not None:
+        (folder / "settings.json").write_text(json.dumps({"answers_null": settings}))
+    assert load_reader(str(folder), "cpu").answers_null is expected
+
+
+def test_a_calibration_of_other_weights_is_refused(tmp_path):
+    shutil.copytree(builtin_folder(), tmp_path / "reader")
+    name, reader = str(tmp_path / "reader"), load_reader()
+    assert reader.answers_null
+    assert load_calibration(name, reader.digest) == load_calibration("builtin", reader.digest)
+    with pytest.raises(ModelRejected, match="other weights"):
+        load_calibration(name, "another digest")
+    (tmp_path / "reader" / "calibration.json").unlink()
+    assert load_calibration(name, reader.digest) is None

@@ -1,0 +1,53 @@
+"""Unanswerable questions: no passage answers them, and the seed decides which."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanwise.reader.training import ReaderExample
+from spanwise.reader.unanswerable import KINDS, unanswerable
+
+MILL = "Ada Rook built the mill in 1811. It has 3 wheels."
+TRAM = "Otto Falk opened the tram in 1903. In 1911 it ran to Lower Varrow."
+
+
+def example(number, question, passage, answer):
+    start = passage.index(answer)
+    return ReaderExample(f"q{number}", question, passage, start, start + len(answer), "Town")
+
+
+EXAMPLES = [
+    example(0, "What did Ada Rook build in 1811?", MILL, "the mill"),
+    example(1, "When did Otto Falk open the tram?", TRAM, "1903"),
+    example(2, "Where did the tram run in 1911?", TRAM, "Lower Varrow"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_passage_answers_its_question(kind):
+    made = unanswerable(EXAMPLES, {kind: 1.0}, 0)
+    assert made
+    before = {one.id: one for one in EXAMPLES}
+    for one in made:
+        source = before[one.id.removesuffix(f"-{kind}")]
+        assert (one.start, one.end, one.group) == (None, None, source.group)
+        if kind == "article":
+            assert one.question == source.question
+            assert source.answer not in one.passage
+        else:
+            [old, new] = [set(each.question.split()) for each in (source, one)]
+            assert one.passage == source.passage
+            assert new - old
+            assert not any(word.strip("?") in one.passage for word in new - old)
+
+
+def test_the_seed_and_the_share_decide():
+    assert unanswerable(EXAMPLES, {"names": 1.0}, 5) == unanswerable(EXAMPLES, {"names": 1.0}, 5)
+    assert len(unanswerable(EXAMPLES, {"article": 0.34}, 0)) == 1
+    assert unanswerable([example(0, "Who?", MILL, "Ada Rook")], dict.fromkeys(KINDS, 1.0), 0) == []
+
+
+@pytest.mark.parametrize("shares", [{"luck": 0.1}, {"names": 1.1}, {"names": -0.1}])
+def test_unknown_kinds_and_shares_are_refused(shares):
+    with pytest.raises(ValueError, match="expected one of article, figures, names"):
+        unanswerable(EXAMPLES, shares, 0)

@@ -1,0 +1,240 @@
+"""T18 and T19: a server by its socket: broken and greedy clients, many clients, signals, and a browser."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+import spanwise
+from spanwise.pipelines.cli import main
+
+QUESTION = {"question": "who founded the mill?", "retriever": "bm25"}
+GOOD = json.dumps(QUESTION).encode()
+PAGE_QUESTION = "Who founded Mill 7?"
+HEAD_S = 10.0
+
+
+def head(*lines: str, method: str = "GET", target: str = "/api/status", host: str = "127.0.0.1") -> bytes:
+    return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {host}", *lines, "", ""]).encode()
+
+
+def post(*lines: str) -> bytes:
+    return head("Content-Type: application/json", *lines, method="POST", target="/api/search")
+
+
+HOSTILE = {
+    "no host": (b"GET /api/status HTTP/1.1\r\n\r\n", 400),
+    "two hosts": (head("Host: evil.example"), 400),
+    "an absolute target": (head(target="http://evil.example/api/status"), 404),
+    "a proxy's connect": (head(method="CONNECT", target="evil.example:443"), 404),
+    "a foreign name": (head(host="evil.example"), 400),
+    "two lengths": (post(f"Content-Length: {len(GOOD)}", "Content-Length: 1") + GOOD, 400),
+    "a length that is no number": (post("Content-Length: ten"), 400),
+    "a negative length": (post("Content-Length: -1"), 400),
+    "a chunk of a negative length": (post("Transfer-Encoding: chunked") + b"-1\r\na\r\n", 400),
+    "2 MB with their length": (post("Content-Length: 2000000") + b" " * 2_000_000, 413),
+    "2 MB in chunks": (post("Transfer-Encoding: chunked") + (b"fa0\r\n" + b"a" * 4000 + b"\r\n") * 500, 413),
+    "a head of 1 MB": (head("X: " + "a" * 1_000_000), 400),
+    "no HTTP": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100) + b"\r\n\r\n", 400),
+}
+
+
+@contextmanager
+def served(index: Path, *options: str) -> Iterator[int]:
+    """The port of `spanwise serve` in a process of its own, which ends with exit code 0 on SIGTERM."""
+    log = index.parent / "server.log"
+    command = [sys.executable, "-m", "spanwise", "serve", "--index", str(index), "--port", "0", *options]
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command, stderr=stderr)
+    try:
+        until = time.monotonic() + 120
+        while not (found := re.search(r" at http://[^/]*:(\d+)/", log.read_text())):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield int(found[1])
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.fixture(scope="module")
+def index(module_memory) -> Path:
+    folder = module_memory / "notes"
+    folder.mkdir()
+    for number in range(50):
+        (folder / f"{number}.md").write_text(f"# Mill {number}\n\nMill {number} was founded by Ada Rook.\n")
+    (folder / "hostile.html").write_text(
+        "<p>The bell was cast by Ute Falk.</p><script>window.hacked = 1</script>"
+        "&lt;img src=x onerror='window.hacked=1'&gt;"
+    )
+    with spanwise.open(folder, index=module_memory / "index") as library:
+        library.sync()
+    return module_memory / "index"
+
+
+@pytest.fixture(scope="module")
+def port(index) -> Iterator[int]:
+    with served(index) as bound:
+        yield bound
+
+
+def exchange(port: int, sent: bytes) -> int:
+    """The status that these bytes are answered with; 0 for a connection that is closed without one."""
+    with socket.create_connection(("127.0.0.1", port), 30) as connection:
+        with suppress(BrokenPipeError, ConnectionResetError):  # refused while it was sent
+            connection.sendall(sent)
+        data = b""
+        with suppress(ConnectionResetError):
+            data = connection.recv(65_536)
+        found = re.match(rb"HTTP/1\.1 (\d{3}) ", data)
+        assert b"Traceback" not in data
+        return int(found[1]) if found else 0
+
+
+def status_of(port: int, body: object) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", "/api/search", json.dumps(body), {"content-type": "application/json"})
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_request_is_refused(port, name):
+    sent, status = HOSTILE[name]
+    assert exchange(port, sent) in (status, 400)
+    assert status_of(port, QUESTION) == 200
+
+
+def test_a_head_that_does_not_come_is_cut_off(port, record):
+    with socket.create_connection(("127.0.0.1", port), 3 * HEAD_S) as connection:
+        began = time.monotonic()
+        connection.sendall(b"GET / HT")
+        assert connection.recv(100) == b""
+        took = time.monotonic() - began
+    assert HEAD_S - 1 < took < 2 * HEAD_S
+    record("T18", "a connection without a request head is closed", f"after {took:.0f} s")
+
+
+def test_two_hundred_clients_get_answers_or_503_and_the_health_check_stays_quick(port, record, nightly):
+    statuses, took, until = Counter[int](), list[float](), time.monotonic() + (60 if nightly else 8)
+
+    def client() -> None:
+        while time.monotonic() < until:
+            statuses[status_of(port, QUESTION)] += 1
+            time.sleep(0.05)
+
+    clients = [threading.Thread(target=client) for _ in range(200)]
+    for thread in clients:
+        thread.start()
+    while time.monotonic() < until:
+        began = time.perf_counter()
+        assert exchange(port, head(target="/health")) == 200
+        took.append(time.perf_counter() - began)
+        time.sleep(0.1)
+    for thread in clients:
+        thread.join()
+    assert set(statuses) <= {200, 503}
+    assert statuses[200] > 100
+    middle = sorted(took)[len(took) // 2]
+    record(
+        "T18", "200 clients", f"{statuses[200]:,} answers, the rest 503; health check {middle * 1000:.0f} ms"
+    )
+
+
+def test_a_public_address_without_a_token_exits_2(index, capsys, monkeypatch, tmp_path):
+    monkeypatch.delenv("SPANWISE_SERVE_TOKEN", raising=False)
+    (tmp_path / "token").write_text("secret\n")
+    for more, told in (
+        ([], "a token is required"),
+        (["--token-file", str(tmp_path / "token")], "6 characters"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main(["serve", "--index", str(index), "--host", "0.0.0.0", *more])
+        assert stopped.value.code == 2
+        assert told in capsys.readouterr().err
+
+
+def test_a_watching_server_finds_what_is_new(index, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("The mill was founded by Ada Rook.\n")
+    with spanwise.open(folder, index=tmp_path / "index") as library:
+        library.sync(vectors=False)
+    with served(tmp_path / "index", "--watch") as bound:
+        (folder / "b.md").write_text("The weir was raised by Ute Falk.\n")
+        until = time.monotonic() + 90
+        while time.monotonic() < until:
+            with urlopen(f"http://127.0.0.1:{bound}/api/documents", timeout=60) as response:
+                if json.load(response)["total"] == 2:
+                    return
+            time.sleep(0.3)
+    pytest.fail("the new document was not indexed")
+
+
+def test_the_page_answers_in_a_browser(port, tmp_path):
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        chromium = next(filter(os.path.exists, ("/usr/bin/chromium", driver.chromium.executable_path)), None)
+        if chromium is None:
+            pytest.skip("no chromium")
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_default_timeout(60_000)
+        complaints, requests = list[str](), list[str]()
+        page.on(
+            "console", lambda message: complaints.append(message.text) if message.type == "error" else None
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.fill("#question", PAGE_QUESTION)
+        page.press("#question", "Enter")
+        page.wait_for_selector("#quote")
+        assert "Ada Rook" in page.inner_text("#span")
+        assert page.inner_text("mark.current") in page.inner_text("#quote")
+        assert page.inner_text("#document-place").startswith("7.md")
+        assert "likely" in page.inner_text(".sure") or "certain" in page.inner_text(".sure")
+        page.keyboard.press("Escape")  # closes the document
+        page.keyboard.press("Escape")  # leaves the question
+        page.keyboard.press("3")
+        page.wait_for_selector("#panel-passages li")
+        assert page.url.endswith("&tab=passages")
+        page.keyboard.press("2")
+        page.wait_for_selector("#sentences p")
+        page.click(".reference")
+        page.wait_for_selector("mark.current")
+        page.goto(f"http://127.0.0.1:{port}/#q=What+is+the+capital+of+Peru%3F")
+        page.wait_for_selector("#absent")
+        page.go_back()
+        page.wait_for_selector("#sentences p")
+        page.goto(f"http://127.0.0.1:{port}/#q=Who+cast+the+bell%3F&tab=passages")
+        page.wait_for_selector("#panel-passages li")
+        page.click("#panel-passages .place >> text=hostile.html")
+        page.wait_for_selector("#document-body .text")
+        assert "<img" in page.inner_text("#document-body")
+        assert page.query_selector("#document-body img") is None
+        page.click("#theme")
+        assert page.get_attribute("html", "data-theme") == "light"
+        assert page.evaluate("window.hacked") is None
+        assert complaints == []
+        assert all(url.startswith((f"http://127.0.0.1:{port}/", "data:")) for url in requests)
+        browser.close()
