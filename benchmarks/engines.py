@@ -364,9 +364,9 @@ class Encode:
     name: ClassVar[str] = "spanwise"
 
     def __init__(self, corpus: Corpus) -> None:
-        from spanwise.models.encoder import TextEncoder
+        from spanwise.models.encoder import load_encoder
 
-        self.corpus, self.model = corpus, TextEncoder.load()
+        self.corpus, self.model = corpus, load_encoder()
 
     def build(self) -> None:
         """Encode a few passages, so that nothing is loaded later."""
@@ -374,7 +374,7 @@ class Encode:
 
     def encode(self, texts: list[str]) -> Any:
         """(n, width) float32, rows unit-norm."""
-        return self.model.encode(texts)
+        return self.model.encode_passages(texts)
 
     def search(self, question: str, k: int) -> list[int]:
         """The rows of the best k, for the comparison of results."""

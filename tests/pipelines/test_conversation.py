@@ -16,7 +16,7 @@ import time
 import pytest
 
 import spanwise
-from spanwise.pipelines.cli.conversation import HINT
+from spanwise.pipelines.cli.ask import HINT
 
 WAIT_S = 120
 HEARD_S = 10  # a key that is heard has shown by then

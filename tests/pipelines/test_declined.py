@@ -9,7 +9,7 @@ import pytest
 from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.cli.ask import show_answer
-from spanwise.pipelines.cli.declined import first_words
+from spanwise.pipelines.cli.show import first_words
 from spanwise.pipelines.declined import reasons
 from spanwise.pipelines.records import answer_record, search_record
 from spanwise.types import Answer, Filter, Passage
