@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from spanwise.pipelines.ask import Answerer
 from spanwise.pipelines.filters import select
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.reader.spans import Window, WindowLogits, token_scores
 from spanwise.types import AskOptions, ScoredSpan, Span
 
 
@@ -34,12 +32,6 @@ class Scripted:
             for passage, places in zip(passages, sentences, strict=True)
         ]
 
-    def token_scores(self, question, passage):
-        """Every word alike."""
-        words = [match.span() for match in re.finditer(r"\S+", passage.text)]
-        window = WindowLogits(Window(0, 0, len(words)), np.zeros(len(words)), np.zeros(len(words)), 0.0, 0.0)
-        return token_scores(np.array(words, np.int32), [window], answers_null=True)
-
     def _spans(self, passage):
         found = []
         for words, score, null in self.script:
@@ -53,6 +45,8 @@ class Scripted:
 
 class Flat:
     """An encoder to which all texts are alike."""
+
+    digest = "flat"
 
     def encode_passages(self, texts):
         return np.ones((len(texts), 1), dtype=np.float32)
