@@ -280,7 +280,7 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
 
     with spanwise.open(folder, model=encoder_folder) as library:
         with pytest.raises(KeyboardInterrupt):
-            library.sync(vectors=False, report=interrupted, workers=workers)
+            library.sync(vectors=False, on_progress=interrupted, workers=workers)
         library._snapshot = None
         assert documents(library) == ["mill.md", "sub/weir.html"]
         assert library.sync(vectors=False).added == ("tram.txt",)
