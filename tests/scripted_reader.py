@@ -54,6 +54,8 @@ class Scripted:
 class Flat:
     """An encoder to which all texts are alike."""
 
+    digest = "flat"
+
     def encode_passages(self, texts):
         return np.ones((len(texts), 1), dtype=np.float32)
 
@@ -78,8 +80,8 @@ def by_margin(threshold: float) -> Calibration:
     return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
 
 
-def confined(library, where, *script) -> Answerer:
-    return replace(asker(library, *script), selection=select(library.snapshot, where))
+def confined(library, where, *script, **options) -> Answerer:
+    return replace(asker(library, *script, **options), selection=select(library.snapshot, where))
 
 
 def read_by(library, monkeypatch, *script, calibration=None) -> None:
