@@ -56,7 +56,6 @@ def share(asked: set[str], passage: Passage) -> float:
 def main(folder: str, question: str) -> None:
     """Print the best passages with the scores of both retrievers."""
     with spanwise.open(folder) as library:
-        library.use_retriever("by-heading", ByHeading)
         library.sync(vectors=False)
         for hit in library.search(question, k=3, retriever="bm25+by-heading"):
             scores = ", ".join(f"{name} {score:.3f}" for name, score in hit.scores.items())

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spanwise.pipelines.ask import Asker
-from spanwise.pipelines.selection import select
+from spanwise.pipelines.ask import Answerer
+from spanwise.pipelines.filters import select
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.reader.spans import Window, WindowLogits, token_scores
@@ -60,8 +60,8 @@ class Flat:
     encode_questions = encode_passages
 
 
-def asker(library, *script, calibration=None, **options) -> Asker:
-    return Asker(
+def asker(library, *script, calibration=None, **options) -> Answerer:
+    return Answerer(
         library.snapshot,
         library.snapshot.postings(),
         library.analyzer,
@@ -78,7 +78,7 @@ def by_margin(threshold: float) -> Calibration:
     return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
 
 
-def confined(library, where, *script) -> Asker:
+def confined(library, where, *script) -> Answerer:
     return replace(asker(library, *script), selection=select(library.snapshot, where))
 
 

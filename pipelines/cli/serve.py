@@ -8,16 +8,15 @@ from typing import Annotated
 
 import typer
 
+from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from ..extras import needing
 from .arguments import (
     FolderArgument,
     IndexOption,
     ReaderOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
     say_if_empty,
 )
 from .terminal import say, visible
@@ -71,7 +70,6 @@ def serve(
         retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator
     )
     with library_of(folder, index) as library:
-        say_default_advice(library)
         watching = WatchThread(library, lambda text: say(f"watch: {visible(text)}")) if watch else None
         if watching is None:
             say_if_empty(library)

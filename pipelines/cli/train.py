@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..default_retriever import DEFAULT_RETRIEVER
+from ..models import DEFAULT_RETRIEVER
 from .arguments import JsonOption
 from .terminal import print_json, progress, say
 

@@ -17,7 +17,7 @@ VERBS = {
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes --after 2024-01-01"),
     "summarize": (
         "summarize:summarize",
-        "spanwise summarize 'what changed for the mills?' --length short --index notes",
+        "spanwise summarize 'what changed for the mills?' --max-sentences 2 --index notes",
     ),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
     "mcp": ("mcp:mcp", "spanwise mcp --index notes"),

@@ -19,10 +19,9 @@ from ...index.analysis import Analyzer
 from ...index.rows import FileState, indexed_text
 from ...index.store import Store
 from ...index.writer import Writer
-from ..index_settings import MODEL, model_setting
+from ..folders import is_index, resolve_index, roots_setting
 from ..library import Library
-from ..locations import is_index, resolve_index
-from ..roots import roots_setting
+from ..models import MODEL, model_setting
 from ..sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut

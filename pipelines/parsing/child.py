@@ -5,7 +5,7 @@ It talks over pipes of its own and ends when its parent does; see `pipelines.chi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from spanwise.errors import DocumentRejected
@@ -19,7 +19,6 @@ from ..child_pipes import end_with_parent, own_pipes
 from .drawn_page import page_answer
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
-from .plugged import PluggedParsers
 from .wire import document_from, document_header, passage_blocks
 
 Answer = tuple[Mapping[str, object], bytes, bytes, bytes]
@@ -29,19 +28,17 @@ NOTHING = (b"", b"", b"")  # the blocks of an answer without a document
 def main(
     limits: Mapping[str, Any],
     analyzer: Mapping[str, str],
-    parsers: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Answers requests until the parent closes the pipe."""
     requests, answers = own_pipes()
     held_to, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
-    others = PluggedParsers(parsers)
     held_to.confine()
     end_with_parent(requests)
     send(answers, {"ready": True}, *NOTHING)
     while (request := receive(requests, 1)) is not None:
         header, (data,) = request
         held_to.for_file(len(data)).allow_next_file()
-        answer = _answer(header, data, terms_of, others)
+        answer = _answer(header, data, terms_of)
         del request, data
         try:
             send(answers, *answer)
@@ -55,13 +52,12 @@ def _answer(
     header: Mapping[str, Any],
     data: bytes,
     analyzer: Analyzer,
-    others: PluggedParsers,
 ) -> Answer:
     """The document with its passages and terms, or a page that was asked for, or why there is none."""
     try:
         if "page" in header:
             return page_answer(header, data)
-        document = _document(header, data, others)
+        document = _document(header, data)
         if isinstance(document, Skipped):
             return {"skipped": document.reason}, *NOTHING
         passages = split(document)
@@ -76,8 +72,8 @@ def _answer(
         return {"rejected": f"its text cannot be indexed: {type(error).__name__}: {error}"}, *NOTHING
 
 
-def _document(header: Mapping[str, Any], data: bytes, others: PluggedParsers) -> Document | Skipped:
+def _document(header: Mapping[str, Any], data: bytes) -> Document | Skipped:
     """The document in a file, or the one that was stored before, as the request says."""
     if "stored" in header:
         return document_from(header["stored"], data, header["id"], "")
-    return parse(data, header["id"], others)
+    return parse(data, header["id"])

@@ -7,14 +7,13 @@ behind goes with it. A file on which a used child dies is tried again in a fresh
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document
 
 from ...corpora.reading import Skipped
-from ..plugins import Plugin
 from .limits import Limits
 from .process import ChildDied, ChildProcess
 from .wire import Parsed, WrongAnswer, document_from, document_header, parsed_from
@@ -35,9 +34,8 @@ class Parser:
         self,
         analyzer: Mapping[str, str],
         limits: Limits | None = None,
-        parsers: Sequence[Plugin] = (),
     ) -> None:
-        self._analyzer, self._parsers = analyzer, parsers
+        self._analyzer = analyzer
         self._limits = limits or Limits()
         self._child: ChildProcess | None = None
         self._n_files = self._n_bytes = 0  # that the child was asked for
@@ -117,7 +115,7 @@ class Parser:
             with self._changing:
                 if self._stopped:
                     raise Stopped
-                self._child = ChildProcess.start(self._limits, self._analyzer, self._parsers)
+                self._child = ChildProcess.start(self._limits, self._analyzer)
             try:
                 self._child.wait_until_ready()
             except ChildDied as death:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import LifoQueue
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from ..plugins import Plugin
 from .parser import Parser
 
 AHEAD_FILES = 64
@@ -48,11 +47,10 @@ class ParserPool:
         self,
         workers: int,
         analyzer: Mapping[str, str],
-        plugins: Sequence[Plugin] = (),
     ) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}, expected at least 1")
-        self._parsers = [Parser(analyzer, parsers=plugins) for _ in range(workers)]
+        self._parsers = [Parser(analyzer) for _ in range(workers)]
         self._idle: LifoQueue[Parser] = LifoQueue()  # the one used last is the likeliest to have a child
         for parser in self._parsers:
             self._idle.put(parser)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +19,6 @@ from typing import Any, BinaryIO, cast
 
 from spanwise.errors import SpanwiseError
 
-from ..plugins import Plugin
 from .frames import BrokenFrame, receive, send
 from .limits import Limits
 
@@ -67,12 +66,11 @@ class ChildProcess:
         cls,
         limits: Limits,
         analyzer: Mapping[str, str],
-        parsers: Sequence[Plugin] = (),
     ) -> ChildProcess:
         """A child that imports what its parent would; `SpanwiseError` when the system starts none."""
         path = [str(Path(entry).absolute()) for entry in sys.path]
         settings = {"limits": asdict(limits), "analyzer": dict(analyzer)}
-        start = {"path": path, **settings, "parsers": [asdict(one) for one in parsers]}
+        start = {"path": path, **settings}
         stderr = tempfile.TemporaryFile()  # noqa: SIM115, `close` closes it
         try:
             process = subprocess.Popen(

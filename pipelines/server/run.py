@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from spanwise.errors import SpanwiseError
 
 from ..library import Library
-from ..opening import open_index
+from ..open import open_index
 from ..watch import Watch
 from .security import Access, in_url
 

@@ -48,9 +48,8 @@ from ...reader.evidence import (
     margins_to_runner_up,
 )
 from ...reader.load import CALIBRATION, load_reader
-from ..default_retriever import DEFAULT_RETRIEVER
-from ..reranking import below_reranking
-from ..stages import stages_named
+from ...retrieval.retrievers import stages_of
+from ..models import DEFAULT_RETRIEVER, below_reranking
 from .observe import Observed, observe
 
 FOLDS = 5
@@ -112,7 +111,7 @@ def full_name(retriever: str) -> str:
     'bm25+dense+rerank'
     """
     below = below_reranking(retriever)
-    return "+".join(stages_named(below)) + retriever.removeprefix(below)
+    return "+".join(stages_of(below)) + retriever.removeprefix(below)
 
 
 @dataclass(frozen=True, slots=True)

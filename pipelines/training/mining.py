@@ -30,7 +30,7 @@ from ..evaluation.corpus import (
     paragraph_documents,
     read_questions,
 )
-from ..reranking import stages_below
+from ..models import stages_below
 
 TRAIN, VALIDATION = PARTS = ("train", "validation")
 INDEX, SETTINGS, UNFINISHED = "index", "mining.json", f"{LISTS}.part"

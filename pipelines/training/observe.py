@@ -21,7 +21,7 @@ from spanwise.types import ProgressCallback, no_progress
 from ...corpora.squad import SquadDataset
 from ...eval.squad import best_over_golds, f1_v1
 from ...reader.evidence import FEATURES, Features
-from ..candidates import said
+from ..candidates import answer_key
 from ..evaluation.corpus import (
     contexts_of,
     document_id_of,
@@ -29,8 +29,7 @@ from ..evaluation.corpus import (
     paragraph_documents,
     split_articles,
 )
-from ..reading import read_until_enough
-from ..reranking import stages_below
+from ..models import stages_below
 
 RUN = Path("run") / "calibration"
 RIGHT_F1 = 0.6  # from which an answer counts as right
@@ -100,15 +99,20 @@ def observe(
     documents, index = paragraph_documents(paragraphs), reader / RUN / f"index-{trial}"
     with document_library(documents, index, on_progress=on_progress) as library:
         library.encode_for({"dense"} | stages_below([retriever]), "builtin", on_progress=on_progress)
-        asker = library.asker(retriever=retriever, reader=str(reader), dedupe=False, calibrated=False)
+        asker = library.answerer(retriever=retriever, reader=str(reader), dedupe=False, calibrated=False)
         for at in range(len(found), len(wanted), QUESTIONS_AT_ONCE):
             on_progress("questions", at, len(wanted))
             batch = wanted[at : at + QUESTIONS_AT_ONCE]
             texts = [q.text for q, _ in batch]
             hits = asker.retriever.search(texts, k)
-            spans = read_until_enough(asker.reader, texts, hits, None)
+            spans = asker.read(texts, hits)
             more = [
-                _judged(asker.weigh(q.text, *read), [a.text for a in q.answers], context, context in absent)
+                _judged(
+                    asker.score_candidates(q.text, *read),
+                    [a.text for a in q.answers],
+                    context,
+                    context in absent,
+                )
                 for (q, context), read in zip(batch, zip(hits, spans, strict=True), strict=True)
             ]
             file.add(more)
@@ -119,12 +123,12 @@ def observe(
 def _judged(candidates: Sequence[Any], answers: Sequence[str], context: str, is_absent: bool) -> Observed:
     """The candidates of a question, with the six digits that the file keeps."""
     texts = [candidate.scored.span.text for candidate in candidates]
-    numbers = {words: number for number, words in enumerate(dict.fromkeys(map(said, texts)))}
+    numbers = {words: number for number, words in enumerate(dict.fromkeys(map(answer_key, texts)))}
     return Observed(
         tuple(Features(*(_short(getattr(c.features, name)) for name in FEATURES)) for c in candidates),
         tuple(0.0 if is_absent else _short(best_over_golds(f1_v1, answers, text)) for text in texts),
         not is_absent,
-        tuple(numbers[said(text)] for text in texts),
+        tuple(numbers[answer_key(text)] for text in texts),
         document_id_of(context),
     )
 

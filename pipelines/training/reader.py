@@ -32,7 +32,7 @@ from ...reader.protocol import Reader
 from ...reader.span_reader import SENTENCE_HEAD, SpanReader
 from ...reader.training import ReaderExample, ReaderTrainingConfig, add_sentence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
-from ..candidates import margin
+from ..candidates import score_over_null
 from ..evaluation.corpus import split_articles
 from .model_card import RUN, start_record, write_card
 
@@ -181,7 +181,7 @@ def _best_spans(reader: Reader, examples: Sequence[ReaderExample]) -> list[Score
 
 
 def _answered(best: Sequence[ScoredSpan | None]) -> float:
-    return 100 * sum(span is not None and margin(span) >= 0 for span in best) / len(best)
+    return 100 * sum(span is not None and score_over_null(span) >= 0 for span in best) / len(best)
 
 
 def split_examples(

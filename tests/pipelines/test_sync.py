@@ -12,8 +12,8 @@ import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
-from spanwise.pipelines import file_reader, sync
-from spanwise.pipelines.opening import open_index
+from spanwise.pipelines import sync
+from spanwise.pipelines.open import open_index
 from spanwise.pipelines.parsing import process
 from spanwise.pipelines.parsing.parser import Parser
 
@@ -239,14 +239,14 @@ def test_an_edit_encodes_only_what_changed(folder, encoder_folder):
 
 
 def test_files_that_change_while_they_are_read_are_seen_by_the_next_sync(folder, encoder_folder, monkeypatch):
-    read_regular = file_reader.read_regular
+    read_regular = sync.read_regular
 
     def edited_before(root, place):
         (root / place).write_text(f"{place} was edited by Otto Brandt.\n")
         return read_regular(root, place)
 
     with spanwise.open(folder, model=encoder_folder) as library:
-        monkeypatch.setattr(file_reader, "read_regular", edited_before)
+        monkeypatch.setattr(sync, "read_regular", edited_before)
         library.sync(vectors=False, workers=1)
         monkeypatch.undo()
         (folder / "tram.txt").write_text("Edited again.\n")
