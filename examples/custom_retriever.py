@@ -1,4 +1,4 @@
-"""A retriever of one's own, fused with BM25: passages under a heading that shares words with the question.
+"""A retriever of your own: passages under a heading that shares words with the question.
 
 python examples/custom_retriever.py FOLDER "when is the mill open?"
 """
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import spanwise
-from spanwise.retrieval.plugged import Passages
 from spanwise.types import Hit, Passage
 
 WORD = re.compile(r"\w{3,}")
@@ -22,10 +21,10 @@ WORD = re.compile(r"\w{3,}")
 class ByHeading:
     """Scores a passage by the share of its headings' words that the question holds."""
 
-    digest = "by heading, version 1"  # answers are remembered under this name; change it with the scores
+    name = "by-heading"
 
-    def __init__(self, passages: Passages) -> None:
-        self._passages = [one for one in passages.all_passages() if one.heading]
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = [one for one in passages if one.heading]
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
@@ -54,12 +53,11 @@ def share(asked: set[str], passage: Passage) -> float:
 
 
 def main(folder: str, question: str) -> None:
-    """Print the best passages with the scores of both retrievers."""
+    """Print the best passages."""
     with spanwise.open(folder) as library:
         library.sync(vectors=False)
-        for hit in library.search(question, k=3, retriever="bm25+by-heading"):
-            scores = ", ".join(f"{name} {score:.3f}" for name, score in hit.scores.items())
-            print(f"{hit.rank}. {hit.passage.document_id}, line {hit.passage.line} ({scores})")
+        for hit in library.search(question, k=3, retriever=ByHeading(library.passages())):
+            print(f"{hit.rank}. {hit.passage.document_id}, line {hit.passage.line} ({hit.score:.3f})")
 
 
 if __name__ == "__main__":

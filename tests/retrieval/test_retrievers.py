@@ -16,7 +16,7 @@ from made_corpora import MODEL, PLAIN, stage, vector_of
 from rankings import WORDS
 from word_encoder import WordEncoder
 
-from spanwise.errors import IndexCorrupt, IndexEmpty, ModelMismatch, PluginFailed, VectorRejected
+from spanwise.errors import ContractBroken, IndexCorrupt, IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index import Store
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build, stages_of
@@ -289,14 +289,19 @@ BROKEN = {
 }
 
 
+def test_an_object_without_a_search_is_refused(snapshot) -> None:
+    with pytest.raises(ContractBroken, match="'custom' has no method search"):
+        build(object(), snapshot, PLAIN, NEVER)
+
+
 @pytest.mark.parametrize("search", BROKEN.values(), ids=BROKEN)
 def test_a_broken_contract_is_named(snapshot, search) -> None:
-    with pytest.raises(PluginFailed, match=r"^the retriever 'mine' (gave|failed)"):
+    with pytest.raises(ContractBroken, match=r"^the retriever 'mine' (gave|failed)"):
         own(snapshot, search).search(["x"], 2)
 
 
 def test_passages_outside_the_filter_are_refused(snapshot) -> None:
-    with pytest.raises(PluginFailed, match="the filter excludes"):
+    with pytest.raises(ContractBroken, match="the filter excludes"):
         own(snapshot, lambda p, q, k, a: [[Hit(p[0], 1.0, 1)]]).search(["x"], 2, ids_of(snapshot, "z"))
 
 
