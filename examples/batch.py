@@ -1,9 +1,9 @@
-"""A batch job: a file of questions, one a line, becomes JSON lines with answers and citations.
+"""A batch job: a file with one question a line becomes JSON lines with answers and citations.
 
     python examples/batch.py FOLDER questions.txt answers.jsonl
 
-Each answer is written as soon as it is there. A job that was stopped goes on where it stopped: questions that
-have their line already are not asked again, and half a line is cut off.
+Each answer is written at once. A stopped job resumes: it skips questions that have a complete line, and
+removes an incomplete one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spanwise.types import Answer
 
 
 def answered(out: Path) -> set[str]:
-    """The questions that have a whole line; what a stop left of a line is cut off."""
+    """The questions with a complete line; an incomplete line is removed."""
     data = out.read_bytes() if out.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     if whole != data:
@@ -28,7 +28,7 @@ def answered(out: Path) -> set[str]:
 
 
 def waiting(questions: Path, done: set[str]) -> Iterator[str]:
-    """The questions that were not answered yet, each once, in order."""
+    """The questions without an answer, each once, in order."""
     for line in questions.read_text(encoding="utf-8").splitlines():
         question = line.strip()
         if question and question not in done:
@@ -37,7 +37,7 @@ def waiting(questions: Path, done: set[str]) -> Iterator[str]:
 
 
 def cited(answer: Answer) -> dict[str, Any]:
-    """A line of the result: the answer with its places, or null with the nearest ones."""
+    """A line of the result: the answer with its places, or null with the nearest documents."""
     best = answer.best
     return {
         "question": answer.question,
@@ -52,7 +52,7 @@ def cited(answer: Answer) -> dict[str, Any]:
 
 
 def main(folder: str, questions: str, out: str) -> None:
-    """Answer what was not answered yet."""
+    """Answer the remaining questions."""
     place = Path(out)
     todo = waiting(Path(questions), answered(place))
     with spanwise.open(folder) as library, place.open("a", encoding="utf-8") as lines:

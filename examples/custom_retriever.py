@@ -1,6 +1,12 @@
+<<<<<<< HEAD
 """A retriever of your own: passages under a heading that shares words with the question.
+=======
+"""A custom retriever: passages under a heading that shares words with the question.
+>>>>>>> main
 
-python examples/custom_retriever.py FOLDER "when is the mill open?"
+    python examples/custom_retriever.py FOLDER "when is the mill open?"
+
+Any object with a name and a method `search` can be passed as `retriever`, to `search` and to `ask`.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ WORD = re.compile(r"\w{3,}")
 
 
 class ByHeading:
-    """Scores a passage by the share of its headings' words that the question holds."""
+    """Scores a passage by the share of its heading words that are in the question."""
 
     name = "by-heading"
 
@@ -29,7 +35,7 @@ class ByHeading:
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
     ) -> list[list[Hit]]:
-        """For each question its best k passages."""
+        """For each question its best k passages; `among` are the ids that a filter selects."""
         allowed = None if among is None else set(among.tolist())
         kept = [one for one in self._passages if allowed is None or one.id in allowed]
         return [self._best(words_of(question), kept, k) for question in questions]
@@ -42,22 +48,33 @@ class ByHeading:
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text in small letters, without the short ones."""
+    """The lower-case words of a text, without short ones."""
     return {word.lower() for word in WORD.findall(text)}
 
 
 def share(asked: set[str], passage: Passage) -> float:
-    """Of the words of the headings above a passage, the share that the question holds."""
+    """The share of the words in a passage's headings that are in the question."""
     headings = words_of(" ".join(passage.heading))
     return len(asked & headings) / len(headings) if headings else 0.0
 
 
 def main(folder: str, question: str) -> None:
+<<<<<<< HEAD
     """Print the best passages."""
     with spanwise.open(folder) as library:
         library.sync(vectors=False)
         for hit in library.search(question, k=3, retriever=ByHeading(library.passages())):
             print(f"{hit.rank}. {hit.passage.document_id}, line {hit.passage.line} ({hit.score:.3f})")
+=======
+    """Print the best passages and the answer found in them."""
+    with spanwise.open(folder) as library:
+        library.sync(vectors=False)
+        mine = ByHeading(library.passages())
+        for hit in library.search(question, k=3, retriever=mine):
+            place = f"{hit.passage.document_id}, line {hit.passage.line}"
+            print(f"{hit.rank}. {place} ({mine.name} {hit.score:.3f})")
+        print(library.ask(question, retriever=mine).text or "not in these documents")
+>>>>>>> main
 
 
 if __name__ == "__main__":

@@ -27,8 +27,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import Answer, Filter, SearchOptions, SummaryOptions
+from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions
 
+from ..explain import explanation_record
 from ..library import Library
 from ..records import answer_record, search_record
 from ..summarize import summary_record
@@ -64,6 +65,8 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(p
 Names = Annotated[list[Name], Field(max_length=32)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 Retriever = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9_]+([+-][a-z0-9_]+)*$")]
+Id = Annotated[str, Query(min_length=1, max_length=MAX_NAME)]
+Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 
 
 class Body(BaseModel):
@@ -195,6 +198,11 @@ class Routes:
         """The answer, as `ask --json`."""
         return Record(answer_record(self._answer(body)))
 
+    def explain(self, body: AskBody) -> Record:
+        """The answer and its evidence, as `ask --explain --json`."""
+        changes = self._ask_changes(body)
+        return Record(explanation_record(self._library.explain(body.question, self._options, **changes)))
+
     def summarize(self, body: SummaryBody) -> Record:
         """The summary, as `summarize --json`."""
         if body.document is not None:
@@ -206,7 +214,7 @@ class Routes:
     def documents(
         self,
         limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
-        offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
+        offset: Offset = 0,
     ) -> Record:
         """`limit` documents by id, from number `offset` on."""
         with self._library.reading() as snapshot:
@@ -219,8 +227,8 @@ class Routes:
 
     def document(
         self,
-        id: Annotated[str, Query(min_length=1, max_length=MAX_NAME)],
-        start: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
+        id: Id,
+        start: Offset = 0,
         end: Annotated[int | None, Query(ge=0, le=MAX_OFFSET)] = None,
     ) -> Record:
         """The text of a document from `start` to `end`, with all its headings, labels and page starts."""
@@ -259,9 +267,11 @@ class Routes:
         return Record({**head, "object": "chat.completion", "choices": [choice], **record})
 
     def _answer(self, body: AskBody) -> Answer:
-        changes = {**self._changes(body), "alternatives": body.alternatives}
-        changes |= {"threshold": body.threshold, "read_all": body.read_all}
-        return self._library.ask(body.question, self._options, **changes)
+        return self._library.ask(body.question, self._options, **self._ask_changes(body))
+
+    def _ask_changes(self, body: AskBody) -> dict[str, Any]:
+        names = ("alternatives", "threshold", "read_all")
+        return {**self._changes(body), **{name: getattr(body, name) for name in names}}
 
     def _changes(self, body: SearchBody) -> dict[str, Any]:
         retriever = body.retriever or self._options.retriever or self._library.default_retriever
@@ -269,7 +279,7 @@ class Routes:
         where, dedupe = body.where.filter(), body.dedupe
         return {"k": body.k, "retriever": retriever, "dedupe": dedupe, "where": where, "rerank": rerank}
 
-    def _known(self, document_id: str) -> Any:
+    def _known(self, document_id: str) -> Document:
         try:
             return self._library.document(document_id)
         except ValueError:
@@ -318,6 +328,7 @@ def create_app(
     app.get("/api/document")(routes.document)
     app.post("/api/search", dependencies=busy)(routes.search)
     app.post("/api/ask", dependencies=busy)(routes.ask)
+    app.post("/api/explain", dependencies=busy)(routes.explain)
     app.post("/api/summarize", dependencies=busy)(routes.summarize)
     app.get("/v1/models")(routes.models)
     app.post("/v1/chat/completions", dependencies=busy)(routes.chat)

@@ -62,6 +62,9 @@ class Access:
                 f"others can reach {self.host}: a token is required. Use --token-file FILE, set "
                 "SPANWISE_SERVE_TOKEN, or bind 127.0.0.1."
             )
+        for name in self.hosts:
+            if set("*/:") & set(name):
+                raise ValueError(f"invalid host name {name!r}. Write it as notes.example, without port.")
         for origin in self.origins:
             scheme, separator, name = origin.partition("://")
             if scheme not in ("http", "https") or not separator or not name or set("/*") & set(name):
@@ -133,8 +136,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                if is_data:
-                    headers["cache-control"] = "no-store"
+                headers["cache-control"] = "no-store" if is_data else "no-cache"
             await send(message)
 
         given = Headers(scope=scope)
