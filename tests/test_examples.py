@@ -69,6 +69,6 @@ def test_a_custom_retriever_searches_and_answers(folder, tmp_path):
 =======
     first, *_, last = out.splitlines()
     assert first.startswith("1. mill.md, line ")
-    assert first.endswith("(by-heading 1.000)")
+    assert first.endswith("(by-heading 2.000)")
     assert "nine until five" in last
 >>>>>>> main
