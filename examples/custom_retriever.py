@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""A retriever of your own: passages under a heading that shares words with the question.
-=======
 """A custom retriever: passages under a heading that shares words with the question.
->>>>>>> main
 
     python examples/custom_retriever.py FOLDER "when is the mill open?"
 
@@ -52,13 +48,6 @@ def words_of(text: str) -> set[str]:
 
 
 def main(folder: str, question: str) -> None:
-<<<<<<< HEAD
-    """Print the best passages."""
-    with spanwise.open(folder) as library:
-        library.sync(vectors=False)
-        for hit in library.search(question, k=3, retriever=ByHeading(library.passages())):
-            print(f"{hit.rank}. {hit.passage.document_id}, line {hit.passage.line} ({hit.score:.3f})")
-=======
     """Print the best passages and the answer found in them."""
     with spanwise.open(folder) as library:
         library.sync(vectors=False)
@@ -67,7 +56,6 @@ def main(folder: str, question: str) -> None:
             place = f"{hit.passage.document_id}, line {hit.passage.line}"
             print(f"{hit.rank}. {place} ({mine.name} {hit.score:.3f})")
         print(library.ask(question, retriever=mine).text or "not in these documents")
->>>>>>> main
 
 
 if __name__ == "__main__":
