@@ -280,10 +280,6 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
     with spanwise.open(folder, model=encoder_folder) as library:
         with pytest.raises(KeyboardInterrupt):
             library.sync(vectors=False, on_progress=interrupted, workers=workers)
-<<<<<<< HEAD
-        library._snapshot = None
-=======
->>>>>>> main
         assert documents(library) == ["mill.md", "sub/weir.html"]
         assert library.sync(vectors=False).added == ("tram.txt",)
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("spanwise-parser")]
