@@ -10,13 +10,13 @@ from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.declined import reasons
 from spanwise.pipelines.records import answer_record, search_record
-from spanwise.types import Answer, Filter
+from spanwise.types import Answer, Filter, Passage
 
 QUESTION = "Who sold the zeppelin mlil?"
 
 
 def declined(library, *script, calibration=None, question=QUESTION) -> Answer:
-    (answer,) = asker(library, *script, calibration=calibration).answer([question])
+    (answer,) = asker(library, *script, calibration=calibration, threshold=None).answer([question])
     assert answer.no_answer
     return answer
 
