@@ -10,7 +10,7 @@ from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.declined import reasons
 from spanwise.pipelines.records import answer_record, search_record
-from spanwise.types import Answer, Filter, Passage
+from spanwise.types import Answer, Filter
 
 QUESTION = "Who sold the zeppelin mlil?"
 
