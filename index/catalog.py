@@ -154,7 +154,8 @@ class Catalog:
                 digest = refusal_digest(row)
             if digest != row.pop("digest"):
                 raise self.corrupt(f"the refusal of {row['document_id']!r} does not match its digest")
-            found[row.pop("document_id")] = Refusal(**row)
+            document_id = row.pop("document_id")
+            found[document_id] = Refusal(**row)
         return found
 
     def descriptions(self) -> list[Description]:

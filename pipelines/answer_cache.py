@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from spanwise.types import Answer, Filter, Passage
 
-from ..index.store import Commit, Store
+from ..index.store import Store
 from .cache_file import CacheFile
 from .canonical import canonical
 from .code_state import code_state
@@ -60,7 +60,7 @@ class AnswerCache:
         if self._file is None or len(questions) != 1:
             return self._computed(compute)[0], False
         named = {**call, "question": questions[0]}
-        before, commit = depends(), self._store.last_commit()
+        before, commit = depends(), self._store.commit_digest()
         found = self._find(self._file, kind, self._key(commit, named, before), commit)
         if found is not None:
             return [_asked(found, questions[0], call.get("where"))], True
@@ -70,17 +70,19 @@ class AnswerCache:
             self._keep(self._file, kind, self._key(commit, named, after), commit, _asked(result))
         return [result], False
 
-    def _computed(self, compute: Callable[[Generation], list[T]]) -> tuple[list[T], Commit]:
+    def _computed(self, compute: Callable[[Generation], list[T]]) -> tuple[list[T], str]:
         with self._generations.last() as generation:
             return compute(generation), generation.commit
 
-    def _find(self, file: CacheFile, kind: Any, key: str | None, commit: Commit) -> Any:
+    def _find(self, file: CacheFile, kind: Any, key: str | None, commit: str) -> Any:
         packed = file.get(KIND, key) if key else None
         found = None
         if packed is not None:
             try:
                 stored = json.loads(packed)
-                passages = self._store.passages_of(commit, stored["passages"])
+                with self._generations.last() as generation:
+                    is_same = generation.commit == commit
+                    passages = generation.snapshot.passages(stored["passages"]) if is_same else None
                 if passages is not None and _words(passages) == stored["words"]:
                     found = unpack(kind, stored["value"], {passage.id: passage for passage in passages})
             except (ValueError, KeyError, TypeError, RecursionError):
@@ -88,7 +90,7 @@ class AnswerCache:
         file.count(KIND, key or "", found is not None)
         return found
 
-    def _keep(self, file: CacheFile, kind: Any, key: str | None, commit: Commit, result: object) -> None:
+    def _keep(self, file: CacheFile, kind: Any, key: str | None, commit: str, result: object) -> None:
         if key is None:
             return
         passages = {passage.id: passage for passage in passages_in(result)}
@@ -100,12 +102,12 @@ class AnswerCache:
         except ValueError:  # a span outside of its passages
             comes_back = False
         if comes_back:
-            file.put(KIND, key, packed.encode("ascii"), commit.seal)
+            file.put(KIND, key, packed.encode("ascii"), commit)
 
-    def _key(self, commit: Commit, call: Mapping[str, object], depends: Dependencies) -> str | None:
+    def _key(self, commit: str, call: Mapping[str, object], depends: Dependencies) -> str | None:
         if self._code is None or None in depends.values():
             return None
-        parts = [FORMAT, self._code, commit.seal, commit.codes, call, depends]
+        parts = [FORMAT, self._code, commit, call, depends]
         return hashlib.sha256(json.dumps(canonical(parts)).encode("ascii")).hexdigest()
 
     @cached_property

@@ -13,7 +13,7 @@ from spanwise.types import Document, Rejection
 from ..corpora.folder import FoundFile
 from ..corpora.opening import read_regular
 from ..corpora.reading import Skipped
-from ..index.rows import FileState
+from ..index.schema import FileState
 from ..index.store import Store
 from .parsing.parser import Parser
 from .parsing.wire import Parsed

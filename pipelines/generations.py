@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
-from ..index.store import Commit, Store
+from ..index.store import Store
 
 if TYPE_CHECKING:
     from spanwise.types import Filter
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Generation:
     """A commit, the snapshot of it, and the retrievers over it, each built once."""
 
-    def __init__(self, commit: Commit, snapshot: Snapshot) -> None:
+    def __init__(self, commit: str, snapshot: Snapshot) -> None:
         self.commit, self.snapshot = commit, snapshot
         self.is_pinned = False
         self._retrievers: dict[tuple[object, ...], Retriever] = {}
@@ -65,12 +65,12 @@ class Generation:
 
     def wake(self) -> bool:
         """Begin to read again; False when that is not possible because something else was committed."""
-        return self.is_pinned or self.snapshot.wake()
+        return self.is_pinned or self.snapshot.reopen()
 
     def rest(self) -> None:
         """Let go of SQLite's log, unless somebody holds the snapshot."""
         if not self.is_pinned:
-            self.snapshot.rest()
+            self.snapshot.end_transaction()
 
     def close(self) -> None:
         """Give the snapshot back, unless somebody holds it."""
@@ -110,7 +110,7 @@ class Generations:
                 self._warm = None
 
     def _awake(self) -> Generation:
-        commit = self._store.last_commit()
+        commit = self._store.commit_digest()
         warm, self._warm = self._warm, None
         if warm is not None:
             if warm.commit == commit and warm.wake():
@@ -121,8 +121,8 @@ class Generations:
     def _opened(self) -> Generation:
         """A generation whose commit is that of its snapshot, also when another is made at this moment."""
         while True:
-            commit = self._store.last_commit()
+            commit = self._store.commit_digest()
             snapshot = self._store.snapshot()
-            if snapshot.seal == commit.seal:
+            if self._store.commit_digest() == commit:
                 return Generation(commit, snapshot)
             snapshot.close()

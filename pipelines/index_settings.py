@@ -10,7 +10,7 @@ from pathlib import Path
 from spanwise.errors import ModelMismatch
 
 from ..index.analysis import Analyzer
-from ..index.approximation import RECALL
+from ..index.ann import RECALL
 from ..index.store import Store
 from .colbert_setting import NO_COLBERT, NONE, ColbertSetting, is_undecided, wanted_setting
 from .roots import Root, read_roots, roots_setting, with_folders, without_folders

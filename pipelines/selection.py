@@ -18,7 +18,7 @@ from spanwise.types import Filter, Scope
 
 from ..corpora.file_types import names_of, type_name
 from ..corpora.path_patterns import composed, path_matcher
-from ..index.rows import Facts
+from ..index.schema import Facts
 from ..index.snapshot import Snapshot
 from .period import document_moment_ns, moment_ns
 

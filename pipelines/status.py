@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Span
 
-from ..index.code_cache import CACHE as CODES
+from ..index.ann import CACHE as CODES
 from .answer_cache import KIND as ANSWER
 from .cache_file import CACHE_NAME, CacheFile, Looks
 from .disk_usage import bytes_below
@@ -108,7 +108,7 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
         "model": setting.name,
         "passages": max(models.values(), default=0),
         "missing": library.missing_tokens(),
-        "tokens": sum(snapshot.stored_tokens(model).n_tokens for model in models),
+        "tokens": sum(snapshot.stored_tokens(model).n_rows for model in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
@@ -123,7 +123,7 @@ def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
             "model": model,
             "recall": round(codes.tuning.recall, 4),
             "wanted": round(codes.tuning.wanted, 4),
-            "vectors": len(codes.codes),
+            "vectors": len(codes.passage_ids),
         }
         for model, codes in found.items()
         if codes is not None

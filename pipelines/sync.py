@@ -18,7 +18,7 @@ from spanwise.types import ProgressCallback, Rejection, Remark, SyncReport, no_p
 from ..corpora.folder import FoundFile, Listing
 from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
-from ..index.rows import FileState, Refusal, indexed_text
+from ..index.schema import FileState, Refusal, indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .file_reader import FileReader, Outcome

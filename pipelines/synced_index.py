@@ -77,7 +77,7 @@ class SyncedIndex(IndexSettings):
             return outcome
         if lacks_vectors(self.store, self.model):
             sync_vectors(self.store, self.encoder, on_progress)
-        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        self.store.approximate(self.recall, on_progress=partial(on_progress, "approximate"))
         n_tokens = self.sync_tokens(on_progress)
         return replace(outcome, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spanwise.types import ProgressCallback, no_progress
 
 from ..index.maxsim.codebook import Codebook
-from ..index.rows import indexed_text
+from ..index.schema import indexed_text
 from ..index.store import Store
 from ..index.writer import Writer
 from .colbert_setting import ColbertSetting

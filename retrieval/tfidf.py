@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
-from ..index.postings_index import PostingsIndex
-from ..index.statistics import CorpusStatistics
+from ..index.lexical import LivePostings
+from ..index.lexical import PostingsIndex
+from ..index.lexical import CorpusStatistics
 from .stage import Stage, Terms, lexical_stage
 
 

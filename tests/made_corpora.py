@@ -16,7 +16,7 @@ from spanwise.index import FileState, Snapshot, Store, Writer
 from spanwise.index.analysis import Analyzer
 from spanwise.types import Document, Passage
 
-PLAIN = Analyzer(stem=False, stop_words=False)
+PLAIN = Analyzer()
 Texts = Mapping[str, Sequence[str]]
 
 

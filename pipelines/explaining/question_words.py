@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from spanwise.types import Passage, QuestionWord, Span, UnknownWord
 
 from ...index.analysis import Analyzer
-from ...index.live_postings import LivePostings
-from ...index.rows import indexed_text
+from ...index.lexical import LivePostings
+from ...index.schema import indexed_text
 from ...index.snapshot import Snapshot
 
 SHORTEST = 4  # letters of a word that a like one is looked for: an edit makes another word of a shorter one

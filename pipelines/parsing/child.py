@@ -14,7 +14,7 @@ from spanwise.types import Document
 from ...corpora.passages import split
 from ...corpora.reading import Skipped, parse
 from ...index.analysis import Analyzer
-from ...index.rows import indexed_text
+from ...index.schema import indexed_text
 from ..child_pipes import end_with_parent, own_pipes
 from .drawn_page import page_answer
 from .frames import BrokenFrame, receive, send

@@ -10,7 +10,7 @@ from spanwise.errors import IndexEmpty
 from spanwise.index.analysis import Analyzer
 from spanwise.retrieval.bm25 import BM25, bm25_retriever, idf_lucene, rank_bm25_retriever, tf_saturation
 
-PLAIN = Analyzer(stem=False, stop_words=False)
+PLAIN = Analyzer()
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
     "d2": ["Sweet sorrow"],

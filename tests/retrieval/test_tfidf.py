@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from spanwise.index.analysis import Analyzer
-from spanwise.index.statistics import CorpusStatistics
+from spanwise.index.lexical import CorpusStatistics
 from spanwise.retrieval.tfidf import idf_lg, log_weights, norm, tfidf_retriever
 
-PLAIN = Analyzer(stem=False, stop_words=False)
+PLAIN = Analyzer()
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
     "d2": ["Sweet sorrow"],

@@ -17,7 +17,7 @@ from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.index.analysis import Analyzer
-from spanwise.index.rows import indexed_text
+from spanwise.index.schema import indexed_text
 from spanwise.pipelines.parsing import parser as parsing
 from spanwise.pipelines.parsing import process
 from spanwise.pipelines.parsing.limits import Limits

@@ -6,12 +6,15 @@ import hashlib
 
 import numpy as np
 import pytest
-from made_corpora import MODEL, document_of, vector_of
+from made_corpora import MODEL, document_of, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
 
-from spanwise.errors import IndexEmpty, VectorRejected
+from spanwise.errors import IndexCorrupt, IndexEmpty, VectorRejected
 from spanwise.index import FileState
+from spanwise.index.catalog import CatalogWriter
 from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.schema import SegmentEntry
+from spanwise.index.segment import open_segment, write_segment
 
 TEXTS = {"a": ["one two", "three", "four five six"], "b": ["seven"]}
 GOOD = np.concatenate([tokens_of(text) for text in TEXTS["a"]])
@@ -100,25 +103,16 @@ def test_bad_questions_are_refused(corpus, kind) -> None:
 
 def test_what_is_stored_is_what_was_put_but_for_the_codes(corpus) -> None:
     with corpus.store.writer() as writer:
-        assert writer.put_tokens(TOKEN_MODEL, [1, 2, 3], GOOD, LENGTHS, [7, 5, 13]) == 3
+        assert writer.put_tokens(TOKEN_MODEL, [1, 2, 3], GOOD, LENGTHS) == 3
         writer.commit()
     with corpus.snapshot() as snapshot:
         found = decoded(snapshot)
         for number, text in enumerate([*TEXTS["a"], *TEXTS["b"]], start=1):
             assert (found[number] * tokens_of(text)).sum(axis=1) == pytest.approx(1, abs=0.05)
-        assert snapshot.coverage(TOKEN_MODEL).covered.tolist() == [7, 5, 13, 5]
         assert snapshot.token_models() == {TOKEN_MODEL: 4}
         assert snapshot.without_tokens(TOKEN_MODEL).tolist() == []
         assert snapshot.vector_models() == {}
     assert corpus.store.verify() == []
-
-
-def test_coverage_that_is_not_known_is_minus_one(corpus) -> None:
-    with corpus.store.writer() as writer:
-        writer.put_tokens(TOKEN_MODEL, [1, 2, 3], GOOD, LENGTHS)
-        writer.commit()
-    with corpus.snapshot() as snapshot:
-        assert snapshot.coverage(TOKEN_MODEL).covered.tolist() == [-1, -1, -1, 5]
 
 
 def test_passages_that_are_gone_or_have_tokens_are_passed_over(corpus) -> None:
@@ -162,45 +156,19 @@ def test_indexes_are_built_once(corpus) -> None:
         assert snapshot.stored_tokens(TOKEN_MODEL) is snapshot.stored_tokens(TOKEN_MODEL)
 
 
-def test_a_codebook_alone_outlives_the_writer(corpus) -> None:
-    with corpus.store.writer() as writer:
-        writer.put_codebook("other", codebook(2))
-        writer.commit()
-    with corpus.store.writer() as writer:
-        assert np.array_equal(writer.codebook("other").levels, codebook(2).levels)
-        writer.put_tokens("other", [1, 2, 3], GOOD, LENGTHS)
-        writer.commit()
-    with corpus.snapshot() as snapshot:
-        assert snapshot.codebook("other").bits == 2
-    assert corpus.store.verify() == []
-
-
 def test_a_codebook_that_is_there_already_changes_nothing(corpus) -> None:
     with corpus.store.writer() as writer:
         writer.put_codebook(TOKEN_MODEL, writer.codebook(TOKEN_MODEL))
         assert writer.commit() == 2
 
 
-@pytest.mark.parametrize("bits", [2, 8])
-def test_a_codebook_that_cannot_read_the_tokens_is_refused(corpus, bits) -> None:
-    with corpus.store.writer() as writer:
-        with pytest.raises(ValueError, match="has tokens of another codebook: drop them first"):
-            writer.put_codebook(TOKEN_MODEL, codebook(bits))
-        with pytest.raises(ValueError, match="another codebook"):
-            writer.put_codebook(TOKEN_MODEL, Codebook.train(tokens_of("other words"), 9))
-        writer.put_codebook(TOKEN_MODEL, writer.codebook(TOKEN_MODEL).extended(GOOD, 100))
-        assert writer.commit() == 3
-    assert corpus.store.verify() == []
-
-
 def test_dropped_tokens_are_gone_and_others_can_be_put(corpus) -> None:
     with corpus.store.writer() as writer:
         writer.drop_tokens(TOKEN_MODEL)
-        writer.put_codebook(TOKEN_MODEL, codebook(8))
+        writer.put_codebook(TOKEN_MODEL, Codebook.train(GOOD, 9))
         put_tokens(writer, [2, 4], ["three", "seven"])
         writer.commit()
     with corpus.snapshot() as snapshot:
-        assert snapshot.codebook(TOKEN_MODEL).bits == 8
         assert sorted(decoded(snapshot)) == [2, 4]
     with corpus.store.writer() as writer:
         writer.drop_tokens(TOKEN_MODEL)
@@ -228,7 +196,7 @@ def test_what_was_dropped_may_be_put_again_at_once(corpus) -> None:
 def test_what_is_forgotten_leaves_nothing(corpus) -> None:
     with corpus.store.writer() as writer:
         put_tokens(writer, [1, 2, 3], TEXTS["a"])
-        writer.put_codebook("other", codebook(2))
+        writer.put_codebook("other", codebook())
         writer.drop_tokens(TOKEN_MODEL)
     with corpus.snapshot() as snapshot:
         assert list(decoded(snapshot)) == [4]
@@ -240,13 +208,11 @@ def test_a_rename_takes_vectors_and_tokens_over_and_counts_once(corpus) -> None:
     write(corpus, {})
     assert write(corpus, {"renamed": TEXTS["a"]}, remove=["a"]) == (3, 0)
     with corpus.snapshot() as snapshot:
-        found, covered = decoded(snapshot), snapshot.coverage(TOKEN_MODEL)
+        found = decoded(snapshot)
         for passage in snapshot.all_passages():
             assert maxsim(tokens_of(passage.text), found[passage.id]) == pytest.approx(
                 len(passage.text.split()), abs=0.2
             )
-        texts = [passage.text for passage in snapshot.passages(covered.passage_ids.tolist())]
-        assert covered.covered.tolist() == list(map(len, texts))
         assert snapshot.without_vectors(MODEL).tolist() == []
     assert corpus.store.verify() == []
 
@@ -287,7 +253,7 @@ def test_an_index_of_small_beginnings_ends_with_enough_centroids(corpus_of) -> N
 
 
 def test_a_full_staging_is_written_before_the_commit(corpus, monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.staging._MOST_BYTES", 10)
+    monkeypatch.setattr("spanwise.index.rows._MAX_PENDING_BYTES", 10)
     with corpus.store.writer() as writer:
         for number, text in enumerate(TEXTS["a"], start=1):
             assert put_tokens(writer, [number], [text]) == 1
@@ -296,3 +262,111 @@ def test_a_full_staging_is_written_before_the_commit(corpus, monkeypatch) -> Non
     with corpus.snapshot() as snapshot:
         assert sorted(decoded(snapshot)) == [1, 2, 3, 4]
     assert corpus.store.verify() == []
+
+
+def test_a_codebook_alone_outlives_the_writer(corpus) -> None:
+    with corpus.store.writer() as writer:
+        writer.put_codebook("other", codebook())
+        writer.commit()
+    with corpus.store.writer() as writer:
+        assert np.array_equal(writer.codebook("other").levels, codebook().levels)
+        writer.put_tokens("other", [1, 2, 3], GOOD, LENGTHS)
+        writer.commit()
+    assert corpus.store.verify() == []
+
+
+def test_a_codebook_that_cannot_read_the_tokens_is_refused(corpus) -> None:
+    with corpus.store.writer() as writer:
+        with pytest.raises(ValueError, match="has tokens of another codebook: drop them first"):
+            writer.put_codebook(TOKEN_MODEL, Codebook.train(tokens_of("other words"), 9))
+        writer.put_codebook(TOKEN_MODEL, writer.codebook(TOKEN_MODEL).extended(GOOD, 100))
+        assert writer.commit() == 3
+    assert corpus.store.verify() == []
+
+
+@pytest.fixture
+def store(corpus_of):
+    corpus = corpus_of({})
+    with corpus.store.writer() as writer:
+        stage(writer, {"a": ["w1 w2", "w3"], "b": ["w4"]}, vectors=True)
+        writer.commit()
+    return corpus.store
+
+
+def replace(store, kind, *others):
+    """Name other segments of a kind instead of the one that there is, with a seal that is right."""
+    catalog = CatalogWriter.open(store.path / "catalog.sqlite")
+    (old,) = [entry for entry in catalog.segments() if entry.kind == kind]
+    catalog.drop_segments([old.id])
+    for columns in others:
+        name = write_segment(store.path / "segments", kind, TOKEN_MODEL, columns)
+        catalog.add_segment(SegmentEntry(name, kind, TOKEN_MODEL, old.rows))
+    catalog.commit()
+    catalog.close()
+
+
+def columns_of(store, kind):
+    with store.snapshot() as snapshot:
+        (path,) = [part.path for part in snapshot._segments if part.kind == kind]
+    return {name: column.copy() for name, column in open_segment(path).columns.items()}
+
+
+def complaint(store) -> str:
+    (line,) = store.verify()
+    return line
+
+
+def test_whole_tokens_have_no_problems(store) -> None:
+    assert store.verify() == []
+
+
+def test_tokens_need_a_codebook(store) -> None:
+    replace(store, "codebook")
+    assert "model t has 0 codebooks instead of one" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="lacks the codebook of model t"):
+        snapshot.maxsim(TOKEN_MODEL)
+
+
+def test_there_is_one_codebook(store) -> None:
+    replace(store, "codebook", codebook().columns(), Codebook.train(GOOD, 9).columns())
+    assert "model t has 2 codebooks instead of one" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="two codebooks of model t"):
+        snapshot.maxsim(TOKEN_MODEL)
+
+
+def test_a_codebook_that_makes_no_sense_is_named(store) -> None:
+    columns = columns_of(store, "codebook")
+    columns["levels"] = columns["levels"][:4]
+    replace(store, "codebook", columns)
+    assert "levels for 4 bits" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="levels for 4 bits"):
+        snapshot.codebook(TOKEN_MODEL)
+
+
+def test_a_codebook_with_too_few_centroids_is_named(store) -> None:
+    known = codebook()
+    few = Codebook(known.centroids[:1], known.levels, known.distance, 12)
+    replace(store, "codebook", few.columns())
+    assert "the codebook has 1" in complaint(store)
+
+
+@pytest.mark.parametrize("name", ["centroids", "values", "scales", "sums"])
+def test_tokens_that_do_not_match_their_sums_are_named(store, name) -> None:
+    columns = columns_of(store, "tokens")
+    columns[name].view("u1").reshape(-1)[0] ^= 1
+    replace(store, "tokens", columns)
+    assert "the data of a passage do not match their sum" in complaint(store)
+
+
+def test_ends_that_do_not_ascend_are_named(store) -> None:
+    columns = columns_of(store, "tokens")
+    columns["ends"][0] = columns["ends"][1]
+    replace(store, "tokens", columns)
+    assert "its ends are not places among its rows" in complaint(store)
+
+
+def test_tokens_of_unknown_passages_are_named(store) -> None:
+    columns = columns_of(store, "tokens")
+    columns["passage_ids"] += 1
+    replace(store, "tokens", columns)
+    assert "the tokens t are not those of the live passages" in complaint(store)
