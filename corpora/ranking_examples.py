@@ -24,7 +24,7 @@ def write_ranking_examples(folder: Path, examples: Iterable[RankingExample]) -> 
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{LISTS}.part"
     with part.open("w", encoding="utf-8", newline="\n") as file:
-        n_written = sum(1 for example in examples if file.write(_line(example)))
+        n_written = sum(1 for example in examples if file.write(json_line(example)))
     part.replace(folder / LISTS)
     return n_written
 
@@ -51,7 +51,8 @@ def read_ranking_examples(path: Path) -> Iterator[RankingExample]:
             raise record.error(str(error)) from error
 
 
-def _line(example: RankingExample) -> str:
+def json_line(example: RankingExample) -> str:
+    """The example as a line of `lists.jsonl`."""
     record = {
         "question": example.question,
         "passages": example.passages,

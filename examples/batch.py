@@ -1,9 +1,9 @@
-"""A batch job: a file of questions, one a line, becomes JSON lines with answers and citations.
+"""A batch job: a file with one question a line becomes JSON lines with answers and citations.
 
     python examples/batch.py FOLDER questions.txt answers.jsonl
 
-Each answer is written as soon as it is there. A job that was stopped goes on where it stopped: questions that
-have their line already are not asked again, and half a line is cut off.
+Each answer is written at once. A stopped job resumes: it skips questions that have a complete line, and
+removes an incomplete one.
 """
 
 from __future__ import annotations
@@ -18,26 +18,19 @@ import spanwise
 from spanwise.types import Answer
 
 
-def answered(out: Path) -> set[str]:
-    """The questions that have a whole line; what a stop left of a line is cut off."""
+def remaining(questions: Path, out: Path) -> Iterator[str]:
+    """The questions without an answer, each once, in order; an incomplete line of answers is removed."""
     data = out.read_bytes() if out.exists() else b""
-    whole = data[: data.rfind(b"\n") + 1]
-    if whole != data:
-        out.write_bytes(whole)
-    return {json.loads(line)["question"] for line in whole.splitlines()}
-
-
-def waiting(questions: Path, done: set[str]) -> Iterator[str]:
-    """The questions that were not answered yet, each once, in order."""
-    for line in questions.read_text(encoding="utf-8").splitlines():
-        question = line.strip()
-        if question and question not in done:
-            done.add(question)
-            yield question
+    complete = data[: data.rfind(b"\n") + 1]
+    out.write_bytes(complete)
+    done = {json.loads(line)["question"] for line in complete.splitlines()}
+    for question in dict.fromkeys(questions.read_text(encoding="utf-8").splitlines()):
+        if question.strip() and question.strip() not in done:
+            yield question.strip()
 
 
 def cited(answer: Answer) -> dict[str, Any]:
-    """A line of the result: the answer with its places, or null with the nearest ones."""
+    """A line of the result: the answer with its places, or null with the nearest documents."""
     best = answer.best
     return {
         "question": answer.question,
@@ -52,15 +45,13 @@ def cited(answer: Answer) -> dict[str, Any]:
 
 
 def main(folder: str, questions: str, out: str) -> None:
-    """Answer what was not answered yet."""
-    place = Path(out)
-    todo = waiting(Path(questions), answered(place))
-    with spanwise.open(folder) as library, place.open("a", encoding="utf-8") as lines:
+    """Answer the remaining questions."""
+    todo = list(remaining(Path(questions), Path(out)))
+    with spanwise.open(folder) as library, Path(out).open("a", encoding="utf-8") as lines:
         library.sync()
-        for number, answer in enumerate(map(library.ask, todo), start=1):
-            lines.write(json.dumps(cited(answer), ensure_ascii=False) + "\n")
+        for question in todo:
+            lines.write(json.dumps(cited(library.ask(question)), ensure_ascii=False) + "\n")
             lines.flush()
-            print(f"{number}: {answer.question}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""A retriever of one's own, fused with BM25: passages under a heading that shares words with the question.
+"""A custom retriever: passages under a heading that shares words with the question.
 
-python examples/custom_retriever.py FOLDER "when is the mill open?"
+    python examples/custom_retriever.py FOLDER "when is the mill open?"
+
+Any object with a name and a method `search` can be passed as `retriever`, to `search` and to `ask`.
 """
 
 from __future__ import annotations
@@ -13,54 +15,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 import spanwise
-from spanwise.retrieval.plugged import Passages
 from spanwise.types import Hit, Passage
 
 WORD = re.compile(r"\w{3,}")
 
 
 class ByHeading:
-    """Scores a passage by the share of its headings' words that the question holds."""
+    """Scores a passage by the number of its heading words that are in the question."""
 
-    digest = "by heading, version 1"  # answers are remembered under this name; change it with the scores
+    name = "by-heading"
 
-    def __init__(self, passages: Passages) -> None:
-        self._passages = [one for one in passages.all_passages() if one.heading]
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = [one for one in passages if one.heading]
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
     ) -> list[list[Hit]]:
-        """For each question its best k passages."""
+        """For each question its best k passages; `among` are the ids that a filter selects."""
         allowed = None if among is None else set(among.tolist())
         kept = [one for one in self._passages if allowed is None or one.id in allowed]
         return [self._best(words_of(question), kept, k) for question in questions]
 
     def _best(self, asked: set[str], kept: Sequence[Passage], k: int) -> list[Hit]:
-        scored = [(share(asked, one), one) for one in kept]
-        scored.sort(key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))
-        found = [pair for pair in scored if pair[0] > 0][:k]
-        return [Hit(passage, score, rank) for rank, (score, passage) in enumerate(found, start=1)]
+        scores = [(len(asked & words_of(" ".join(one.heading))), one) for one in kept]
+        best = sorted(scores, key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))[:k]
+        return [Hit(one, float(score), rank) for rank, (score, one) in enumerate(best, start=1) if score]
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text in small letters, without the short ones."""
+    """The lower-case words of a text, without short ones."""
     return {word.lower() for word in WORD.findall(text)}
 
 
-def share(asked: set[str], passage: Passage) -> float:
-    """Of the words of the headings above a passage, the share that the question holds."""
-    headings = words_of(" ".join(passage.heading))
-    return len(asked & headings) / len(headings) if headings else 0.0
-
-
 def main(folder: str, question: str) -> None:
-    """Print the best passages with the scores of both retrievers."""
+    """Print the best passages and the answer found in them."""
     with spanwise.open(folder) as library:
-        library.use_retriever("by-heading", ByHeading)
         library.sync(vectors=False)
-        for hit in library.search(question, k=3, retriever="bm25+by-heading"):
-            scores = ", ".join(f"{name} {score:.3f}" for name, score in hit.scores.items())
-            print(f"{hit.rank}. {hit.passage.document_id}, line {hit.passage.line} ({scores})")
+        mine = ByHeading(library.passages())
+        for hit in library.search(question, k=3, retriever=mine):
+            place = f"{hit.passage.document_id}, line {hit.passage.line}"
+            print(f"{hit.rank}. {place} ({mine.name} {hit.score:.3f})")
+        print(library.ask(question, retriever=mine).text or "not in these documents")
 
 
 if __name__ == "__main__":

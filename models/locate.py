@@ -199,7 +199,7 @@ def checked_folder(folder: Path) -> Path:
     if (folder / "adapter_config.json").exists():
         raise ModelRejected(f"{folder} is an adapter of another model. Merge it into that model first.")
     for path in (*folder.glob("*config.json"), *folder.glob("*/*config.json")):
-        read_json(path)
+        _parsed(path)
     weights = sorted((*folder.glob("*.safetensors"), *folder.glob("*/*.safetensors")))
     holds_safetensors = {path.parent for path in weights}
     pickles = [
@@ -229,10 +229,7 @@ def check_weights(path: Path) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a configuration file; ModelRejected if there is none, or if it names code to run."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=partial(_without_code, path))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelRejected(f"{path} cannot be read: {error}") from error
+    found = _parsed(path)
     if not isinstance(found, dict):
         raise ModelRejected(f"{path} holds no JSON object")
     return found
@@ -267,6 +264,13 @@ def _settled_sha256(path: Path, *identity: int) -> str:
 def _read_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=partial(_without_code, path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelRejected(f"{path} cannot be read: {error}") from error
 
 
 def _without_code(path: Path, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

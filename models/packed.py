@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -192,24 +192,8 @@ def rounded(n_rows: int) -> int:
     return padded(n_rows, max(VECTOR, octave // SHAPES_PER_OCTAVE))
 
 
-class PackedLinear(Protocol):
-    """One product; x is (rows, in), the result (rows, out), in the precision of the weights."""
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """X W^T + b."""
-        ...
-
-    def gelu(self, x: Tensor) -> Tensor:
-        """gelu(x W^T + b), the exact GELU."""
-        ...
-
-    def onto(self, x: Tensor, residual: Tensor) -> Tensor:
-        """X W^T + b + residual, (rows, out)."""
-        ...
-
-
 class PlainLinear:
-    """With the public functions of torch."""
+    """One product with the public functions of torch; x is (rows, in), the result (rows, out)."""
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
         self.weight, self.bias = weight, bias  # (out, in), (out,)
@@ -228,7 +212,7 @@ class PlainLinear:
 
 
 class PrepackedLinear:
-    """With functions of oneDNN that are private in torch.
+    """The same with functions of oneDNN that are private in torch.
 
     They keep the weights in the order in which the kernels read them, apply GELU to sums that are still in
     the cache, and add the residual on the way. The public functions reorder the weights at every call and
@@ -256,16 +240,17 @@ class PrepackedLinear:
         return out
 
 
-def packed_linear(
-    layers: Sequence[nn.Linear], dtype: torch.dtype, kind: type[PlainLinear | PrepackedLinear]
-) -> PackedLinear:
+PackedLinear = PlainLinear | PrepackedLinear
+
+
+def packed_linear(layers: Sequence[nn.Linear], dtype: torch.dtype, kind: type[PackedLinear]) -> PackedLinear:
     """Layers that read the same input as one product; their outputs follow one another."""
     weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
     bias = torch.cat([layer.bias.detach() for layer in layers]).to(dtype)
     return kind(weight, bias)
 
 
-def kind_for(dtype: torch.dtype, device: torch.device) -> type[PlainLinear | PrepackedLinear]:
+def kind_for(dtype: torch.dtype, device: torch.device) -> type[PackedLinear]:
     """The faster kind that works on the device."""
     return PrepackedLinear if device.type == "cpu" and _prepacked_works(dtype) else PlainLinear
 

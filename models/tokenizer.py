@@ -92,10 +92,6 @@ class FastTokenizer:
         """The id of each piece."""
         return self._tokenizer.get_vocab()
 
-    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str | None]:
-        """The pieces with these ids, as the vocabulary spells them."""
-        return [self._tokenizer.id_to_token(number) for number in ids]
-
 
 @dataclass(frozen=True, slots=True)
 class SpecialTokens:

@@ -1,9 +1,8 @@
-"""Ask: retrieve, read, weigh the candidates, answer or decline.
+"""Ask: retrieve, read, score the candidates, answer or decline.
 
-The best candidate's words are the answer to a factoid question; any other is answered by the sentence or
-the list that holds them. Passages that say the
-same are listed together. Below the fitted threshold the question is declined and the nearest passages are
-shown instead.
+The best candidate's words are the answer to a factoid question; any other is answered by the sentence or the
+list that holds them. Answers with the same words are listed together. Below the fitted threshold the question
+is declined, and the nearest spans and passages are returned instead.
 """
 
 from __future__ import annotations
@@ -13,40 +12,52 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, ScoredSpan, Span
+from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
 from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
-from ..reader.evidence import Calibration, margins_to_runner_up, plain_evidence
+from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
 from ..reader.question_type import QuestionType, question_type
 from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
-from .agreement import merged
-from .candidates import Candidate, Question, Vectorizer, candidates, explained, passage_span, said
-from .confidence import Ranked, with_confidence
-from .explaining.question_words import question_words, unknown_words
-from .explaining.rejected import rejected_spans
-from .reading import Reading, read_on, read_until_enough
-from .selection import Selection
+from .candidates import (
+    Candidate,
+    Question,
+    RankedCandidate,
+    Readings,
+    Vectorizer,
+    answer_key,
+    candidates,
+    passage_span,
+    ranked_candidates,
+    with_next_sentence,
+)
+from .declined import question_words, rejected_spans, unknown_words
+from .filters import Selection
 
-NEAREST = 3
+N_BEST = 8  # spans of a passage that are scored
+N_NEAREST = 3  # hits of an answer
+
+
+def checked_question(question: str) -> str:
+    """The question without white space around it; ValueError when it is empty."""
+    if not question.strip():
+        raise ValueError('the question is empty: ask something, such as "who founded the mill?"')
+    return question.strip()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An answer and what it came of: what was found, the spans of each hit that was read, all candidates.
-
-    Hits behind the last reading were left unread. Candidates are in their order, best first.
-    """
+class AnswerTrace:
+    """An answer with the hits, the readings of the first of them, and all candidates, best first."""
 
     answer: Answer
     hits: Sequence[Hit]
-    readings: Reading
-    ranked: Sequence[Ranked]
+    readings: Readings
+    ranked: Sequence[RankedCandidate]
 
     @property
     def read(self) -> Sequence[Hit]:
@@ -55,11 +66,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """Everything that answering needs, loaded once; `ask` may be called for any number of questions.
+class Answerer:
+    """Everything that answering needs, loaded once; `answer` may be called for any number of questions.
 
-    Without a calibration candidates are ranked by the reader's margin, confidence is None, and a
-    question is declined when the null score wins. With a selection nothing else is found, read or shown.
+    Without a calibration candidates are ranked by the score over the null answer, confidence is None, and a
+    question is declined when the null answer scores higher. With a selection only its passages are searched.
     """
 
     snapshot: Snapshot
@@ -72,109 +83,110 @@ class Asker:
     options: AskOptions = AskOptions()
     selection: Selection | None = None
 
-    def ask(self, questions: Sequence[str]) -> list[Answer]:
-        """One answer a question, reading its best `k` passages.
-
-        Where the calibration has a rule for it, those below the first ones are left unread when these were
-        enough, unless `read_all`; a question is declined only when all were read.
-        """
+    def answer(self, questions: Sequence[str]) -> list[Answer]:
+        """One answer a question."""
         return [one.answer for one in self.trace(questions)]
 
-    def trace(self, questions: Sequence[str]) -> list[Asked]:
-        """The same, and all that each answer came of."""
+    def trace(self, questions: Sequence[str]) -> list[AnswerTrace]:
+        """One answer a question, with everything that it is made from."""
         began = time.perf_counter()
-        least = self._threshold()
         among = self.selection.passage_ids if self.selection else None
         hits = self.retriever.search(questions, self.options.k, among)
         retrieved = time.perf_counter()
-        stopping = self.calibration.stopping if self.calibration and not self.options.read_all else None
-        readings = read_until_enough(self.reader, questions, hits, stopping)
+        readings = self.read(questions, hits)
         each = 1000 / max(1, len(questions))
         spent = {"retrieve": (retrieved - began) * each, "read": (time.perf_counter() - retrieved) * each}
-        asked = [self._weighed(*row, least, spent) for row in zip(questions, hits, readings, strict=True)]
-        return self._read_before_declining(asked, least)
+        rows = zip(questions, hits, readings, strict=True)
+        return self._read_before_declining([self._traced(*row, spent) for row in rows])
 
-    def _weighed(
+    # Reading, with early exit
+
+    def read(self, questions: Sequence[str], hits: Sequence[Sequence[Hit]]) -> list[Readings]:
+        """The spans of the hits of each question, in their order.
+
+        With a fitted rule for it, unless `read_all`, the last hits stay unread when the first are enough.
+        """
+        rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
+        everyone = range(len(questions))
+        if rule is None:
+            return self._read_rest(questions, hits, [()] * len(hits), everyone)
+        first = [found[: rule.part(len(found))] for found in hits]
+        readings = self._read_rest(questions, first, [()] * len(hits), everyone)
+        unsure = [at for at in everyone if not rule.is_enough(one for spans in readings[at] for one in spans)]
+        return self._read_rest(questions, hits, readings, unsure)
+
+    def _read_rest(
         self,
-        text: str,
-        found: Sequence[Hit],
-        reading: Reading,
-        least: float | None,
-        spent: Mapping[str, float],
-    ) -> Asked:
-        """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
-        at = time.perf_counter()
-        ranked = self._ranked(text, found, reading)
-        weighing = spent.get("weigh", 0.0) + (time.perf_counter() - at) * 1000
-        timings = {**spent, "weigh": weighing}
-        answer = self._answer(text, found, len(reading), ranked, least, timings)
-        return Asked(answer, found, reading, ranked)
+        questions: Sequence[str],
+        hits: Sequence[Sequence[Hit]],
+        readings: Sequence[Readings],
+        numbers: Sequence[int],
+    ) -> list[Readings]:
+        """The readings, with the unread hits of the questions of these numbers read, all together."""
+        found = list(readings)
+        waiting = [at for at in numbers if len(readings[at]) < len(hits[at])]
+        if waiting:
+            left = [[hit.passage for hit in hits[at][len(readings[at]) :]] for at in waiting]
+            read = self.reader.read([questions[at] for at in waiting], left, N_BEST)
+            for at, more in zip(waiting, read, strict=True):
+                found[at] = [*readings[at], *more]
+        return found
 
-    def _read_before_declining(self, asked: list[Asked], least: float | None) -> list[Asked]:
-        """The same, those that were declined with something left unread once more, with all of it."""
-        numbers = [at for at, one in enumerate(asked) if one.answer.no_answer and one.answer.passages_unread]
+    def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
+        """The traces; questions that were declined with hits unread are answered again from all hits."""
+        numbers = [at for at, one in enumerate(traces) if one.answer.no_answer and one.answer.passages_unread]
         if not numbers:
-            return asked
+            return traces
         began = time.perf_counter()
-        questions, hits = [one.answer.question for one in asked], [one.hits for one in asked]
-        readings = read_on(self.reader, questions, hits, [one.readings for one in asked], numbers)
+        questions, hits = [one.answer.question for one in traces], [one.hits for one in traces]
+        readings = self._read_rest(questions, hits, [one.readings for one in traces], numbers)
         took = (time.perf_counter() - began) * 1000 / len(numbers)
         for at in numbers:
-            before = asked[at].answer.timings_ms
+            before = traces[at].answer.timings_ms
             spent = {**before, "read": before["read"] + took}
-            asked[at] = self._weighed(questions[at], hits[at], readings[at], least, spent)
-        return asked
+            traces[at] = self._traced(questions[at], hits[at], readings[at], spent)
+        return traces
 
-    def _threshold(self) -> float | None:
-        """The threshold in force: as given, else as fitted."""
-        given = self.options.threshold
-        return self.calibration.threshold if given is None and self.calibration else given
+    # Scoring
 
-    def weigh(
-        self, text: str, hits: Sequence[Hit], readings: Sequence[Sequence[ScoredSpan]]
-    ) -> list[Candidate]:
-        """The candidates of one question with their features, before any ranking."""
-        return candidates(self._question(text), hits, readings, self.analyzer.terms, self.vectorizer)
-
-    def _ranked(
-        self,
-        text: str,
-        hits: Sequence[Hit],
-        readings: Sequence[Sequence[ScoredSpan]],
-    ) -> list[Ranked]:
-        weigh = self.calibration.evidence if self.calibration else plain_evidence
-        weighed = self.weigh(text, hits, readings)
-        scored = [(weigh(candidate.features), candidate) for candidate in weighed]
-        scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
-        answers = [said(one.scored.span.text) for _, one in scored]
-        ahead = margins_to_runner_up([evidence for evidence, _ in scored], answers)
-        return with_confidence(scored, ahead, self.calibration)
-
-    def _question(self, text: str) -> Question:
+    def score_candidates(self, text: str, hits: Sequence[Hit], readings: Readings) -> list[Candidate]:
+        """The candidates of one question with their features, unordered."""
         terms = tuple(self.analyzer.question_terms(text))
         statistics = self.postings.statistics(terms)
         idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
-        return Question(text, terms, idf)
+        return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms, self.vectorizer)
+
+    def _traced(
+        self, text: str, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
+    ) -> AnswerTrace:
+        """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
+        began = time.perf_counter()
+        ranked = ranked_candidates(self.score_candidates(text, hits, readings), self.calibration)
+        scoring = spent.get("weigh", 0.0) + (time.perf_counter() - began) * 1000
+        answer = self._answer(text, hits, len(readings), ranked, {**spent, "weigh": scoring})
+        return AnswerTrace(answer, hits, readings, ranked)
+
+    # Answering
 
     def _answer(
         self,
         text: str,
         hits: Sequence[Hit],
         n_read: int,
-        ranked: Sequence[Ranked],
-        threshold: float | None,
+        ranked: Sequence[RankedCandidate],
         timings: dict[str, float],
     ) -> Answer:
+        given = self.options.threshold
+        threshold = self.calibration.threshold if given is None and self.calibration else given
         kind = question_type(text)
-        found = [self._shown(kind, one) for one in ranked]
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-        apart = _without_overlaps(found)
-        shown = merged([replace(answer, duplicates=duplicates[answer.passage.id]) for answer in apart])
-        scope = self.selection.scope if self.selection else None
-        best = shown[0] if shown and self._accepted(shown[0], ranked[0].evidence, threshold) else None
+        found = without_overlaps([self._answer_span(kind, one) for one in ranked])
+        shown = merge_same_answers([replace(one, duplicates=duplicates[one.passage.id]) for one in found])
+        best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
+        fitted = threshold if self.calibration else None
         words = {} if best else question_words(text, self.analyzer)
         read = (one.candidate.scored for one in ranked)
-        least = threshold if self.calibration else None
+        scope = self.selection.scope if self.selection else None
         return Answer(
             question=text,
             best=best,
@@ -183,32 +195,33 @@ class Asker:
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
-            rejected=() if best else rejected_spans(shown, read, least, words, self.analyzer),
+            rejected=() if best else rejected_spans(shown, read, fitted, words, self.analyzer),
             unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer),
-            nearest=tuple(hits[:NEAREST]),
+            nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
             scope=scope,
-            threshold=least,
+            threshold=fitted,
         )
 
-    def _accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
+    def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
         if self.calibration is None or best.confidence is None:
-            return threshold == 0 or not evidence < 0  # the margin over the null answer
+            return threshold == 0 or not evidence < 0  # the score over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _shown(self, kind: QuestionType, one: Ranked) -> AnswerSpan:
+    def _answer_span(self, kind: QuestionType, one: RankedCandidate) -> AnswerSpan:
         scored, sentence = one.candidate.scored, one.candidate.sentence
+        passage = scored.passage
         if kind in ("how", "why"):
-            sentence = explained(sentence, scored.passage)
+            sentence = with_next_sentence(sentence, passage)
         span = scored.span if kind == "factoid" else sentence
         if kind in ("how", "list"):
-            start = scored.span.start - scored.passage.start
-            listed = enclosing_list(scored.passage.text, start, start + len(scored.span.text))
-            span = passage_span(scored.passage, *listed) if listed else span
-        page, line, label = self._place(span, scored.passage)
+            start = scored.span.start - passage.start
+            listed = enclosing_list(passage.text, start, start + len(scored.span.text))
+            span = passage_span(passage, *listed) if listed else span
+        page, line, label = self._place(span, passage)
         return AnswerSpan(
-            span, scored.span, sentence, scored.passage, page, line, scored.score, one.confidence, label
+            span, scored.span, sentence, passage, page, line, scored.score, one.confidence, label
         )
 
     def _place(self, span: Span, passage: Passage) -> tuple[int | None, int, str]:
@@ -221,16 +234,39 @@ class Asker:
         return page, line, label_at(document.labels, span.start)
 
 
-def _without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+def without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The answers in order, without those that share characters with a better one."""
     kept: list[AnswerSpan] = []
     for answer in answers:
-        if not any(_overlap(answer, other) for other in kept):
+        one = answer.span
+        if not any(
+            one.document_id == other.span.document_id
+            and one.start < other.span.end
+            and other.span.start < one.end
+            for other in kept
+        ):
             kept.append(answer)
     return kept
 
 
-def _overlap(a: AnswerSpan, b: AnswerSpan) -> bool:
-    return (
-        a.span.document_id == b.span.document_id and a.span.start < b.span.end and b.span.start < a.span.end
-    )
+def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The answers in their order, best first, each with different words.
+
+    Where the words are the same but for case, punctuation and articles, the best one holds the others in
+    `agreeing`, in their order: of each other passage the answer that the reader scores highest there. An
+    answer that repeats the words of a better one in its own passage is left out.
+    """
+    preferred: dict[int, float] = {}
+    by_words: dict[str, list[AnswerSpan]] = {}
+    for answer in answers:
+        passage_id = answer.passage.id
+        preferred[passage_id] = max(answer.score, preferred.get(passage_id, answer.score))
+        by_words.setdefault(answer_key(answer.text), []).append(answer)
+    found = []
+    for best, *others in by_words.values():
+        agreeing: dict[int, AnswerSpan] = {}
+        for other in others:
+            if other.score == preferred[other.passage.id] and other.passage.id != best.passage.id:
+                agreeing.setdefault(other.passage.id, other)
+        found.append(replace(best, agreeing=tuple(agreeing.values())))
+    return found

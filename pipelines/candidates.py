@@ -1,4 +1,4 @@
-"""Candidate answers of one question: spans from the reader, their sentences, what speaks for each."""
+"""The candidate answers of one question: spans of the reader with their sentences, features and confidence."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
-from ..reader.evidence import Features, log_normaliser
+from ..reader.evidence import Calibration, Features, log_normaliser, margins_to_runner_up, plain_evidence
 from ..reader.question_type import question_type, type_fit
 from ..reader.sentence_answer import enclosing_sentences, with_explanation
 from ..retrieval.reranking import STAGE
 
 MAX_CANDIDATES = 80
+
+Readings = Sequence[Sequence[ScoredSpan]]
+"""The spans of each passage that was read, in the order of the hits; later hits were not read."""
 
 
 class Vectorizer(Protocol):
@@ -34,11 +37,24 @@ class Vectorizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A span that may answer, its sentence, and the features that speak for it."""
+    """A span that may answer, the sentence around it, and its features."""
 
     scored: ScoredSpan
     sentence: Span
     features: Features
+
+
+@dataclass(frozen=True, slots=True)
+class RankedCandidate:
+    """A candidate with its evidence and its lead over the best one that says something else.
+
+    `confidence` is None without a calibration.
+    """
+
+    evidence: float
+    candidate: Candidate
+    lead: float
+    confidence: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +74,25 @@ class Question:
 def candidates(
     question: Question,
     hits: Sequence[Hit],
-    readings: Sequence[Sequence[ScoredSpan]],
+    readings: Readings,
     terms_of: Callable[[str], Sequence[str]],
     vectorizer: Vectorizer,
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
     `readings[i]` are the spans of `hits[i]`, best first. A sentence that was read in two overlapping
-    passages is one candidate, with the better of the two. At most MAX_CANDIDATES go on: the best of
+    passages is one candidate, with the better of the two. At most MAX_CANDIDATES are kept: the best of
     each passage, then all of the passages that rank first.
     """
     chosen = _chosen(readings)
     if not chosen:
         return []
-    asked = vectorizer.encode_questions([question.text])[0]  # (width,)
-    similarity = _similarities(asked, [in_context(one) for one in chosen], vectorizer)
-    shares = _log_shares(chosen, readings)
+    vector = vectorizer.encode_questions([question.text])[0]  # (width,)
+    texts = [_in_context(one) for one in chosen]
+    distinct = list(dict.fromkeys(texts))
+    similarity = dict(zip(distinct, vectorizer.encode_passages(distinct) @ vector, strict=True))
+    whole = log_normaliser(readings)
+    shares = [one.scored.score - whole for one in chosen]
     support = _support(chosen, shares)
     factoid = float(question_type(question.text) == "factoid")
     return [
@@ -81,14 +100,14 @@ def candidates(
             one.scored,
             one.sentence,
             Features(
-                margin=margin(one.scored),
+                margin=score_over_null(one.scored),
                 log_rank=math.log(hits[one.place].rank),
                 coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
-                sentence_coverage=question.coverage(set(terms_of(in_context(one)))),
-                similarity=float(similarity[i]),
-                log_share=shares[i],
-                agreement=math.fsum(support[i]),
-                agreeing=math.log1p(len(support[i])),
+                sentence_coverage=question.coverage(set(terms_of(text))),
+                similarity=float(similarity[text]),
+                log_share=share,
+                agreement=math.fsum(others),
+                agreeing=math.log1p(len(others)),
                 score_gap=_score_gap(hits, one.place),
                 rerank=hits[one.place].scores.get(STAGE, 0.0),
                 type_fit=type_fit(question.text, one.scored.span.text),
@@ -97,34 +116,38 @@ def candidates(
                 sentence=0.0 if math.isnan(one.scored.sentence_score) else one.scored.sentence_score,
             ),
         )
-        for i, one in enumerate(chosen)
+        for one, text, share, others in zip(chosen, texts, shares, support, strict=True)
     ]
 
 
-def said(text: str) -> str:
-    """The words of an answer as they are compared with another's; the text itself where none are left.
+def ranked_candidates(found: Sequence[Candidate], calibration: Calibration | None) -> list[RankedCandidate]:
+    """The candidates by evidence, best first; with a calibration the others follow by confidence.
 
-    >>> said("The Eiffel Tower."), said("The")
+    None is surer than the best one, for which the confidence was fitted. Ties keep the order of evidence.
+    """
+    evidence_of = calibration.evidence if calibration else plain_evidence
+    scored = [(evidence_of(one.features), one) for one in found]
+    scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
+    keys = [answer_key(one.scored.span.text) for _, one in scored]
+    ahead = margins_to_runner_up([evidence for evidence, _ in scored], keys)
+    rows = [(evidence, one, lead) for (evidence, one), lead in zip(scored, ahead, strict=True)]
+    if calibration is None:
+        return [RankedCandidate(*row, None) for row in rows]
+    sure = [calibration.confidence(evidence, one.features, lead) for evidence, one, lead in rows]
+    ranked = [RankedCandidate(*row, min(one, sure[0])) for row, one in zip(rows, sure, strict=True)]
+    return sorted(ranked, key=lambda one: -(one.confidence or 0.0))
+
+
+def answer_key(text: str) -> str:
+    """The normalized words of an answer, to compare answers by; the text itself where none are left.
+
+    >>> answer_key("The Eiffel Tower."), answer_key("The")
     ('eiffel tower', 'The')
     """
     return normalize_answer(text) or text
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A span with its sentence; `place` is the number of its passage among the hits."""
-
-    place: int
-    scored: ScoredSpan
-    sentence: Span
-
-
-def in_context(one: _Read) -> str:
-    """A sentence under the last heading above it, which often names what the sentence is about."""
-    return "\n".join([*one.scored.passage.heading[-1:], one.sentence.text])
-
-
-def margin(scored: ScoredSpan) -> float:
+def score_over_null(scored: ScoredSpan) -> float:
     """Span score minus the null score of its passage; the bare score for a model without a null answer."""
     return scored.score - scored.null_score if scored.null_score == scored.null_score else scored.score
 
@@ -138,52 +161,56 @@ def sentence_of(scored: ScoredSpan) -> Span:
     return passage_span(passage, start, end)
 
 
-def explained(sentence: Span, passage: Passage) -> Span:
+def with_next_sentence(sentence: Span, passage: Passage) -> Span:
     """The sentence, with the next one where it is too short to explain anything."""
     place = sentence.start - passage.start, sentence.end - passage.start
     return passage_span(passage, *with_explanation(passage.text, sentence_spans(passage.text), place))
 
 
 def passage_span(passage: Passage, start: int, end: int) -> Span:
-    """The span of the document that [start, end) of a passage's text is."""
+    """The span of the document that is [start, end) of a passage's text."""
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
 
 
-def _chosen(readings: Sequence[Sequence[ScoredSpan]]) -> list[_Read]:
-    best: dict[Span, _Read] = {}
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A span with its sentence; `place` is the number of its passage among the hits."""
+
+    place: int
+    scored: ScoredSpan
+    sentence: Span
+
+
+def _chosen(readings: Readings) -> list[_Chosen]:
+    best: dict[Span, _Chosen] = {}
     for place, spans in enumerate(readings):
         for scored in spans:
-            one = _Read(place, scored, sentence_of(scored))
+            one = _Chosen(place, scored, sentence_of(scored))
             rival = best.get(one.sentence)
-            if scored.span.text.strip() and (rival is None or margin(rival.scored) < margin(scored)):
+            if scored.span.text.strip() and (
+                rival is None or score_over_null(rival.scored) < score_over_null(scored)
+            ):
                 best[one.sentence] = one
     by_passage: dict[int, int] = {}
-    ordered: list[tuple[int, int, _Read]] = []
-    for one in sorted(best.values(), key=lambda one: (one.place, -margin(one.scored), one.scored.span.start)):
+    ordered: list[tuple[int, int, _Chosen]] = []
+    in_order = sorted(
+        best.values(), key=lambda one: (one.place, -score_over_null(one.scored), one.scored.span.start)
+    )
+    for one in in_order:
         by_passage[one.place] = by_passage.get(one.place, -1) + 1
         ordered.append((min(by_passage[one.place], 1), len(ordered), one))
     return [one for _, _, one in sorted(ordered, key=lambda row: row[:2])][:MAX_CANDIDATES]
 
 
-def _log_shares(chosen: Sequence[_Read], readings: Sequence[Sequence[ScoredSpan]]) -> list[float]:
-    whole = log_normaliser(readings)
-    return [one.scored.score - whole for one in chosen]
-
-
-def _support(chosen: Sequence[_Read], shares: Sequence[float]) -> list[list[float]]:
-    """For each candidate the shares of others that say the same; a sentence that is repeated counts once."""
+def _support(chosen: Sequence[_Chosen], shares: Sequence[float]) -> list[list[float]]:
+    """For each candidate the shares of others with the same words; a repeated sentence counts once."""
+    keys = [(answer_key(one.scored.span.text), answer_key(one.sentence.text)) for one in chosen]
     by_words: dict[str, dict[str, float]] = {}
-    for one, share in zip(chosen, shares, strict=True):
-        sentences = by_words.setdefault(said(one.scored.span.text), {})
-        words = said(one.sentence.text)
-        sentences[words] = max(math.exp(share), sentences.get(words, 0.0))
+    for (words, sentence), share in zip(keys, shares, strict=True):
+        sentences = by_words.setdefault(words, {})
+        sentences[sentence] = max(math.exp(share), sentences.get(sentence, 0.0))
     return [
-        [
-            share
-            for sentence, share in by_words[said(one.scored.span.text)].items()
-            if sentence != said(one.sentence.text)
-        ]
-        for one in chosen
+        [share for other, share in by_words[words].items() if other != sentence] for words, sentence in keys
     ]
 
 
@@ -196,9 +223,6 @@ def _with_heading(passage: Passage) -> str:
     return "\n".join([*passage.heading, passage.text])
 
 
-def _similarities(
-    asked: NDArray[np.float32], texts: Sequence[str], vectorizer: Vectorizer
-) -> NDArray[np.float32]:
-    distinct = list(dict.fromkeys(texts))
-    cosine = dict(zip(distinct, vectorizer.encode_passages(distinct) @ asked, strict=True))
-    return np.array([cosine[text] for text in texts], dtype=np.float32)
+def _in_context(one: _Chosen) -> str:
+    """A sentence under the last heading above it, which often names the topic of the sentence."""
+    return "\n".join([*one.scored.passage.heading[-1:], one.sentence.text])

@@ -7,125 +7,265 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from spanwise.errors import IndexEmpty
+from spanwise.errors import ModelMismatch
 from spanwise.types import (
+    Answer,
     AskOptions,
     Document,
     Filter,
+    Hit,
     Passage,
     ProgressCallback,
     Scope,
-    Span,
+    SearchOptions,
+    Summary,
+    SummaryOptions,
+    SyncReport,
     no_progress,
 )
 
 from ..index.analysis import Analyzer
+from ..index.approximation import RECALL
+from ..index.snapshot import Snapshot
 from ..index.store import Store
-from .answer_cache import AnswerCache
-from .asking import ask, ask_many
-from .cache_file import CACHE_NAME, CacheFile
-from .default_retriever import DEFAULT_RETRIEVER as DEFAULT_RETRIEVER
-from .explaining.methods import explain
-from .generations import Generation
-from .reranking import DEPTH, Reranking, reranking_of
-from .searching import search, search_many
-from .summarize import summarize
-from .synced_index import SyncedIndex
+from .ask import Answerer, checked_question
+from .cache import CACHE_NAME, AnswerCache, result_key
+from .filters import select
+from .folders import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
+from .models import (
+    COLBERT,
+    DEFAULT_RETRIEVER,
+    MODEL,
+    NONE,
+    LoadedModels,
+    ModelKind,
+    colbert_setting,
+    model_setting,
+    sync_command,
+)
+from .view import IndexView, Views
 
 if TYPE_CHECKING:
-    from ..reader.plugged import Reading
-    from ..retrieval.near_duplicates import DuplicateRule
-    from ..retrieval.plugged import RetrieverFactory
-    from ..retrieval.protocol import Encoder, Encoders, Retriever, TokenEncoder
-    from .ask import Asker
+    from ..retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from .explain import Explanation
+    from .sync import Parse
 
-PASSAGES = 4096  # whose terms are remembered; they are wanted wherever the passage is found, and take 12 MB
+T = TypeVar("T")
+
+RECALL_SETTING = "recall"
 
 
-class Library(SyncedIndex):
+class Library:
     """An opened index. Models are loaded when first needed; results are of the last commit of any process.
 
-    With `cache`, answers and hits of single questions are kept in the index, and given again as long as
-    nothing changed that they depend on; see `answer_cache`. Threads may share it: one computes at a time.
+    With `cache`, answers and hits of single questions are kept in the index, see `pipelines.cache`. Threads
+    may share a library: one computes at a time. Changes of settings are commits of their own.
     """
 
-    search = search
-    search_many = search_many
-    ask = ask
-    ask_many = ask_many
-    explain = explain
-    summarize = summarize
+    default_retriever = DEFAULT_RETRIEVER
 
     def __init__(self, store: Store, cache: bool = False) -> None:
-        super().__init__(store, CacheFile(store.path / CACHE_NAME) if cache else None)
-        self._answers = AnswerCache(store, self._generations, self._cache)
-        self._terms_of = lru_cache(PASSAGES)(self._terms)
+        self.store = store
+        self._views = Views(store)
+        self._models = LoadedModels(store)
+        self._cache = AnswerCache(store.path / CACHE_NAME) if cache else None
 
-    def gaps(self) -> list[Span]:
-        """Nothing: goes with the next version."""
-        return []
+    def close(self) -> None:
+        """Close the index; using the library after it raises IndexClosed. Idempotent."""
+        self.store.close()
+        self._views.close()  # which waits for whoever is computing
+        if self._cache is not None:
+            self._cache.close()
 
-    def retriever(
-        self, name: str = "", rerank: str = "", rerank_depth: int = DEPTH, exact: bool = False
-    ) -> Retriever:
-        """The retriever of that name over the last commit, which it holds; IndexEmpty without any passage.
+    def __enter__(self) -> Self:
+        """The library itself."""
+        return self
 
-        With the name of a cross-encoder as `rerank`, see `SearchOptions`.
+    def __exit__(self, *raised: object) -> None:
+        """Close the library."""
+        self.close()
+
+    # Settings
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The indexed folders; one that moved together with its `.spanwise` is found where it is now."""
+        return read_roots(self.store.settings, self.store.path)
+
+    def add(self, folders: Sequence[Path]) -> None:
+        """Add folders; their documents come with the next `sync`."""
+        self._keep_roots(with_folders(self.roots, folders))
+
+    def drop(self, folders: Sequence[Path]) -> None:
+        """Remove folders, which need not exist any more; their documents go with the next `sync`."""
+        self._keep_roots(without_folders(self.roots, folders))
+
+    @property
+    def model(self) -> str:
+        """The name of the encoder of the dense vectors."""
+        return self.store.settings[MODEL]
+
+    def require_model(self, model: str | None) -> None:
+        """Raise ModelMismatch when this index was made with another model."""
+        if model not in (None, self.model) and model_setting(str(model)) != self.model:
+            raise ModelMismatch(
+                f"{self.store.path} was made with the model {self.model!r}, not {model!r}. "
+                f"Make another index with: spanwise index FOLDER --model {model} --index OTHER"
+            )
+
+    @property
+    def colbert(self) -> str | None:
+        """The name of the encoder of the token vectors; None when the index keeps none."""
+        return self.store.settings.get(COLBERT) or None
+
+    def use_colbert(self, name: str | None) -> None:
+        """Keep token vectors of this model from the next `sync` on; None or "none" drops them.
+
+        Token vectors of another model are dropped at once. Raises ModelNotFound or ModelRejected for a model
+        that cannot be used; then nothing changes.
         """
-        below, reranking = reranking_of(name or self.default_retriever, rerank, rerank_depth)
-        with self._generations.last() as generation:
-            generation.pin()
-            return self._ranking(generation, below, self._encoders(), reranking, exact=exact)
+        wanted = "" if name in (None, NONE) else colbert_setting(str(name))
+        if wanted != (self.colbert or ""):
+            self._put({COLBERT: wanted}, drop_tokens=True)
 
-    def use_retriever(self, name: str, factory: RetrieverFactory) -> None:
-        """Takes this factory for the retriever of that name: "mine", "bm25+mine", … from now on.
+    def require_colbert(self, name: str) -> None:
+        """Set the model of token vectors when none is set; ModelMismatch when they are of another."""
+        held, wanted = self.colbert, colbert_setting(name)
+        if held not in (None, wanted):
+            raise ModelMismatch(
+                f"the token vectors of {self.store.path} are of the model {held!r}, not of {wanted!r}. "
+                f"Replace them with: {self.sync_command} --colbert {shlex.quote(name)}"
+            )
+        self.use_colbert(name)
 
-        It is called with the passages of a commit, once for each, and makes what searches them; see
-        `retrieval.plugged`. What it finds is remembered only if it has a `digest`, a text that names all that
-        its rankings depend on. ValueError for a name that is built in.
+    @property
+    def recall(self) -> float:
+        """The share of the exact top 10 that an approximate search should find."""
+        return float(self.store.settings.get(RECALL_SETTING, RECALL))
+
+    @recall.setter
+    def recall(self, share: float) -> None:
+        if not 0 < share < 1:
+            raise ValueError(f"recall must be above 0 and below 1, not {share}; for all of it search exactly")
+        if share != self.recall:
+            self._put({RECALL_SETTING: str(share)})
+
+    @property
+    def sync_command(self) -> str:
+        """The command that brings this index up to date."""
+        return sync_command(self.store.path)
+
+    # Models
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """The analyzer that the index was made with."""
+        return self._views.analyzer
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder of passages and questions."""
+        return self._models.encoder()
+
+    @encoder.setter
+    def encoder(self, encoder: Encoder) -> None:
+        self._models.use_encoder(encoder)
+
+    @property
+    def token_encoder(self) -> TokenEncoder:
+        """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
+        return self._models.token_encoder()
+
+    # Sync
+
+    def sync(
+        self,
+        vectors: bool = True,
+        on_progress: ProgressCallback = no_progress,
+        workers: int | None = None,
+        retry: bool = False,
+        parsers: Mapping[str, Parse] | None = None,
+    ) -> SyncReport:
+        """Make the index what the folders are now: words first, then missing vectors, then token vectors.
+
+        `vectors=False` leaves the vectors as they are. An interrupted sync resumes where it stopped.
+        `workers` processes parse files, by default one a core and four at most. Rejected files are read again
+        when they change, or all of them with `retry`. `parsers` are functions by suffix, such as
+        {".log": parse}, from the bytes of a file and its id to a `Document`.
         """
-        self._models.plugged.use_retriever(name, factory)
+        from .sync import sync_words
 
-    def use_reader(self, name: str, reader: Reading) -> None:
-        """Takes this object for the reader of that name; see `reader.plugged` for what it has to be.
+        began = time.monotonic()
+        listing = list_roots(self.roots)
+        report = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, parsers)
+        if not vectors:
+            return report
+        self._sync_dense(on_progress)
+        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        n_tokens = self.sync_tokens(on_progress)
+        return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-        Its answers have no confidence, as none was fitted, and are declined when "no answer" scores higher.
-        They are remembered only if it has a `digest`. ValueError for a name that is built in.
-        """
-        self._models.plugged.use_reader(name, reader)
+    def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
+        """Encode the tokens of the passages that lack them; returns their number."""
+        from .sync import TokenVectors, sync_vectors
 
-    def grouping(self, retriever: Retriever, nearness: DuplicateRule | None = None) -> Retriever:
-        """That retriever with near-duplicates folded into the best of them; see `Hit.duplicates`."""
-        from ..retrieval.near_duplicates import DeduplicatingRetriever
+        model = self.colbert
+        if model is None:
+            return 0
+        with self.reading() as snapshot:
+            stored, n_passages = snapshot.token_models(), snapshot.n_passages
+        if stored == ({self._models.digest("token-encoder", model): n_passages} if n_passages else {}):
+            return 0
+        return sync_vectors(self.store, TokenVectors(self.token_encoder), on_progress)
 
-        return DeduplicatingRetriever(retriever, self.analyzer, nearness, self._terms_of)
+    def encode_for(
+        self,
+        stages: Container[str],
+        colbert: str,
+        on_progress: ProgressCallback = no_progress,
+    ) -> None:
+        """Encode what these stages need; ModelMismatch when the index keeps token vectors of another model."""
+        if "colbert" in stages:
+            self.require_colbert(colbert)
+        if "dense" in stages:
+            self._sync_dense(on_progress)
+        if "colbert" in stages:
+            self.sync_tokens(on_progress)
 
-    def scope(self, where: Filter) -> Scope:
-        """How many documents and passages a filter leaves; none is no error.
+    def missing_vectors(self) -> int:
+        """The number of passages without a dense vector."""
+        with self.reading() as snapshot:
+            return snapshot.n_passages - max(snapshot.vector_models().values(), default=0)
 
-        `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a wrong pattern or
-        date.
-        """
-        with self._generations.last() as generation:
-            return generation.selection(where).scope
+    def missing_tokens(self) -> int:
+        """The number of passages without token vectors; 0 when the index keeps none."""
+        if self.colbert is None:
+            return 0
+        with self.reading() as snapshot:
+            return snapshot.n_passages - max(snapshot.token_models().values(), default=0)
 
-    def asker(self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any) -> Asker:
-        """Everything that answering needs, over what `where` leaves of the last commit, which it holds.
+    # Contents
 
-        Its answers are not cached. `changes` are fields of `AskOptions`.
-        """
-        how = replace(options or AskOptions(), **changes)
-        below, reranking = reranking_of(how.retriever or self.default_retriever, how.rerank, how.rerank_depth)
-        with self._generations.last() as generation:
-            generation.pin()
-            ranking = self._ranking(generation, below, self._encoders(), reranking, exact=how.exact)
-            return self._asker(generation, ranking, how, calibrated)
+    @contextmanager
+    def reading(self) -> Iterator[Snapshot]:
+        """The last commit. Be brief: nobody else can use this library meanwhile."""
+        with self._views.current() as view:
+            yield view.snapshot
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The last commit, which stays readable while others write; their log grows while you hold it."""
+        with self._views.current() as view:
+            return view.hold()
 
     def document(self, document_id: str) -> Document:
         """A document with its stored text."""
@@ -137,106 +277,214 @@ class Library(SyncedIndex):
         with self.reading() as snapshot:
             return snapshot.passages(snapshot.passage_ids().tolist())
 
-    def status(self) -> Mapping[str, Any]:
-        """Figures of the index: folders, documents by format, passages, vectors, what was refused and why."""
+    def scope(self, where: Filter) -> Scope:
+        """The number of documents and passages that a filter selects, which may be 0.
+
+        `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern
+        or date.
+        """
+        with self._views.current() as view:
+            return select(view.snapshot, where).scope
+
+    def status(self, check: bool = False) -> Mapping[str, Any]:
+        """Figures of the index: folders, documents by format, passages, vectors, rejected files.
+
+        With `check` also the installation: versions, extras, model digests, free disk.
+        """
         from .status import status_record
 
-        return status_record(self)
+        return status_record(self, check)
 
     def files(self) -> list[dict[str, Any]]:
-        """A record of each file that was met, with what became of it, by document id."""
+        """A record of each file that was found, with its state, by document id."""
         from .status import file_records
 
-        return file_records(self)
-
-    def close(self) -> None:
-        """Releases the index; using the library after it raises IndexClosed, closing it twice is fine."""
-        self.store.close()
-        self._generations.close()  # which waits for whoever is computing
-        if self._cache is not None:
-            self._cache.close()
+        with self.reading() as snapshot:
+            return file_records(snapshot)
 
     @property
     def is_caching(self) -> bool:
-        """True when answers are kept."""
+        """Whether answers are cached."""
         return self._cache is not None
 
+    def model_digest(self, kind: ModelKind, name: str) -> str:
+        """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
+        return self._models.digest(kind, name)
+
     def clear_cache(self) -> None:
-        """Forgets all answers and vectors of questions that were kept in the index, by whomever."""
-        with CacheFile(self.store.path / CACHE_NAME) as file:
-            file.clear()
+        """Drop all cached answers."""
+        cache = self._cache or AnswerCache(self.store.path / CACHE_NAME)
+        cache.clear()
+        cache.close()
 
-    def __enter__(self) -> Self:
-        """The library itself."""
-        return self
+    # Questions
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Closes the library."""
-        self.close()
-
-    def _ranking(
+    def search(
         self,
-        generation: Generation,
-        name: str,
-        encoders: Encoders,
-        reranking: Reranking | None = None,
+        question: str,
+        options: SearchOptions | None = None,
+        *,
         on_progress: ProgressCallback = no_progress,
-        exact: bool = False,
-    ) -> Retriever:
-        if not generation.snapshot.n_passages:
-            raise IndexEmpty(f"{self.store.path} holds no passages; fill it with: {self.sync_command}")
-        others = self._models.plugged.retrievers(name)
-        ranking = generation.retriever(name, encoders, exact, others)
-        return ranking if reranking is None else self._models.reranked(ranking, reranking, on_progress)
+        **changes: Any,
+    ) -> list[Hit]:
+        """The best `k` passages for a question, best first; `changes` are fields of `SearchOptions`."""
+        return self.search_many([question], options, on_progress=on_progress, **changes)[0]
 
-    def _asker(
+    def search_many(
         self,
-        generation: Generation,
-        ranking: Retriever,
-        how: AskOptions,
-        calibrated: bool,
-    ) -> Asker:
-        from ..reader.load import load_calibration
-        from ..reader.plugged import PluggedReader
-        from ..retrieval.near_duplicates import READING_RULE
-        from .ask import Asker
+        questions: Sequence[str],
+        options: SearchOptions | None = None,
+        *,
+        on_progress: ProgressCallback = no_progress,
+        **changes: Any,
+    ) -> list[list[Hit]]:
+        """The best `k` passages for each question."""
+        how = replace(options or SearchOptions(), **changes)
+        checked = [checked_question(question) for question in questions]
 
-        loaded = self._models.any_reader(how.reader)
-        is_fitted = calibrated and not isinstance(loaded, PluggedReader)
-        return Asker(
-            snapshot=generation.snapshot,
-            postings=generation.snapshot.postings(),
-            analyzer=generation.analyzer,
-            retriever=self.grouping(ranking, READING_RULE) if how.dedupe else ranking,
-            reader=loaded,
-            vectorizer=self.encoder,
-            calibration=load_calibration(how.reader, loaded.digest, ranking.name) if is_fitted else None,
-            options=how,
-            selection=generation.selection(how.where) if how.where else None,
+        def compute(view: IndexView) -> list[list[Hit]]:
+            selection = view.selection(how.where)
+            among = selection.passage_ids if selection else None
+            return view.retriever(how, self._models, on_progress).search(checked, how.k, among)
+
+        return self._cached(list[Hit], checked, how, compute)[0]
+
+    def ask(
+        self,
+        question: str,
+        options: AskOptions | None = None,
+        *,
+        on_progress: ProgressCallback = no_progress,
+        **changes: Any,
+    ) -> Answer:
+        """The answer to a question, or one whose `best` is None; `changes` are fields of `AskOptions`."""
+        return self.ask_many([question], options, on_progress=on_progress, **changes)[0]
+
+    def ask_many(
+        self,
+        questions: Sequence[str],
+        options: AskOptions | None = None,
+        *,
+        on_progress: ProgressCallback = no_progress,
+        **changes: Any,
+    ) -> list[Answer]:
+        """One answer a question; several questions are computed together."""
+        how = replace(options or AskOptions(), **changes)
+        checked, began = [checked_question(question) for question in questions], time.perf_counter()
+
+        def compute(view: IndexView) -> list[Answer]:
+            return view.answerer(how, self._models, on_progress=on_progress).answer(checked)
+
+        answers, is_cached = self._cached(Answer, checked, how, compute)
+        if not is_cached:
+            return answers
+        took = {"cache": (time.perf_counter() - began) * 1000}
+        return [replace(answer, cached=True, timings_ms=took) for answer in answers]
+
+    def explain(
+        self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any
+    ) -> Explanation:
+        """The answer with its evidence and the ranks of its passage; `changes` are fields of `AskOptions`.
+
+        With a `document` (an id, a path, or the end of an id) also the stage at which that document was lost.
+        """
+        from .explain import explained
+
+        how = replace(options or AskOptions(), **changes)
+        with self._views.current() as view:
+            view.hold()
+            stages = view.stages(how, self._models)
+            answerer = view.answerer(how, self._models)
+        return explained(
+            answerer, checked_question(question), stages, document, self.roots, self.sync_command
         )
 
-    def _encoders(self, remembering: bool = False) -> Encoders:
-        """Both encoders; vectors of single questions are looked up when `remembering`."""
-        from ..retrieval.protocol import Encoders
+    def summarize(
+        self, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
+    ) -> Summary:
+        """A summary in which every sentence is checked and cites the spans that support it.
 
-        passages = self._question_encoder if remembering else self._plain_encoder
-        return Encoders(passages, self._token_encoder)
+        Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
+        selects. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal. IndexEmpty
+        without any passage, DocumentNotFound for an unknown document, ValueError for question and document.
+        """
+        from .summarize import summary
 
-    @cached_property
-    def _kept_analyzer(self) -> Analyzer:
-        """The analyzer, which no commit changes, with the words that it has seen."""
-        return self.analyzer
+        how = replace(options or SummaryOptions(), **changes)
+        checked = None if question is None else checked_question(question)
+        with self._views.current() as view:
+            view.hold()
+            return summary(view, self._models, how, checked, self.roots)
 
-    def _terms(self, text: str) -> Sequence[str]:
-        return self._kept_analyzer.terms(text)
+    def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
+        """A retriever over the last commit, which it holds, without deduplication; IndexEmpty without passages.
 
-    def _plain_encoder(self) -> Encoder:
-        return self.encoder
+        `changes` are fields of `SearchOptions`.
+        """
+        how = replace(SearchOptions(retriever=retriever, dedupe=False), **changes)
+        with self._views.current() as view:
+            view.hold()
+            return view.retriever(how, self._models)
 
-    def _question_encoder(self) -> Encoder:
-        return self._models.question_encoder(self.model)
+    def answerer(
+        self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any
+    ) -> Answerer:
+        """Everything that answering needs, over the last commit, which it holds; nothing is cached.
 
-    def _token_encoder(self) -> TokenEncoder:
-        return self.token_encoder
+        `changes` are fields of `AskOptions`. `calibrated=False` leaves out the fitted confidence.
+        """
+        how = replace(options or AskOptions(), **changes)
+        with self._views.current() as view:
+            view.hold()
+            return view.answerer(how, self._models, calibrated)
+
+    # Private
+
+    def _cached(
+        self, kind: Any, questions: Sequence[str], how: SearchOptions, compute: Callable[[IndexView], list[T]]
+    ) -> tuple[list[T], bool]:
+        """One result a question, and whether it comes from the cache.
+
+        Several questions are not cached, as the last digits of a vector depend on the texts encoded beside
+        it; results of a user's own retriever or reader are not either.
+        """
+        cache = self._cache
+        digests = self._models.digests(how) if cache and len(questions) == 1 else None
+        if cache is None or digests is None:
+            with self._views.current() as view:
+                return compute(view), False
+        [question], commit = questions, self.store.last_commit()
+        key = result_key(commit, question, how, digests)
+        found = cache.get(key, kind, question, how.where)
+        if found is not None:
+            return [found], True
+        with self._views.current() as view:
+            [result] = compute(view)
+            is_current = view.commit == commit and self._models.digests(how) == digests
+        if is_current:
+            cache.put(key, commit.seal, kind, result)
+        return [result], False
+
+    def _sync_dense(self, on_progress: ProgressCallback) -> None:
+        from .sync import DenseVectors, sync_vectors
+
+        with self.reading() as snapshot:
+            n_stored = snapshot.vector_models().get(self._models.digest("encoder", self.model), 0)
+            is_complete = n_stored == snapshot.n_passages
+        if not is_complete:
+            sync_vectors(self.store, DenseVectors(self.encoder), on_progress)
+
+    def _keep_roots(self, roots: Sequence[Root]) -> None:
+        if roots != self.roots:
+            self._put(roots_setting(roots, self.store.path))
+
+    def _put(self, settings: Mapping[str, str], drop_tokens: bool = False) -> None:
+        with self.store.writer() as writer:
+            for key, value in settings.items():
+                writer.set(key, value)
+            if drop_tokens:
+                with self.store.snapshot() as snapshot:
+                    models = snapshot.token_models()
+                for model in models:
+                    writer.drop_tokens(model)
+            writer.commit()

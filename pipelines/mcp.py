@@ -19,8 +19,8 @@ from pydantic import Field
 from spanwise.errors import SpanwiseError
 from spanwise.types import Filter, SearchOptions, SummaryOptions
 
+from .folders import resolve_document_id
 from .library import Library
-from .named import named_id
 from .records import answer_record, search_record
 from .summarize import summary_record
 
@@ -111,7 +111,7 @@ def make_server(library: Library, options: SummaryOptions | None = None) -> MCPS
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> Record:
         """List the documents by id with format, and the files that could not be read with the reason."""
-        from ..corpora.path_patterns import path_matcher
+        from ..corpora.ignore import path_matcher
 
         matches = path_matcher([path] if path else [])
         files = [file for file in library.files() if matches(file["document"])]
@@ -138,7 +138,7 @@ def _filter(path: str | None) -> Filter | None:
 
 def _document_id(library: Library, given: str) -> str:
     ids = [file["document"] for file in library.files() if file["state"] == "indexed"]
-    return named_id(given, set(ids))
+    return resolve_document_id(given, set(ids))
 
 
 def _without_paths(message: str, library: Library) -> str:

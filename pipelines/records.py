@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from spanwise.types import (
     Answer,
@@ -18,7 +21,7 @@ from spanwise.types import (
     UnknownWord,
 )
 
-from .explaining.rejected import reasons
+from .declined import reasons
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -166,11 +169,6 @@ def passage_record(passage: Passage) -> dict[str, Any]:
     }
 
 
-def gap_record(gap: Span) -> dict[str, Any]:
-    """A part of a document that the encoder's window did not reach; offsets are code points."""
-    return {"document": gap.document_id, "start": gap.start, "end": gap.end, "text": gap.text}
-
-
 def sync_record(report: SyncReport) -> dict[str, Any]:
     """What `index --json` prints."""
     return {
@@ -187,3 +185,31 @@ def sync_record(report: SyncReport) -> dict[str, Any]:
         "passages": report.passages,
         "seconds": report.seconds,
     }
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON can hold it."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else [*map(plain, value)]
+
+
+def rebuilt(kind: Any, value: Any) -> Any:
+    """The result of this type from JSON.
+
+    >>> from spanwise.types import Span
+    >>> rebuilt(tuple[Span, ...], plain((Span("a.txt", 0, 2, "on"),)))
+    (Span(document_id='a.txt', start=0, end=2, text='on'),)
+    """
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(**{each.name: rebuilt(hints[each.name], value[each.name]) for each in fields(kind)})
+    arguments = get_args(kind)
+    if get_origin(kind) in (tuple, list):
+        return get_origin(kind)(rebuilt(arguments[0], item) for item in value)
+    if get_origin(kind) is UnionType and is_dataclass(arguments[0]):
+        return None if value is None else rebuilt(arguments[0], value)
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)

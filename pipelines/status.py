@@ -1,34 +1,49 @@
-"""What an index holds, what could not be read, and what there is to do about it."""
+"""What an index holds, what could not be read, what to do about it, and whether its files are intact."""
 
 from __future__ import annotations
 
+import platform
+import shutil
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spanwise.types import Span
+from spanwise import __version__
+from spanwise.errors import SpanwiseError
 
-from ..index.ann import CACHE as CODES
-from .answer_cache import KIND as ANSWER
-from .cache_file import CACHE_NAME, CacheFile, Looks
-from .disk_usage import bytes_below
-from .loaded_models import QUESTION as VECTOR
-from .locations import CATALOG_NAME, is_writable
+from ..index.code_cache import CACHE as CODES
+from ..index.store import Store
+from .cache import CACHE_NAME, AnswerCache
+from .folders import CATALOG_NAME, is_writable, resolve_index
+from .models import RERANKER, ModelKind
 
 if TYPE_CHECKING:
     from ..index.snapshot import Snapshot
     from .library import Library
 
+LANGUAGE = "the built-in models read English"
+EXTRAS = {
+    "serve": "uvicorn",
+    "mcp": "mcp",
+    "llm": "openai",
+}  # the package that shows that an extra is installed
 
-def status_record(library: Library) -> dict[str, Any]:
-    """The figures of an index; counts are of its last commit."""
+
+def status_record(library: Library, check: bool = False) -> dict[str, Any]:
+    """The figures of an index, of its last commit; with `check` also those of the installation."""
     with library.reading() as snapshot:
-        return _record(library, snapshot)
+        record = _record(library, snapshot)
+    return record | ({"check": check_record(library)} if check else {})
 
 
 def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
+    known, missing = snapshot.descriptions(), library.missing_vectors()
     return {
         "index": str(library.store.path),
         "roots": [
@@ -41,102 +56,78 @@ def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
         "disk": disk_record(library.store.path, snapshot),
         "documents": snapshot.n_documents,
         "passages": snapshot.n_passages,
-        "vectors": snapshot.n_passages - library.missing_vectors(),
-        "missing_vectors": library.missing_vectors(),
+        "vectors": snapshot.n_passages - missing,
+        "missing_vectors": missing,
         "model": library.model,
+        "language": LANGUAGE if library.model in ("base", "dpr") else "",
         "approximate": approximate_record(snapshot),
         "colbert": colbert_record(library, snapshot),
-        "beyond_window": beyond_window_record(library.gaps()),
-        **_documents(snapshot),
+        "formats": _counts(document.media_type for document in known),
+        "remarks": sum("remark" in document.metadata for document in known),
         **_refused(snapshot),
         "cache": cache_record(library.store.path, library.is_caching),
     }
 
 
 def cache_record(index: Path, on: bool) -> dict[str, Any]:
-    """What the cache of an index holds and how often it helped; `fault` says why it is of no use, if so.
-
-    `hits`, `misses` and `hit_rate` are of answers and hits of searches, since the cache was made or cleared.
-    """
-    with CacheFile(index / CACHE_NAME) as file:
-        entries, looks = file.entries(), file.looks()
-        fault = file.fault
-    answers, vectors = looks.get(ANSWER, Looks()), looks.get(VECTOR, Looks())
+    """The answer cache of an index; `fault` is the reason why it is of no use, if so."""
+    cache = AnswerCache(index / CACHE_NAME)
+    answers = cache.count()
+    cache.close()
     return {
         "on": on,
-        "fault": fault or ("" if is_writable(index) else f"{index} cannot be written to"),
-        "answers": entries.get(ANSWER, 0),
-        "vectors": entries.get(VECTOR, 0),
+        "fault": cache.fault or ("" if is_writable(index) else f"{index} cannot be written to"),
+        "answers": answers,
         "bytes": sum(path.stat().st_size for path in index.glob(f"{CACHE_NAME}*")),
-        "hits": answers.hits,
-        "misses": answers.misses,
-        "hit_rate": answers.rate,
-        "vector_hits": vectors.hits,
-        "vector_misses": vectors.misses,
     }
 
 
 def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
-    """How many bytes each part of an index takes: the catalog with the text of all documents, segments by
-    their kind, the codes of a large collection, the answers that were kept.
-    """
-    names = ("catalog", "answers")
+    """The bytes of each part of an index: catalog, segments by kind, approximate indexes, cached answers."""
     found = {
         name: sum(path.lstat().st_size for path in index.glob(f"{file}*"))
-        for name, file in zip(names, (CATALOG_NAME, CACHE_NAME), strict=True)
+        for name, file in (("catalog", CATALOG_NAME), ("answers", CACHE_NAME))
     }
     codes = bytes_below(index / CODES)
-    return {
-        "catalog": found["catalog"],
-        **snapshot.sizes(),
-        "codes": codes,
-        "answers": found["answers"],
-    }
+    return {"catalog": found["catalog"], **snapshot.sizes(), "codes": codes, "answers": found["answers"]}
 
 
 def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
-    """The token vectors that an index keeps; None when it keeps none.
+    """The token vectors of an index; None when it keeps none.
 
-    `passages` have vectors, `missing` do not yet; `tokens` counts the vectors, `bytes` what they take on
-    disk with their codebook.
+    `passages` have vectors, `missing` do not yet; `tokens` is the number of vectors, `bytes` their size on disk
+    with their codebook.
     """
-    setting = library.colbert
-    if setting is None:
+    model = library.colbert
+    if model is None:
         return None
     models, sizes = snapshot.token_models(), snapshot.sizes()
     return {
-        "model": setting.name,
+        "model": model,
         "passages": max(models.values(), default=0),
         "missing": library.missing_tokens(),
-        "tokens": sum(snapshot.stored_tokens(model).n_rows for model in models),
+        "tokens": sum(snapshot.stored_tokens(digest).n_tokens for digest in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
 
 def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """Of each model with an approximate index: its recall of the exact top 10, wanted and as measured when it
-    was tuned, and how many vectors are searched by it.
-    """
+    """The approximate index of each model: its recall of the exact top 10, wanted and measured, its vectors."""
     found = {model: snapshot.codes(model) for model in sorted(snapshot.vector_models())}
     return [
         {
             "model": model,
             "recall": round(codes.tuning.recall, 4),
             "wanted": round(codes.tuning.wanted, 4),
-            "vectors": len(codes.passage_ids),
+            "vectors": len(codes.codes),
         }
         for model, codes in found.items()
         if codes is not None
     ]
 
 
-def file_records(library: Library) -> list[dict[str, str]]:
-    """One record for each file that the last sync read or refused, ordered by document id."""
-    with library.reading() as snapshot:
-        return _files(snapshot)
-
-
-def _files(snapshot: Snapshot) -> list[dict[str, str]]:
+def file_records(snapshot: Snapshot) -> list[dict[str, str]]:
+    """One record for each file that the last sync read or rejected, ordered by document id."""
     read = [
         {
             "document": document.id,
@@ -155,53 +146,23 @@ def _files(snapshot: Snapshot) -> list[dict[str, str]]:
 
 def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
     """What to do about the state of an index, one sentence each; empty when all is well."""
-    told = [
-        f"{root['folder']} is missing: bring it back, or: {sync_command} --drop FOLDER"
+    found = [
+        f"{root['folder']} is missing: restore it, or run: {sync_command} --drop FOLDER"
         for root in record["roots"]
         if not root["there"]
     ]
     if not record["passages"]:
-        told.append(f"nothing can be searched yet; fill it with: {sync_command}")
+        found.append(f"nothing can be searched yet; fill it with: {sync_command}")
     if record["missing_vectors"]:
-        told.append(f"dense search lacks {record['missing_vectors']} passages; finish with: {sync_command}")
+        found.append(f"dense search lacks {record['missing_vectors']} passages; finish with: {sync_command}")
     if record["colbert"] and record["colbert"]["missing"]:
         n = record["colbert"]["missing"]
-        told.append(f"search by tokens lacks {n} passages; finish with: {sync_command}")
-    beyond = record["beyond_window"]
-    if beyond["documents"]:
-        told.append(f"{beyond_sentence(beyond)}; see where with: spanwise status --gaps")
+        found.append(f"search by tokens lacks {n} passages; finish with: {sync_command}")
     if record["rejected"]:
-        told.append("some files could not be read; see which with: spanwise status --rejected")
+        found.append("some files could not be read; list them with: spanwise status --rejected")
     if record["remarks"]:
-        told.append("on some documents there are remarks; see them with: spanwise status --files")
-    return told
-
-
-def beyond_window_record(gaps: Sequence[Span]) -> dict[str, int]:
-    """How many documents have parts beyond the encoder's window, and how many characters these have."""
-    return {
-        "documents": len({gap.document_id for gap in gaps}),
-        "characters": sum(len(gap.text) for gap in gaps),
-    }
-
-
-def beyond_sentence(beyond: Mapping[str, int]) -> str:
-    """The same in words.
-
-    >>> beyond_sentence({"documents": 3, "characters": 1204})
-    "3 documents have parts beyond the encoder's window (1,204 characters)"
-    """
-    n = beyond["documents"]
-    have = "document has" if n == 1 else "documents have"
-    return f"{n} {have} parts beyond the encoder's window ({beyond['characters']:,} characters)"
-
-
-def _documents(snapshot: Snapshot) -> dict[str, Any]:
-    known = snapshot.descriptions()
-    return {
-        "formats": _counts(document.media_type for document in known),
-        "remarks": sum("remark" in document.metadata for document in known),
-    }
+        found.append("some documents have remarks; list them with: spanwise status --files")
+    return found
 
 
 def _refused(snapshot: Snapshot) -> dict[str, Any]:
@@ -218,10 +179,87 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 
 def last_commit(index: Path) -> str:
-    """Local time, to the second, at which the catalog or its log was last written.
-
-    A reader that opens the catalog makes an empty log, which says nothing.
-    """
+    """Local time, to the second, at which the catalog or its log was last written."""
     parts = [path.stat() for path in index.glob(f"{CATALOG_NAME}*") if not path.name.endswith("-shm")]
-    latest = max(part.st_mtime for part in parts if part.st_size)
+    latest = max(part.st_mtime for part in parts if part.st_size)  # a reader makes an empty log
     return datetime.fromtimestamp(latest).astimezone().isoformat(timespec="seconds")
+
+
+def bytes_below(folder: Path) -> int:
+    """The total size of the files in a directory and below it; links are not followed."""
+    sizes = (path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(sizes)
+
+
+# The installation
+
+
+def check_record(library: Library) -> dict[str, Any]:
+    """Versions, extras, digests of the models in use, free disk; `problems` are sentences on what is wrong."""
+    packages, problems = {}, []
+    for requirement in requires("spanwise") or []:
+        name = requirement.split(";")[0].strip().rstrip("0123456789.,<>=!~ ").split("[")[0].strip()
+        if "extra ==" in requirement:
+            continue
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            problems.append(f"{name} is not installed. Install it with: pip install {name}")
+    digests = {}
+    models: dict[ModelKind, str] = {"encoder": library.model, "reader": "builtin", "cross-encoder": RERANKER}
+    if library.colbert is not None:
+        models["token-encoder"] = library.colbert
+    for kind, name in models.items():
+        try:
+            digests[kind] = {"name": name, "digest": library.model_digest(kind, name)}
+        except (SpanwiseError, OSError) as error:
+            problems.append(f"the {kind} {name} cannot be used: {error}")
+    free = shutil.disk_usage(library.store.path).free
+    if free < bytes_below(library.store.path):
+        problems.append(
+            f"only {free / 1e9:.1f} GB are free at {library.store.path}: a sync may fill the disk"
+        )
+    if not is_writable(library.store.path):
+        problems.append(f"{library.store.path} cannot be written to: it can be searched and not synced")
+    return {
+        "spanwise": __version__,
+        "python": sys.version.split()[0],
+        "system": platform.platform(terse=True),
+        "packages": packages,
+        "extras": {name: find_spec(package) is not None for name, package in EXTRAS.items()},
+        "models": digests,
+        "disk_free_bytes": free,
+        "problems": problems,
+    }
+
+
+# Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The index, a line for each problem, and how much was checked: 0 where there is a problem."""
+
+    index: Path
+    problems: tuple[str, ...]
+    documents: int = 0
+    passages: int = 0
+    bytes: int = 0
+
+
+def verify(index: str | Path) -> Verification:
+    """The problems of an index, named by its directory or by the folder that holds it; reads all of it."""
+    path = resolve_index(Path(index))
+    with Store.open(path) as store:
+        problems = store.verify()
+        if problems:
+            return Verification(path, tuple(problems))
+        with store.snapshot() as snapshot:
+            return Verification(path, (), snapshot.n_documents, snapshot.n_passages, bytes_below(path))
+
+
+def verification_record(found: Verification) -> dict[str, Any]:
+    """The JSON of `verify --json`."""
+    checked = {"documents": found.documents, "passages": found.passages, "bytes": found.bytes}
+    problems = list(found.problems)
+    return {"index": str(found.index), "problems": problems, "checked": {} if problems else checked}

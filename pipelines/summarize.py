@@ -12,14 +12,13 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spanwise.errors import GenerationFailed
 from spanwise.types import (
     EXTRACTIVE,
     Citation,
-    Filter,
     Hit,
     Passage,
     Scope,
@@ -38,16 +37,14 @@ from ..index.snapshot import Snapshot
 from ..reader.prompt import REFUSAL, Message, chat_messages
 from ..reader.summary import choose_sentences, is_sentence
 from ..reader.support import Checker
-from .named import named
-from .questions import checked_question
+from .folders import Root, resolve_document_id
 from .records import filter_record, hit_record
-from .reranking import reranking_of
 from .visible import visible
 
 if TYPE_CHECKING:
     from ..reader.generator import Generator
-    from .generations import Generation
-    from .library import Library
+    from .models import LoadedModels
+    from .view import IndexView
 
 N_NEAREST = 3
 MIN_RELEVANCE = 0.5  # of the best sentence: the reader sees an answer in it
@@ -238,58 +235,40 @@ def checker(analyzer: Analyzer) -> Checker:
     return Checker(analyzer.terms, content)
 
 
-def summarize(
-    library: Library, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
+def summary(
+    view: IndexView,
+    models: LoadedModels,
+    options: SummaryOptions,
+    question: str | None,
+    roots: Sequence[Root] = (),
 ) -> Summary:
-    """A summary in which every sentence is checked and cites the spans that support it.
-
-    Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
-    leaves. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal. IndexEmpty
-    without any passage, DocumentNotFound for an unknown document, ValueError for question and document.
-    """
-    how = replace(options or SummaryOptions(), **changes)
-    if question is not None and how.document is not None:
+    """The summary of the best passages for a question; without one, of the documents of the options."""
+    if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
-    with library._generations.last() as generation:
-        snapshot = generation.pin()
-        gathered = (
-            _all_passages(library, generation, how)
-            if question is None
-            else _best_passages(library, generation, checked_question(question), how)
-        )
+    if question is None:
+        gathered = _all_passages(view, options, roots)
+    else:
+        gathered = _best_passages(view, models, question, options)
     took = (time.perf_counter() - began) * 1000
-    generator = library._models.generator(how.generator)
-    made = Summarizer(
-        snapshot, generation.analyzer, lambda: library._models.reader("builtin"), generator, how
-    )
+    generator = models.generator(options.generator)
+    made = Summarizer(view.snapshot, view.analyzer, models.sentence_reader, generator, options)
     return made.summarize(question or "", gathered, took)
 
 
-def _best_passages(library: Library, generation: Generation, question: str, how: SummaryOptions) -> Gathered:
-    below, reranking = reranking_of(how.retriever or library.default_retriever, how.rerank, how.rerank_depth)
-    encoders = library._encoders(remembering=True)
-    ranking = library._ranking(generation, below, encoders, reranking, exact=how.exact)
-    selection = generation.selection(how.where) if how.where else None
-    retriever = library.grouping(ranking) if how.dedupe else ranking
-    [hits] = retriever.search([question], how.k, selection.passage_ids if selection else None)
+def _best_passages(view: IndexView, models: LoadedModels, question: str, options: SummaryOptions) -> Gathered:
+    retriever, selection = view.retriever(options, models), view.selection(options.where)
+    [hits] = retriever.search([question], options.k, selection.passage_ids if selection else None)
     scope = selection.scope if selection else None
-    return Gathered([hit.passage for hit in hits], hits, scope, ranking.name)
+    return Gathered([hit.passage for hit in hits], hits, scope, retriever.name)
 
 
-def _all_passages(library: Library, generation: Generation, how: SummaryOptions) -> Gathered:
-    """All passages of a document, or of all that a filter leaves, by document and place."""
-    snapshot = generation.snapshot
-    where: Filter | None = how.where
-    selection = generation.selection(where) if where else None
+def _all_passages(view: IndexView, options: SummaryOptions, roots: Sequence[Root]) -> Gathered:
+    """All passages of a document, or of all that a filter selects, by document and place."""
+    snapshot, selection = view.snapshot, view.selection(options.where)
     chosen = selection.passage_ids if selection else None
-    if how.document is not None:
-        ids = set(snapshot.document_ids())
-        found = named(how.document, ids, library.roots).id
-        if found not in ids:
-            raise ValueError(
-                f"{how.document} is not in the index: run spanwise index, and see what it rejects"
-            )
+    if options.document is not None:
+        found = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
         chosen = snapshot.passage_ids_of([found])
     among = None if chosen is None else set(chosen.tolist())
     kept = [one for one in snapshot.passage_ids().tolist() if among is None or one in among]

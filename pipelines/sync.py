@@ -1,39 +1,55 @@
 """Sync: the index becomes what the folder is. New, changed and removed files, then missing vectors.
 
-A file whose size and time are those of the index is taken as unchanged; otherwise its digest decides. Files
-that were refused are remembered in the same way, with the reason. Words are committed before vectors, so that
-lexical search is ready first, and both as the work goes on, so that nothing done is lost by an interruption.
-When words are committed depends on the files alone: the same files give the same segments.
+A file with the size and time of the index counts as unchanged; otherwise its digest decides. Rejected files
+are remembered in the same way, with the reason. Words are committed before vectors, so that lexical search is
+ready first, and both in parts, so that an interrupted sync resumes where it stopped. The files alone decide
+where the parts end: the same files give the same segments.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from spanwise.types import ProgressCallback, Rejection, Remark, SyncReport, no_progress
+import numpy as np
+from numpy.typing import NDArray
 
-from ..corpora.folder import FoundFile, Listing
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document, ProgressCallback, Rejection, Remark, SyncReport, no_progress
+
+from ..corpora.folder import FoundFile, Listing, read_regular
 from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
-from ..index.schema import FileState, Refusal, indexed_text
+from ..index.maxsim.codebook import Codebook
+from ..index.rows import FileState, Refusal, indexed_text
+from ..index.snapshot import Snapshot
 from ..index.store import Store
 from ..index.writer import Writer
-from .file_reader import FileReader, Outcome
-from .parsing.plugged import names_of, otherwise_parsed, parser_plugins
-from .parsing.pool import ParserPool, default_workers
-from .parsing.wire import Parsed
-from .tally import Tally
+from .parse_pool import Parsed, ParsePool, ParseWorker
 
 if TYPE_CHECKING:
-    from ..retrieval.protocol import Encoder
+    from ..retrieval.protocol import Encoder, TokenEncoder
 
 PASSAGES_PER_COMMIT = 20_000
 BYTES_PER_COMMIT = 32 * 2**20  # of files
 VECTORS_PER_COMMIT = 2_048
+TOKENS_PER_COMMIT = 1_024  # passages
+SAMPLED = 2_048  # passages that a codebook is trained on
+SEED = 0
 NEVER = (0, 0)  # the size and time that no file has
+PARSER = "parser"  # the metadata key of documents that a function of the user parsed
+
+Parse = Callable[[bytes, str], Document]
+"""A parser of the user's own: the bytes of a file and its document id to the document."""
+
+
+# Words
 
 
 def sync_words(
@@ -43,58 +59,155 @@ def sync_words(
     on_progress: ProgressCallback = no_progress,
     workers: int | None = None,
     retry: bool = False,
+    parsers: Mapping[str, Parse] | None = None,
 ) -> SyncReport:
     """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
 
-    `workers` processes read the files; with `retry` those that were refused before are tried again,
-    and files whose suffix got or lost a parser of another package.
+    `workers` processes parse the files; `retry` reads rejected files again. `parsers` are functions for
+    suffixes such as ".log": they run in this process, and files that others parsed are parsed again.
     """
     started = time.monotonic()
-    others = parser_plugins()
+    own = {suffix.lower(): parse for suffix, parse in (parsers or {}).items()}
     with store.writer() as writer:
         with store.snapshot() as snapshot:
             known, refused = snapshot.files(), snapshot.refusals()
-            stale = otherwise_parsed(snapshot, others)
-        readers = ", ".join([READERS, *(f"{suffix} by {name}" for suffix, name in names_of(others).items())])
+            stale = _parsed_by_others(snapshot, own)
+        readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
         update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
-        reader = FileReader(store, {name: state for name, state in known.items() if name not in stale})
-        with ParserPool(workers or default_workers(), analyzer.settings(), others) as pool:
+        reader = FileReader(store, {name: state for name, state in known.items() if name not in stale}, own)
+        with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
-        return update.tally.report(snapshot.n_passages, writer.reused_vectors, time.monotonic() - started)
+        return update.counts.report(snapshot.n_passages, writer.reused_vectors, time.monotonic() - started)
 
 
-def lacks_vectors(store: Store, model: str) -> bool:
-    """Whether a passage has no vector of the model as its files are now: these may have changed."""
-    from ..models.locate import model_digest
-
-    with store.snapshot() as snapshot:
-        n_passages = snapshot.n_passages
-        return bool(n_passages and snapshot.vector_models().get(model_digest(model), 0) < n_passages)
+def name_of(parse: Parse) -> str:
+    """The name under which documents remember their parser."""
+    return f"{getattr(parse, '__module__', '')}.{getattr(parse, '__qualname__', type(parse).__qualname__)}"
 
 
-def sync_vectors(store: Store, encoder: Encoder, on_progress: ProgressCallback = no_progress) -> int:
-    """Encodes the passages that have no vector of this model yet; returns how many there were."""
-    with store.snapshot() as snapshot:
-        missing = snapshot.without_vectors(encoder.digest)
-    if not len(missing):
-        return 0
-    with store.writer() as writer:
-        for at in range(0, len(missing), VECTORS_PER_COMMIT):
-            batch = missing[at : at + VECTORS_PER_COMMIT].tolist()
-            with store.snapshot() as snapshot:
-                texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors = encoder.encode_passages(texts, _counted_on(on_progress, at, len(missing)))
-            writer.put_vectors(encoder.digest, batch, vectors)
-            writer.commit()
-    return len(missing)
+def _parsed_by_others(snapshot: Snapshot, own: Mapping[str, Parse]) -> set[str]:
+    """The documents with a suffix of these parsers that something else parsed."""
+    if not own:
+        return set()
+    names = {suffix: name_of(parse) for suffix, parse in own.items()}
+    facts = snapshot.facts()
+    return {
+        document_id
+        for document_id, metadata in zip(facts.ids, facts.metadata, strict=True)
+        if metadata.get(PARSER) != names.get(suffix_of(document_id), metadata.get(PARSER))
+    }
 
 
-def _counted_on(on_progress: ProgressCallback, before: int, total: int) -> Callable[[int], None]:
-    return lambda done: on_progress("encode", before + done, total)
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result for one file: a document, the reason for none, or None when the file did not change.
+
+    `state` is None for a file that could not be opened.
+    """
+
+    file: FoundFile
+    state: FileState | None
+    found: Parsed | Skipped | Rejection | None
+
+
+class FileReader:
+    """Reads files against what an index holds; several threads may call it at once."""
+
+    def __init__(self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse]) -> None:
+        self._store, self._known, self._own = store, known, own
+        self._by_bytes = {(state.sha256, suffix_of(name)): name for name, state in known.items()}
+
+    def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
+        """The outcome for one file; no file can make it raise."""
+        state = None
+        try:
+            data = read_regular(file.root, file.place)
+            # The time is that of the listing: a file that changed since is seen by the next sync.
+            state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
+            before = self._known.get(file.document_id)
+            if before is not None and before.sha256 == state.sha256:
+                return Outcome(file, state, None)
+            document = self._stored_copy(file.document_id, state.sha256)
+            if document is None and (parse := self._own.get(suffix_of(file.document_id))):
+                document = _parsed(parse, data, file.document_id, state.sha256)
+            if document is not None:
+                return Outcome(file, state, worker.split(document))
+            return Outcome(file, state, worker.parse(data, file.document_id, state.sha256))
+        except DocumentRejected as error:
+            return Outcome(file, state, Rejection(file.document_id, str(error)))
+
+    def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
+        """The document of a file that was renamed, moved or copied, without parsing it again.
+
+        None when no stored file has the same bytes and suffix, and when its title may be its file's name.
+        """
+        same = self._by_bytes.get((sha256, suffix_of(document_id)))
+        if same is None:
+            return None
+        with self._store.snapshot() as snapshot:
+            try:
+                document = snapshot.document(same)
+            except ValueError:  # removed by this very sync
+                return None
+        if document.sha256 != sha256:
+            return None
+        same_name = PurePosixPath(same).stem == PurePosixPath(document_id).stem
+        if document.title == PurePosixPath(same).stem and not same_name:
+            return None
+        return replace(document, id=document_id)
+
+
+def suffix_of(document_id: str) -> str:
+    """The suffix of a file in lower case."""
+    return PurePosixPath(document_id).suffix.lower()
+
+
+def _parsed(parse: Parse, data: bytes, document_id: str, sha256: str) -> Document:
+    """The document of the user's function; DocumentRejected when it fails or returns something else."""
+    try:
+        document = parse(data, document_id)
+    except DocumentRejected:
+        raise
+    except Exception as error:
+        raise DocumentRejected(f"{name_of(parse)} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(document, Document):
+        raise DocumentRejected(f"{name_of(parse)} returned {document!r:.60}, expected a Document")
+    metadata = {**document.metadata, PARSER: name_of(parse)}
+    return replace(document, id=document_id, sha256=sha256, metadata=metadata)
+
+
+@dataclass
+class SyncCounts:
+    """The counts of one sync, in which every file found is counted once."""
+
+    found: int
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    rejected: list[Rejection] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    remarks: list[Remark] = field(default_factory=list)
+
+    def report(self, passages: int, reused_vectors: int, seconds: float) -> SyncReport:
+        """The report, ids in order."""
+        return SyncReport(
+            added=tuple(sorted(self.added)),
+            updated=tuple(sorted(self.updated)),
+            deleted=tuple(sorted(self.deleted)),
+            unchanged=self.unchanged,
+            rejected=tuple(sorted(self.rejected, key=lambda one: one.document_id)),
+            skipped=dict(sorted(self.skipped.items())),
+            remarks=tuple(sorted(self.remarks, key=lambda one: one.document_id)),
+            found=self.found,
+            reused_vectors=reused_vectors,
+            passages=passages,
+            seconds=round(seconds, 3),
+        )
 
 
 class _Update:
@@ -111,22 +224,22 @@ class _Update:
         self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
         self.reader = reader
         n_found = len(listing.files) + len(listing.rejected) + sum(listing.skipped.values())
-        self.tally = Tally(n_found, skipped=Counter(listing.skipped))
+        self.counts = SyncCounts(n_found, skipped=Counter(listing.skipped))
         self.staged_passages = self.staged_bytes = 0
         for rejection in listing.rejected:
             self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, reader))
 
     def is_settled(self, file: FoundFile) -> bool:
-        """True for a file that need not be read: what the index says of it still holds."""
+        """Whether a file need not be read, as it did not change."""
         state = self.known.get(file.document_id)
         if state is not None and (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
-            self.tally.unchanged += 1
+            self.counts.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
         now = (file.size, file.mtime_ns, self.reader)
         if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != now:
             return False
-        self._book(file.document_id, refusal)
+        self._count(file.document_id, refusal)
         return True
 
     def read(
@@ -155,39 +268,146 @@ class _Update:
     def _store(self, outcome: Outcome) -> None:
         file, state, found = outcome.file, outcome.state, outcome.found
         self.staged_bytes += file.size
-        if isinstance(found, Skipped | Rejection):
+        if isinstance(found, Skipped | Rejection) or state is None:
             kind: Literal["rejected", "skipped"] = "skipped" if isinstance(found, Skipped) else "rejected"
-            # What could not even be opened costs little to try again, and its time need not change for that.
+            reason = found.reason if isinstance(found, Skipped | Rejection) else "it could not be opened"
+            # A file that could not be opened is tried at each sync: its time need not change for that.
             seen = (file.size, file.mtime_ns) if state is not None else NEVER
-            if file.document_id in self.known:  # what the index holds is no longer what the file says
+            if file.document_id in self.known:
                 self._remove(file.document_id)
-            self._refuse(file.document_id, Refusal(*seen, kind, found.reason, self.reader))
+            self._refuse(file.document_id, Refusal(*seen, kind, reason, self.reader))
         elif found is None:
-            self.writer.touch(file.document_id, outcome.known_state)
-            self.tally.unchanged += 1
+            self.writer.touch(file.document_id, state)
+            self.counts.unchanged += 1
         else:
-            self._put(found, outcome.known_state)
+            self._put(found, state)
 
     def _put(self, parsed: Parsed, state: FileState) -> None:
         document = parsed.document
         self.writer.put(document, parsed.passages, parsed.terms, state)
         self.staged_passages += len(parsed.passages)
-        (self.tally.updated if document.id in self.known else self.tally.added).append(document.id)
+        (self.counts.updated if document.id in self.known else self.counts.added).append(document.id)
         if remark := document.metadata.get("remark"):
-            self.tally.remarks.append(Remark(document.id, remark))
+            self.counts.remarks.append(Remark(document.id, remark))
 
     def _remove(self, document_id: str) -> None:
         self.writer.remove(document_id)
-        self.tally.deleted.append(document_id)
+        self.counts.deleted.append(document_id)
 
     def _refuse(self, document_id: str, refusal: Refusal) -> None:
-        """Remember a refusal, unless it is remembered already, and book it."""
+        """Store a refusal, unless it is stored already, and count it."""
         if self.refused.get(document_id) != refusal:
             self.writer.refuse(document_id, refusal)
-        self._book(document_id, refusal)
+        self._count(document_id, refusal)
 
-    def _book(self, document_id: str, refusal: Refusal) -> None:
+    def _count(self, document_id: str, refusal: Refusal) -> None:
         if refusal.kind == "skipped":
-            self.tally.skipped[refusal.reason] += 1
+            self.counts.skipped[refusal.reason] += 1
         else:
-            self.tally.rejected.append(Rejection(document_id, refusal.reason))
+            self.counts.rejected.append(Rejection(document_id, refusal.reason))
+
+
+# Vectors
+
+
+class Vectors(Protocol):
+    """One kind of vectors, of one model; `task` is its name in progress."""
+
+    task: str
+
+    def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
+        """The ids of the passages without these vectors; stale vectors are dropped with the next commit."""
+
+    def batches(self, missing: NDArray[np.int64]) -> Iterator[list[int]]:
+        """The passages in parts that are committed together."""
+
+    def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
+        """Encode these passages and store their vectors with the next commit."""
+
+
+def sync_vectors(store: Store, vectors: Vectors, on_progress: ProgressCallback = no_progress) -> int:
+    """Encodes the passages without vectors of this kind, committing each part; returns their number."""
+    with store.writer() as writer:
+        with store.snapshot() as snapshot:
+            missing = vectors.begin(writer, snapshot)
+        done = 0
+        for batch in vectors.batches(missing):
+            with store.snapshot() as snapshot:
+                texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
+            vectors.put(
+                writer, batch, texts, partial(_counted, on_progress, vectors.task, done, len(missing))
+            )
+            writer.commit()
+            done += len(batch)
+        writer.commit()  # where dropping the vectors of other models was all there was to do
+    return len(missing)
+
+
+def _counted(on_progress: ProgressCallback, task: str, before: int, total: int, done: int) -> None:
+    on_progress(task, before + done, total)
+
+
+class DenseVectors:
+    """One vector a passage."""
+
+    task = "encode"
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
+        """The ids of the passages without a vector of this encoder."""
+        return snapshot.without_vectors(self._encoder.digest)
+
+    def batches(self, missing: NDArray[np.int64]) -> Iterator[list[int]]:
+        """The passages in order."""
+        for at in range(0, len(missing), VECTORS_PER_COMMIT):
+            yield missing[at : at + VECTORS_PER_COMMIT].tolist()
+
+    def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
+        """Encode these passages and store their vectors with the next commit."""
+        writer.put_vectors(self._encoder.digest, batch, self._encoder.encode_passages(texts, on_done))
+
+
+class TokenVectors:
+    """One vector a token, compressed by a codebook.
+
+    The codebook is trained on a random sample of the passages. These are encoded first and stored like all
+    others, so that nothing is encoded twice.
+    """
+
+    task = "tokens"
+
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self._encoder = encoder
+        self._needs_codebook, self._total = False, 0
+
+    def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
+        """The ids of the passages without token vectors of this encoder; those of others are dropped."""
+        for model in sorted(snapshot.token_models().keys() - {self._encoder.digest}):
+            writer.drop_tokens(model)
+        self._needs_codebook = snapshot.codebook(self._encoder.digest) is None
+        missing = snapshot.without_tokens(self._encoder.digest)
+        self._total = len(missing)
+        return missing
+
+    def batches(self, missing: NDArray[np.int64]) -> Iterator[list[int]]:
+        """The sample of the codebook, if it is needed, then the other passages in order."""
+        n_sampled = min(SAMPLED if self._needs_codebook else 0, len(missing))
+        sample = np.zeros(len(missing), np.bool_)
+        sample[np.random.default_rng(SEED).permutation(len(missing))[:n_sampled]] = True
+        if n_sampled:
+            yield missing[sample].tolist()
+        others = missing[~sample]
+        for at in range(0, len(others), TOKENS_PER_COMMIT):
+            yield others[at : at + TOKENS_PER_COMMIT].tolist()
+
+    def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
+        """Encode these passages and store their vectors with the next commit."""
+        digest = self._encoder.digest
+        vectors, lengths = self._encoder.encode_passages(texts, on_done)
+        if self._needs_codebook:
+            n_tokens = len(vectors) * self._total // len(batch)
+            writer.put_codebook(digest, Codebook.train(vectors, n_tokens))
+            self._needs_codebook = False
+        writer.put_tokens(digest, batch, vectors, lengths)

@@ -129,8 +129,6 @@ class Calibration:
     reader: str
     fitted_on: str
     confidence_weights: Mapping[str, float] = field(default_factory=dict)
-    error_thresholds: Mapping[str, float] = field(default_factory=dict)
-    delta: float = 0.1
     stopping: EarlyExit | None = None
 
     def evidence(self, features: Features) -> float:
@@ -152,13 +150,6 @@ class Calibration:
             weight * (lead if name == LEAD else getattr(features, name, 0.0))
             for name, weight in self.confidence_weights.items()
         )
-
-    def threshold_for(self, max_error: float) -> float:
-        """The fitted threshold of the next whole percentage of errors below `max_error`."""
-        met = [int(percent) for percent in self.error_thresholds if int(percent) <= 100 * max_error + 1e-9]
-        if not met:
-            raise ValueError(f"max_error is {max_error}: not fitted")
-        return self.error_thresholds[str(max(met))]
 
     @classmethod
     def parse(cls, stored: Any, where: str) -> Calibration:

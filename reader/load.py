@@ -148,14 +148,3 @@ def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
     return SpanReader(model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride)
-
-
-def reader_fingerprint(name: str) -> str | None:
-    """The fingerprint of a reader's files and of the base."""
-    from ..models.fingerprint import fingerprint
-    from ..models.locate import base_folders, is_pinned
-
-    folder = reader_folder(name)
-    if folder.is_dir():
-        return fingerprint([folder, *base_folders()])
-    return name if is_pinned(name) else None

@@ -1,8 +1,8 @@
-"""What kind of answer a question wants: a short span, or the sentences that explain or list.
+"""The kind of answer that a question wants, and whether an answer has the form of it.
 
 A rule on the question's first words and its nouns; it never looks at the documents. Kinds: "factoid"
 (who, when, where, how many …), "how" (a manner or procedure), "why" (a reason), "list" (several things),
-"definition" (what something is), "yes-no" (whether something is so, which a sentence of the text tells).
+"definition" (what something is), "yes-no" (whether something is so).
 """
 
 from __future__ import annotations

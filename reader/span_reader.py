@@ -18,12 +18,10 @@ from ..models.tokenizer import special_tokens
 from .spans import (
     MAX_ANSWER_TOKENS,
     SentenceScores,
-    TokenScores,
     TokenSpan,
     Window,
     WindowLogits,
     spans_of_windows,
-    token_scores,
 )
 from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, Tokens, assemble, tokenize, windows
 
@@ -101,22 +99,16 @@ class SpanReader:
             found[q].append(self._spans(passage, pair.passage, logits, n_best))
         return found
 
-    def token_scores(self, question: str, passage: Passage) -> TokenScores:
-        """Where in the passage an answer may begin and end."""
-        [pair] = self._inputs([question], [(0, passage)])
-        [windows] = self.logits([pair])
-        return token_scores(pair.passage.offsets, windows, self.answers_null)
-
     def sentence_scores(
         self,
         question: str,
         passages: Sequence[Passage],
         sentences: Sequence[Sequence[tuple[int, int]]],
     ) -> list[list[float]]:
-        """How much each sentence of each passage speaks for carrying the answer, as a logit over "no answer".
+        """A logit over "no answer" for each sentence of each passage: above 0 it carries the answer.
 
-        `sentences` are spans in `passage.text`. Above 0 it speaks for it; NaN from a model that does not
-        score sentences, and for a span without tokens.
+        `sentences` are spans in `passage.text`. NaN from a model that does not score sentences, and for a
+        span without tokens.
         """
         inputs = self._inputs([question], [(0, passage) for passage in passages])
         scored = []
@@ -126,12 +118,12 @@ class SpanReader:
         return scored
 
     def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
-        """The tokens of each passage with those of its question, which is given by its number."""
-        asked = tokenize(self.tokenizer, questions)
+        """The tokens of each (number of a question, passage)."""
+        question_tokens = tokenize(self.tokenizer, questions)
         texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
         contexts = tokenize(self.tokenizer, [context_of(passage) for _, passage in flat])
         return [
-            Input(cut(asked[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
+            Input(cut(question_tokens[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
             for (q, _), context, text in zip(flat, contexts, texts, strict=True)
         ]
 
@@ -192,7 +184,7 @@ class SpanReader:
 
 
 def context_of(passage: Passage) -> str:
-    """What stands above a passage, as the reader sees it before the passage: its headings, top first."""
+    """The headings above a passage, top first, as the model reads them before it."""
     return "".join(f"{heading}. " for heading in passage.heading)
 
 
@@ -204,8 +196,7 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
     """The span of the document that a token span covers, combining marks after its last letter included.
 
-    White space around it is left out: some tokenizers count that before a word to the word. Of tokens that
-    are white space alone nothing is left.
+    White space around it is left out: some tokenizers count it as part of the next word.
     """
     start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
     start, end = trimmed(passage.text, start, end)

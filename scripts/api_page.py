@@ -34,11 +34,9 @@ VERBS = {
     "eval compare": "evaluation.compare_results",
     "eval retrieval": "evaluation.open_collection, evaluation.evaluate_retrieval",
     "train reader": "training.read_squad, training.train_reader",
-    "train negatives": "training.mine_squad, training.mine_examples",
-    "train cross-encoder": "training.open_examples, training.train_cross_encoder",
-    "train scores": "training.open_examples, training.score_lists",
-    "train colbert": "training.open_examples, training.train_student",
-    "train convert": "training.open_examples, training.write_examples",
+    "train mine": "training.mine",
+    "train retriever": "training.read_ranking_examples, training.train_retriever",
+    "train reranker": "training.read_ranking_examples, training.train_reranker",
     "calibrate": "training.calibrate, training.keep_calibration",
 }
 INTRODUCTION = """# The Python API

@@ -1,7 +1,7 @@
-"""Answers from a folder of documents, each one a span of a source file, or an honest "not there".
+"""Question answering over your own documents: every answer is an exact quote, or "not in these documents".
 
-The public API, loaded lazily: importing this package loads the standard library only. docs/api.md has all of
-it; what is not in `__all__` may change at any time.
+The public API, loaded lazily: importing this package loads the standard library only. Names that are not in
+`__all__` may change at any time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# In a checkout the sub-packages lie beside this folder, in a wheel inside it.
+# In a checkout the sub-packages are beside this folder, in a wheel inside it.
 _root = Path(__file__).resolve().parent.parent
 if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "retrieval").is_dir():
     __path__.append(str(_root))
@@ -20,41 +20,28 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from spanwise import errors
     from spanwise.pipelines import evaluation
-    from spanwise.pipelines.explaining.explanation import Explanation
-    from spanwise.pipelines.explaining.page import explanation_page
+    from spanwise.pipelines.explain import Explanation
     from spanwise.pipelines.library import Library
-    from spanwise.pipelines.opening import open, open_index
-    from spanwise.pipelines.plugins import Plugin, plugins
-    from spanwise.pipelines.record_of import record_of
-    from spanwise.pipelines.summarize import summary_markdown
+    from spanwise.pipelines.open import open, open_index
+    from spanwise.pipelines.status import Verification, verify
     from spanwise.pipelines.training import api as training
-    from spanwise.pipelines.verification import Verification, verify
     from spanwise.pipelines.watch import Watch
     from spanwise.types import (
         Answer,
         AnswerSpan,
         AskOptions,
-        Citation,
         Document,
         Filter,
         Heading,
         Hit,
         Label,
         Passage,
-        ProgressCallback,
-        QuestionWord,
-        RejectedSpan,
-        Rejection,
-        Remark,
-        Scope,
         ScoredSpan,
         SearchOptions,
         Span,
         Summary,
         SummaryOptions,
-        SummarySentence,
         SyncReport,
-        UnknownWord,
     )
 
 _MODULES = {
@@ -64,18 +51,13 @@ _MODULES = {
 }
 _NAMES = {
     "spanwise.types": (
-        "Answer AnswerSpan AskOptions Citation Document Filter Heading Hit Label Passage ProgressCallback "
-        "QuestionWord RejectedSpan Rejection Remark ScoredSpan Scope SearchOptions Span "
-        "Summary SummaryOptions SummarySentence SyncReport UnknownWord"
+        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions Span "
+        "Summary SummaryOptions SyncReport"
     ),
-    "spanwise.pipelines.explaining.explanation": "Explanation",
-    "spanwise.pipelines.explaining.page": "explanation_page",
+    "spanwise.pipelines.explain": "Explanation",
     "spanwise.pipelines.library": "Library",
-    "spanwise.pipelines.opening": "open open_index",
-    "spanwise.pipelines.plugins": "Plugin plugins",
-    "spanwise.pipelines.record_of": "record_of",
-    "spanwise.pipelines.summarize": "summary_markdown",
-    "spanwise.pipelines.verification": "Verification verify",
+    "spanwise.pipelines.open": "open open_index",
+    "spanwise.pipelines.status": "Verification verify",
     "spanwise.pipelines.watch": "Watch",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -84,7 +66,6 @@ __all__ = [
     "Answer",
     "AnswerSpan",
     "AskOptions",
-    "Citation",
     "Document",
     "Explanation",
     "Filter",
@@ -93,32 +74,19 @@ __all__ = [
     "Label",
     "Library",
     "Passage",
-    "Plugin",
-    "ProgressCallback",
-    "QuestionWord",
-    "RejectedSpan",
-    "Rejection",
-    "Remark",
-    "Scope",
     "ScoredSpan",
     "SearchOptions",
     "Span",
     "Summary",
     "SummaryOptions",
-    "SummarySentence",
     "SyncReport",
-    "UnknownWord",
     "Verification",
     "Watch",
     "__version__",
     "errors",
     "evaluation",
-    "explanation_page",
     "open",
     "open_index",
-    "plugins",
-    "record_of",
-    "summary_markdown",
     "training",
     "verify",
 ]

@@ -32,6 +32,9 @@ The command line prints any of these as one line and exits with 1; wrong usage e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SpanwiseError(Exception):
     """The root of the tree: something named went wrong; the message says what and what to do."""
@@ -131,3 +134,21 @@ class ExtraMissing(SpanwiseError):
 
 class OutOfMemory(SpanwiseError):
     """One item alone does not fit into the device's memory; the message gives its length."""
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Turns an import that fails inside into an ExtraMissing with the command that installs the extra."""
+    try:
+        yield
+    except ImportError as error:
+        raise ExtraMissing(missing(extra, str(error))) from error
+
+
+def missing(extra: str, why: str) -> str:
+    """The message for a missing extra.
+
+    >>> missing("mcp", "No module named 'mcp'")
+    "No module named 'mcp'; install it with: pip install 'spanwise[mcp]'"
+    """
+    return f"{why}; install it with: pip install 'spanwise[{extra}]'"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
 
-from spanwise.pipelines.ask import Asker
-from spanwise.pipelines.selection import select
+from spanwise.pipelines.ask import Answerer
+from spanwise.pipelines.filters import select
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.reader.spans import Window, WindowLogits, token_scores
 from spanwise.types import AskOptions, ScoredSpan, Span
 
 
@@ -34,12 +32,6 @@ class Scripted:
             for passage, places in zip(passages, sentences, strict=True)
         ]
 
-    def token_scores(self, question, passage):
-        """Every word alike."""
-        words = [match.span() for match in re.finditer(r"\S+", passage.text)]
-        window = WindowLogits(Window(0, 0, len(words)), np.zeros(len(words)), np.zeros(len(words)), 0.0, 0.0)
-        return token_scores(np.array(words, np.int32), [window], answers_null=True)
-
     def _spans(self, passage):
         found = []
         for words, score, null in self.script:
@@ -54,14 +46,16 @@ class Scripted:
 class Flat:
     """An encoder to which all texts are alike."""
 
+    digest = "flat"
+
     def encode_passages(self, texts):
         return np.ones((len(texts), 1), dtype=np.float32)
 
     encode_questions = encode_passages
 
 
-def asker(library, *script, calibration=None, **options) -> Asker:
-    return Asker(
+def asker(library, *script, calibration=None, **options) -> Answerer:
+    return Answerer(
         library.snapshot,
         library.snapshot.postings(),
         library.analyzer,
@@ -78,7 +72,7 @@ def by_margin(threshold: float) -> Calibration:
     return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
 
 
-def confined(library, where, *script) -> Asker:
+def confined(library, where, *script) -> Answerer:
     return replace(asker(library, *script), selection=select(library.snapshot, where))
 
 

@@ -11,7 +11,7 @@ from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
 from spanwise.models.token_encoder import TokenRows
 from spanwise.models.weights import Checkpoint
-from spanwise.retrieval.training.student import Student
+from spanwise.retrieval.training.distillation import Student
 from spanwise.types import RankingExample
 
 THINGS = (

@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from spanwise.errors import needing
 from spanwise.types import Hit
 
-from ..extras import needing
 from ..library import Library
-from ..opening import open_index
+from ..open import open_index
 from .metadata import hit_metadata
 
 with needing("haystack"):

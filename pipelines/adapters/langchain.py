@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from spanwise.errors import needing
 from spanwise.types import Hit, SearchOptions
 
-from ..extras import needing
 from ..library import Library
 from .metadata import hit_metadata
 

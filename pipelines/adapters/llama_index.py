@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from spanwise.errors import needing
 from spanwise.types import Hit, SearchOptions
 
-from ..extras import needing
 from ..library import Library
 from .metadata import PLACE, hit_metadata
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ..default_retriever import DEFAULT_RETRIEVER, WITHOUT_TOKENS, needs_tokens
+from ..folders import nearest_index, resolve_index
 from ..library import Library
-from ..locations import nearest_index, resolve_index
-from ..opening import open, open_index
+from ..models import DEFAULT_RETRIEVER
+from ..open import open, open_index
 from .terminal import say, visible
 
 FolderArgument = Annotated[
@@ -23,9 +23,7 @@ IndexOption = Annotated[
         "--index", help="The index: its directory, or a folder that holds a .spanwise.", show_default=False
     ),
 ]
-DEFAULT_HELP = f"Default: {DEFAULT_RETRIEVER}" + (
-    f", or {WITHOUT_TOKENS} without token vectors." if needs_tokens() else "."
-)
+DEFAULT_HELP = f"Default: {DEFAULT_RETRIEVER}."
 RetrieverOption = Annotated[
     str | None,
     typer.Option(
@@ -57,12 +55,6 @@ RETRIEVER = None  # the default retriever of the index
 def library_of(folder: Path | None, index: Path | None, cache: bool = True) -> Library:
     """The library meant: of the folder, at the index named, or the nearest one upward from here."""
     return open_index(index_of(index), cache) if folder is None else open(folder, index, cache=cache)
-
-
-def say_default_advice(library: Library) -> None:
-    """Tells on stderr how an index that was made before gets what the default retriever needs."""
-    if library.default_advice:
-        say(visible(library.default_advice))
 
 
 def say_if_empty(library: Library) -> None:

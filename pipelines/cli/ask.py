@@ -11,8 +11,8 @@ import typer
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
 
+from ..ask import checked_question
 from ..library import Library
-from ..questions import checked_question
 from ..records import answer_record
 from .arguments import (
     RETRIEVER,
@@ -24,7 +24,6 @@ from .arguments import (
     ReadAllOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
 )
 from .conversation import converse
 from .declined import answer_place, confidence, show_declined
@@ -43,7 +42,7 @@ from .search import place, repeated
 from .terminal import print_json, progress, say, show, visible
 
 if TYPE_CHECKING:
-    from ..explaining.explanation import Explanation
+    from ..explain import Explanation
 
 SHOWN_PLACES = 3
 
@@ -87,11 +86,14 @@ def ask(
     meta: MetaOption = None,
     exact: ExactOption = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show where the reader saw the answer, its evidence and ranks.")
+        bool, typer.Option("--explain", help="Show the evidence and the rank of the passage in each stage.")
     ] = False,
-    explain_html: Annotated[
-        Path | None,
-        typer.Option("--explain-html", metavar="FILE", help="Write that as a page.", show_default=False),
+    document: Annotated[
+        str | None,
+        typer.Option(
+            help="With --explain: at which stage this document was lost. An id, a path, or the end of an id.",
+            show_default=False,
+        ),
     ] = None,
     cache: CacheOption = True,
     json: JsonOption = False,
@@ -99,13 +101,11 @@ def ask(
     """Ask a question: the exact words that answer it and where they stand, or that they are not there."""
     asked = None if question is None else checked_question(question)
     where, model = filter_of(path, type, after, before, meta), rerank_model(rerank, rerank_by)
-    if explain_html is not None and asked is None:
-        raise typer.BadParameter("a page explains one question: give it", param_hint="--explain-html")
+    if document is not None and not explain:
+        raise typer.BadParameter("a document is explained with --explain", param_hint="--document")
     with library_of(folder, index, cache) as library:
         if folder is not None:
             _bring_up_to_date(library)
-        if retriever is None:
-            say_default_advice(library)
 
         options = AskOptions(
             k=k,
@@ -122,9 +122,8 @@ def ask(
         )
 
         def tell(question: str) -> None:
-            if explain or explain_html is not None:
-                explained = library.explain(question, options)
-                _explain(explained, json, explain, explain_html)
+            if explain:
+                _explain(library.explain(question, options, document), json)
                 return
             with progress(after_s=2) as report:
                 answer = library.ask(question, options, on_progress=report)
@@ -142,24 +141,17 @@ def ask(
             tell(asked)
 
 
-def _explain(explained: Explanation, json: bool, told: bool, page: Path | None) -> None:
-    """Shows the answer and, if it is to be told, what it rests on; puts that into a page, too."""
-    if page is not None:
-        from ..explaining.page import explanation_page
-
-        page.write_text(explanation_page(explained), encoding="utf-8")
-        say(f"wrote {page}")
+def _explain(explanation: Explanation, json: bool) -> None:
+    """Shows the answer and its explanation."""
     if json:
-        from ..explaining.record import explanation_record
+        from ..explain import explanation_record
 
-        record = answer_record(explained.answer)
-        print_json(record | {"explanation": explanation_record(explained)})
+        print_json(explanation_record(explanation))
         return
-    show_answer(explained.answer)
-    if told:
-        from .explanation import show_explanation
+    from .explanation import show_explanation
 
-        show_explanation(explained)
+    show_answer(explanation.answer)
+    show_explanation(explanation)
 
 
 def _bring_up_to_date(library: Library) -> None:

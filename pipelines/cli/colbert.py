@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..colbert_setting import NONE, wanted_setting
 from ..library import Library
+from ..models import NONE, colbert_setting
 from .terminal import say, visible
 
 ColbertOption = Annotated[
@@ -16,8 +16,7 @@ ColbertOption = Annotated[
         "--colbert",
         metavar="NAME",
         help="Keep token vectors, too, for --retriever colbert: builtin, a folder, or name@revision of a "
-        "ColBERT model. They stay up to date from then on; none drops them, or keeps a new index from "
-        "having those that the default retriever needs.",
+        "ColBERT model. They stay up to date from then on; none drops them.",
         show_default=False,
     ),
 ]
@@ -26,7 +25,7 @@ ColbertOption = Annotated[
 def check_colbert(name: str | None) -> None:
     """Refuse a model that cannot be loaded, before an index is made."""
     if name not in (None, NONE):
-        wanted_setting(str(name))
+        colbert_setting(str(name))
 
 
 def set_colbert(library: Library, name: str | None) -> None:
@@ -39,5 +38,5 @@ def set_colbert(library: Library, name: str | None) -> None:
     library.use_colbert(name)
     now = library.colbert
     if held is not None and now != held and has_tokens:
-        anew = f"; all passages are encoded again by {visible(now.name)}" if now is not None else ""
-        say(f"the token vectors of {visible(held.name)} were dropped{anew}")
+        anew = f"; all passages are encoded again by {visible(now)}" if now is not None else ""
+        say(f"the token vectors of {visible(held)} were dropped{anew}")

@@ -7,7 +7,7 @@ from itertools import dropwhile
 
 from spanwise.types import Answer, AnswerSpan, Hit, Passage, UnknownWord
 
-from ..explaining.rejected import reasons
+from ..declined import reasons
 from .search import place, where_in_file
 from .terminal import show, visible
 

@@ -178,7 +178,7 @@ def folder(
 ) -> None:
     """Judge the answers to questions about your own folder: right, wrong, declined."""
     from .. import evaluation
-    from ..opening import open
+    from ..open import open
 
     asked = evaluation.read_questions(questions)
     options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..explaining.weighed import Weighed
+from ..explain import ScoreBreakdown
 from .search import place
 from .terminal import visible
 
 
-def evidence_lines(weighed: Weighed) -> tuple[str, ...]:
+def evidence_lines(weighed: ScoreBreakdown) -> tuple[str, ...]:
     """The words with their place, then a line a feature: value, weight, contribution; then the sum."""
     words = " ".join(weighed.span.text.split())
     width = max(len(one.feature) for one in weighed.contributions)

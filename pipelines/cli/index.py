@@ -10,14 +10,13 @@ from typing import Annotated
 
 import typer
 
-from spanwise.errors import DocumentRejected, WindowExceeded
+from spanwise.errors import DocumentRejected
 from spanwise.types import Rejection, SyncReport
 
-from ..colbert_setting import NONE
+from ..folders import FOLDER_NAME
 from ..library import Library
-from ..locations import FOLDER_NAME
-from ..opening import open
-from ..plugins import PARSERS, plugins
+from ..models import NONE
+from ..open import open
 from ..records import sync_record
 from .arguments import IndexOption, JsonOption, library_of
 from .colbert import ColbertOption, check_colbert, set_colbert
@@ -57,9 +56,6 @@ def index(
         int | None, typer.Option(min=1, help="Processes that read files; by default one a core, 4 at most.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read again what was refused before.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail when parts of documents are beyond the encoder's window.")
-    ] = False,
     clear_cache: Annotated[
         bool, typer.Option("--clear-cache", help="Forget the answers that were kept.")
     ] = False,
@@ -80,12 +76,9 @@ def index(
         _say_place(library, index)
         sync = partial(run_sync, library, not lexical_only, workers)
         report = sync(retry=retry)
-        _say_unused_parsers()
         if not watch and not report.passages and not (report.deleted or report.unchanged):
             raise DocumentRejected(_nothing(library, report))
         _tell(library, report, json)
-        if strict:
-            _refuse_gaps(library)
         if watch:
             _stay(library, sync, watch_delay, report, json)
 
@@ -106,13 +99,6 @@ def _say_place(library: Library, index: Path | None) -> None:
         say(f"{visible(str(library.roots[0].folder))} cannot be written to: its index is in {path}")
 
 
-def _say_unused_parsers() -> None:
-    """Tells on stderr which packages wanted to read files and do not."""
-    for plugin in plugins(PARSERS):
-        if plugin.problem:
-            say(visible(f"{plugin.label} is not used: {plugin.problem}"))
-
-
 def _tell(library: Library, report: SyncReport, json: bool) -> None:
     if json:
         print_json(sync_record(report))
@@ -121,14 +107,6 @@ def _tell(library: Library, report: SyncReport, json: bool) -> None:
     with library.reading() as snapshot:
         n_documents = snapshot.n_documents
     print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
-
-
-def _refuse_gaps(library: Library) -> None:
-    from ..status import beyond_sentence, beyond_window_record
-
-    if gaps := library.gaps():
-        named = ", ".join(dict.fromkeys(visible(gap.document_id) for gap in gaps))
-        raise WindowExceeded(f"{beyond_sentence(beyond_window_record(gaps))}: {named}")
 
 
 def _stay(

@@ -6,16 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from ..extras import needing
 from .arguments import (
     FolderArgument,
     IndexOption,
     ReaderOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
     say_if_empty,
 )
 from .serve import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
@@ -42,7 +41,6 @@ def mcp(
     options = SummaryOptions(retriever=retriever or "", reader=reader, generator=generator)
     if not http:
         with library_of(folder, index) as library:
-            say_default_advice(library)
             say_if_empty(library)
             say("spanwise mcp: serving over stdin and stdout, until stdin ends")
             serve_stdio(library, options)

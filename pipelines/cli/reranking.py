@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..reranking import DEPTH, MODEL, Reranking
+from ..models import RERANK_DEPTH, RERANKER, Reranking
 
 RerankOption = Annotated[
     bool,
@@ -30,7 +30,7 @@ RerankDepthOption = Annotated[
     int,
     typer.Option("--rerank-depth", min=1, help="How many passages it reads; each takes some 5 ms on a CPU."),
 ]
-RERANK_DEPTH = DEPTH
+RERANK_DEPTH = RERANK_DEPTH
 
 
 def rerank_model(rerank: bool, model: str | None) -> str:
@@ -39,12 +39,12 @@ def rerank_model(rerank: bool, model: str | None) -> str:
     >>> rerank_model(True, None), rerank_model(False, "mine"), rerank_model(False, None)
     ('builtin', 'mine', '')
     """
-    return model or (MODEL if rerank else "")
+    return model or (RERANKER if rerank else "")
 
 
 def reranking(model: str | None, depth: int) -> Reranking:
     """How those are re-ranked whose names say so."""
-    return Reranking(MODEL if model is None else model, depth)
+    return Reranking(RERANKER if model is None else model, depth)
 
 
 def reranked_names(names: Sequence[str], rerank: bool, model: str | None) -> list[str]:

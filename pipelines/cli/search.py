@@ -9,7 +9,7 @@ import typer
 
 from spanwise.types import Hit, Passage, SearchOptions
 
-from ..questions import checked_question
+from ..ask import checked_question
 from ..records import search_record
 from .arguments import (
     RETRIEVER,
@@ -20,7 +20,6 @@ from .arguments import (
     JsonOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
 )
 from .filters import (
     AfterOption,
@@ -67,8 +66,6 @@ def search(
     asked, where = checked_question(question), filter_of(path, type, after, before, meta)
     model = rerank_model(rerank, rerank_by)
     with library_of(None, index, cache) as library:
-        if retriever is None:
-            say_default_advice(library)
         name = retriever or library.default_retriever
         options = SearchOptions(k, name, model, rerank_depth, dedupe, where, exact)
         with progress(after_s=2) as report:

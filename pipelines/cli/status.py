@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ..records import gap_record
 from .arguments import IndexOption, JsonOption, library_of
 from .terminal import print_json, visible
 
@@ -18,31 +17,25 @@ def status(
     rejected: Annotated[
         bool, typer.Option("--rejected", help="List the files that were not indexed, and why.")
     ] = False,
-    gaps: Annotated[
-        bool, typer.Option("--gaps", help="List what of the documents the encoder's window did not reach.")
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show what an index holds: documents, passages, vectors, model, and what could not be read."""
-    from ..status import advice, file_records
+    from ..status import advice
 
     with library_of(None, index) as library:
-        record = library.status()
-        told = [*advice(record, library.sync_command), *filter(None, [library.default_advice])]
+        record = library.status(check)
+        told = advice(record, library.sync_command)
         listed = [
             each
-            for each in (file_records(library) if files or rejected else [])
+            for each in (library.files() if files or rejected else [])
             if files or each["state"] != "indexed"
         ]
-        missed = library.gaps() if gaps else []
     if json:
-        listing = ({"files": listed} if files or rejected else {}) | (
-            {"gaps": [gap_record(gap) for gap in missed]} if gaps else {}
-        )
+        listing = {"files": listed} if files or rejected else {}
         print_json({**record, "advice": told, **listing})
-    elif gaps:
-        for gap in missed:
-            print(visible(f"{gap.document_id}  {gap.start}-{gap.end}  {' '.join(gap.text.split())}"))
     elif files or rejected:
         for each in listed:
             print(visible("  ".join(filter(None, (f"{each['state']:8}", each["document"], each["remark"])))))
@@ -58,6 +51,7 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
         "documents": _total(record["documents"], record["formats"]),
         "passages": str(record["passages"]),
         "vectors": f"{record['vectors']} of model {record['model']}, {record['missing_vectors']} missing",
+        "language": record["language"],
         "colbert": _colbert(record["colbert"]),
         "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),
         "approximate": "; ".join(
@@ -74,6 +68,20 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
             print(f"{name:12} {visible(value)}")
     for sentence in told:
         print(f"- {visible(sentence)}")
+    if "check" in record:
+        _show_check(record["check"])
+
+
+def _show_check(check: Mapping[str, Any]) -> None:
+    print(f"spanwise {check['spanwise']}, Python {check['python']}, {check['system']}")
+    print("packages     " + ", ".join(f"{name} {number}" for name, number in check["packages"].items()))
+    extras = (f"{name} {'installed' if there else 'missing'}" for name, there in check["extras"].items())
+    print("extras       " + ", ".join(extras))
+    for kind, model in check["models"].items():
+        print(f"{kind:12} {visible(model['name'])} {model['digest']}")
+    print(f"free disk    {check['disk_free_bytes'] / 1e9:.1f} GB")
+    for problem in check["problems"] or ["no problems found"]:
+        print(f"- {visible(problem)}")
 
 
 def _colbert(colbert: Mapping[str, Any] | None) -> str:
@@ -88,9 +96,7 @@ def _colbert(colbert: Mapping[str, Any] | None) -> str:
 def _cache(cache: Mapping[str, Any]) -> str:
     if not cache["on"] or cache["fault"]:
         return f"not in use: {cache['fault'] or 'it was turned off'}"
-    held = f"{cache['answers']} answers, {cache['vectors']} question vectors ({cache['bytes'] / 1e6:.1f} MB)"
-    looks = cache["hits"] + cache["misses"]
-    return f"{held}; found {cache['hits']} of {looks} ({cache['hit_rate']:.0%})" if looks else held
+    return f"{cache['answers']} answers ({cache['bytes'] / 1e6:.1f} MB)"
 
 
 def _total(total: int | None, counts: Mapping[str, int]) -> str:

@@ -17,7 +17,6 @@ from .arguments import (
     JsonOption,
     RetrieverOption,
     library_of,
-    say_default_advice,
 )
 from .declined import show_nearest
 from .filters import (
@@ -91,8 +90,6 @@ def summarize(
         timeout_s=timeout,
     )
     with library_of(folder, index) as library:
-        if retriever is None and question is not None:
-            say_default_advice(library)
         summary = library.summarize(question, options)
     if json:
         print_json(summary_record(summary))

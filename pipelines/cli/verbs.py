@@ -17,15 +17,15 @@ VERBS = {
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes --after 2024-01-01"),
     "summarize": (
         "summarize:summarize",
-        "spanwise summarize 'what changed for the mills?' --length short --index notes",
+        "spanwise summarize 'what changed for the mills?' --max-sentences 2 --index notes",
     ),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
     "mcp": ("mcp:mcp", "spanwise mcp --index notes"),
     "status": ("status:status", "spanwise status --index notes"),
     "verify": ("verify:verify", "spanwise verify --index notes"),
     "eval": ("evaluate:app", ""),
-    "train": ("training:app", ""),
-    "calibrate": ("calibrate:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
+    "train": ("train:app", ""),
+    "calibrate": ("train:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
 }
 
 

@@ -10,13 +10,13 @@ from .terminal import print_json, visible
 
 def verify(index: IndexOption = None, json: JsonOption = False) -> None:
     """Check every byte of an index; one line for each thing that is wrong, and exit 1."""
-    from ..verification import verify as verified
+    from ..status import verify as verified
 
     found = verified(index_of(index))
     if json:
-        from ..record_of import record_of
+        from ..status import verification_record
 
-        print_json(record_of(found))
+        print_json(verification_record(found))
     else:
         for problem in found.problems:
             print(visible(" ".join(problem.split())))

@@ -11,18 +11,17 @@ from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ...corpora.beir import Collection, read_beir
 from ...corpora.passages import passages_at, split
+from ...corpora.sentences import trimmed
 from ...corpora.squad import Article, read_squad
-from ...corpora.trimming import trimmed
 from ...eval.questions import FolderQuestion, read_question_set
 from ...eval.trec import read_qrels
 from ...index.analysis import Analyzer
 from ...index.schema import FileState, indexed_text
 from ...index.store import Store
 from ...index.writer import Writer
-from ..index_settings import MODEL, model_setting
+from ..folders import is_index, resolve_index, roots_setting
 from ..library import Library
-from ..locations import is_index, resolve_index
-from ..roots import roots_setting
+from ..models import MODEL, model_setting
 from ..sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut

@@ -25,7 +25,7 @@ from spanwise.types import Answer, AskOptions, Hit, ProgressCallback, no_progres
 
 from ...eval.questions import Evidence, FolderQuestion, QuestionRecord, Verdict, holds_answer, judge_answer
 from ..library import Library
-from ..reranking import stages_below
+from ..models import stages_below
 from .results import Figures, ResultFolder, digest
 from .retrieval import FoundHits
 
@@ -52,7 +52,7 @@ def evaluate_folder(
     names = list(dict.fromkeys(retrievers)) or [library.default_retriever]
     results = ResultFolder.start(out, COMMAND, _settings(library, questions, names, how))
     for name in names:
-        asker = library.asker(replace(how, retriever=name, **_rerank_of(name, how)))
+        asker = library.answerer(replace(how, retriever=name, **_rerank_of(name, how)))
         done = results.done(name)
         waiting = [question for question in questions if question.id not in done]
         for at, question in enumerate(waiting, start=1):
@@ -60,7 +60,7 @@ def evaluate_folder(
             hits = asker.retriever.search([question.question], how.k)[0]
             retrieve = (time.perf_counter() - began) * 1000
             own = FoundHits(asker.retriever.name, hits)
-            answer = replace(asker, retriever=own).ask([question.question])[0]
+            answer = replace(asker, retriever=own).answer([question.question])[0]
             answer = replace(answer, timings_ms={**answer.timings_ms, "retrieve": retrieve})
             results.add([folder_record(question, answer, hits, how.k, name)])
             on_progress(f"ask {name}", len(done) + at, len(questions))
@@ -194,7 +194,7 @@ def _settings(
     return {
         "retrievers": list(names),
         "reader": how.reader,
-        "reader_digest": library.asker(how).reader.digest,
+        "reader_digest": library.answerer(how).reader.digest,
         **{name: getattr(how, name) for name in ("k", "threshold", "dedupe", "rerank", "rerank_depth")},
         "encoders": encoders,
         "passages": passages,

@@ -48,7 +48,7 @@ from ...eval.ranking import MEASURES, judge, trec_order
 from ...eval.squad import question_scores_v2
 from ...eval.text import match_text, match_tokens
 from ...retrieval.protocol import Retriever
-from ..reranking import stages_below
+from ..models import stages_below
 from .corpus import (
     contents_digest,
     contexts_of,
@@ -61,7 +61,7 @@ from .results import Figures, Ranking, ResultFolder, digest
 from .squad import GoldQuestion, gold_questions
 
 if TYPE_CHECKING:
-    from ..ask import Asker
+    from ..ask import Answerer
 
 DEFAULTS = AskOptions()
 RECORDS_AT_ONCE = 16  # lost at most when the evaluation is interrupted
@@ -239,15 +239,15 @@ def evaluate_open(
         for name in names:
             how = _reranking(name, rerank, rerank_depth)
             retriever = library.retriever(name, **how)
-            asker = library.asker(AskOptions(k, name, reader=reader, **how)) if read else None
+            asker = library.answerer(AskOptions(k, name, reader=reader, **how)) if read else None
 
-            def judged(found: Found, question_id: str, asker: Asker | None = asker) -> QuestionRecord:
+            def judged(found: Found, question_id: str, asker: Answerer | None = asker) -> QuestionRecord:
                 question = asked[question_id]
                 record = _retrieval_record(found, question, texts)
                 if asker is None or question_id not in read:
                     return record
                 own = FoundHits(asker.retriever.name, found.hits)
-                answer = replace(asker, retriever=own).ask([question.text])[0]
+                answer = replace(asker, retriever=own).answer([question.text])[0]
                 return _with_answer(record, answer, found.hits[:k], asker.calibration is not None)
 
             _ask(

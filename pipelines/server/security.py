@@ -1,9 +1,7 @@
 """Access to a server: host names, origins, the token, limits of a request, and headers of every response.
 
-Three attacks matter for a server on a person's own machine. DNS rebinding: a foreign name resolves to
-127.0.0.1, so that a web page reads the documents; the Host header must therefore be a name of this server.
-Cross-origin requests: a foreign page sends questions; its origin must be allowed. Scripts in documents: the
-content security policy runs no script but the page's own.
+It stops DNS rebinding (Host must be a name of this server), requests of foreign pages (their origin must be
+allowed), and scripts in documents (the content security policy runs those of the page only).
 """
 
 from __future__ import annotations
@@ -62,6 +60,9 @@ class Access:
                 f"others can reach {self.host}: a token is required. Use --token-file FILE, set "
                 "SPANWISE_SERVE_TOKEN, or bind 127.0.0.1."
             )
+        for name in self.hosts:
+            if set("*/:") & set(name):
+                raise ValueError(f"invalid host name {name!r}. Write it as notes.example, without port.")
         for origin in self.origins:
             scheme, separator, name = origin.partition("://")
             if scheme not in ("http", "https") or not separator or not name or set("/*") & set(name):
@@ -133,8 +134,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                if is_data:
-                    headers["cache-control"] = "no-store"
+                headers["cache-control"] = "no-store" if is_data else "no-cache"
             await send(message)
 
         given = Headers(scope=scope)

@@ -23,12 +23,20 @@ from spanwise.types import RankingExample
 
 from ...models.cross_encoder import PairRow, PairRows, PairScorer
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
-from .groups import PAD_MULTIPLE, Group, drawn_groups, length_buckets, mean_length, plan_groups
-from .losses import label_loss
+from .lists import (
+    PAD_MULTIPLE,
+    TrainingList,
+    draw_lists,
+    in_rows,
+    label_loss,
+    length_buckets,
+    mean_length,
+    plan_batches,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class CrossEncoderRecipe:
+class CrossEncoderConfig:
     """The settings beside those of the loop: `negatives` of a list, `batch_tokens` of a padded batch."""
 
     loop: TrainingConfig = field(
@@ -38,56 +46,54 @@ class CrossEncoderRecipe:
     negatives: int = 3
     batch_tokens: int = 6144
     max_length: int = 320
-    dropout: float = 0.0
 
 
-def fine_tune_cross_encoder(
+def fine_tune(
     model: PairScorer,
     tokenizer: Any,
     examples: Sequence[RankingExample],
-    recipe: CrossEncoderRecipe,
+    config: CrossEncoderConfig,
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     select_by: str,
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
-    """Trains `model` in place with frozen word embeddings; returns the evaluations, best weights kept."""
+    """The evaluations of a run that trains `model` in place; the best weights stay in it."""
     freeze_word_embeddings(model)
-    set_dropout(model, recipe.dropout)
-    rows = PairRows(tokenizer, recipe.max_length)
+    set_dropout(model, 0.0)
+    rows = PairRows(tokenizer, config.max_length)
     texts = rows.tokens_of(text for one in examples for text in (one.question, *one.passages))
-    groups = drawn_groups(examples, recipe.epochs, recipe.negatives, recipe.loop.seed)
-    lengths = [mean_length([len(pair) for pair in pairs_of(group, texts, rows)]) for group in groups]
-    budget = recipe.batch_tokens // (1 + recipe.negatives)
-    batches = plan_groups(groups, lengths, recipe.epochs, budget, recipe.loop.seed)
+    lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
+    lengths = [mean_length([len(pair) for pair in pairs_of(one, texts, rows)]) for one in lists]
+    budget = config.batch_tokens // (1 + config.negatives)
+    batches = plan_batches(lists, lengths, config.epochs, budget, config.loop.seed)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return group_loss(model, [groups[i] for i in batch], texts, rows)
+        return list_loss(model, [lists[i] for i in batch], texts, rows)
 
-    return train(model, batches, loss, recipe.loop, folder, evaluate, select_by, report)
+    return train(model, batches, loss, config.loop, folder, evaluate, select_by, report)
 
 
-def group_loss(
-    model: nn.Module, groups: Sequence[Group], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
+def list_loss(
+    model: nn.Module, lists: Sequence[TrainingList], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
 ) -> Tensor:
-    """The mean over groups of -ln p(positive); groups may differ in size."""
-    pairs = [pair for group in groups for pair in pairs_of(group, texts, rows)]
+    """The mean over lists of -ln p(positive); lists may differ in length."""
+    pairs = [pair for one in lists for pair in pairs_of(one, texts, rows)]
     device = next(model.parameters()).device
     buckets = length_buckets([len(pair) for pair in pairs])
     found = [model(**padded_inputs([pairs[i] for i in bucket], rows, device)) for bucket in buckets]
     scores = torch.cat(found)[np.argsort(np.concatenate(buckets))]
-    split = scores.split([len(g.passages) for g in groups])
-    lists = nn.utils.rnn.pad_sequence(list(split), batch_first=True, padding_value=-torch.inf)
-    return label_loss(lists, torch.zeros(len(groups), dtype=torch.long, device=device))
+    by_list = in_rows(scores.split([len(one.passages) for one in lists]))
+    return label_loss(by_list, torch.zeros(len(lists), dtype=torch.long, device=device))
 
 
-def pairs_of(group: Group, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
-    """A row for each passage of the group."""
-    return [rows.row(texts[group.question], texts[passage]) for passage in group.passages]
+def pairs_of(one: TrainingList, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
+    """A row for each passage of the list."""
+    return [rows.row(texts[one.question], texts[passage]) for passage in one.passages]
 
 
 def padded_inputs(pairs: Sequence[PairRow], rows: PairRows, device: torch.device) -> dict[str, Tensor]:
-    """The batch that a transformer takes, (B, L) each, L a multiple of 32."""
+    """The inputs of a transformer, (B, L) each, L a multiple of 32."""
     ids, mask, types = rows.packed(pairs).padded(rows.special.pad)
     wide = (0, -ids.shape[1] % PAD_MULTIPLE)
 

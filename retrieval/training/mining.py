@@ -1,69 +1,70 @@
-"""Negatives for a question: what rankers found for it that does not answer it, and some at random.
+"""Mines negatives for a question: highly ranked passages that do not answer it, and some random ones.
 
-A hard negative is a passage high in a ranking that holds none of the answers and does not nearly repeat the
-positive one: such a passage may well answer the question in other words (a false negative).
+A hard negative ranks high, contains none of the answers and does not nearly repeat a positive passage, which
+may well answer the question in other words (a false negative). Two texts are compared by their word 3-grams:
 
-Source: Karpukhin et al. 2020, section 3.2 (BM25 negatives without the answer, and random ones); Xiong et al.,
-"Approximate Nearest Neighbor Negative Contrastive Learning for Dense Text Retrieval", 2021 (a model's own).
+    jaccard(x, y) = |S(x) & S(y)| / |S(x) | S(y)|          S(x): the set of word 3-grams of x
+
+Source: Karpukhin et al. 2020, section 3.2 (BM25 negatives without the answer, and random ones); Broder, "On
+the resemblance and containment of documents", 1997 (Jaccard similarity of shingles).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from ..near_duplicates import Shingle, shingles
+
 
 @dataclass(frozen=True, slots=True)
-class Mining:
-    """`hard` negatives a question, in turn from each ranking down to `depth`, and `easy` ones at random.
+class MiningConfig:
+    """`hard` negatives a question, from each ranking in turn down to `depth`, and `easy` ones at random.
 
-    A passage that shares at least `alike` of its shingles with the positive one is neither.
+    A passage with a Jaccard similarity of `similar` to the positive one is no negative.
     """
 
     hard: int = 12
     easy: int = 2
     depth: int = 50
-    alike: float = 0.5
+    similar: float = 0.5
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse numbers that mine nothing."""
+        """ValueError for numbers that mine nothing."""
         if self.hard < 0 or self.easy < 0 or self.hard + self.easy < 1 or self.depth < 1:
             raise ValueError(f"{self.hard} hard and {self.easy} easy negatives to depth {self.depth}")
-        if not 0 < self.alike <= 1:
-            raise ValueError(f"alike must be above 0 and at most 1, not {self.alike}")
+        if not 0 < self.similar <= 1:
+            raise ValueError(f"similar must be above 0 and at most 1, not {self.similar}")
 
 
-def negatives(
+def mine_negatives(
     positive: str,
     rankings: Sequence[Sequence[str]],
     others: Sequence[str],
     answers_it: Callable[[str], bool],
-    similarity: Callable[[str, str], float],
-    mining: Mining,
+    config: MiningConfig,
     rng: random.Random,
 ) -> tuple[str, ...]:
     """The hard negatives, best ranked first, then the easy ones; fewer where there are no more.
 
-    `rankings` are passages, best first; `others` is what easy ones are drawn from. `answers_it` says whether
-    a passage holds an answer, `similarity` how much two repeat each other, from 0 to 1.
+    `rankings` are passages, best first; easy negatives are drawn from `others`. `answers_it` tells whether a
+    passage contains an answer.
     """
 
     def is_negative(passage: str) -> bool:
-        return (
-            passage != positive and not answers_it(passage) and similarity(positive, passage) < mining.alike
-        )
+        return passage != positive and not answers_it(passage) and jaccard(positive, passage) < config.similar
 
     found: dict[str, None] = {}
-    for passage in _in_turn([ranking[: mining.depth] for ranking in rankings]):
-        if len(found) == mining.hard:
-            break
-        if passage not in found and is_negative(passage):
-            found[passage] = None
-    wanted = len(found) + mining.easy
-    for _ in range(20 * mining.easy if others else 0):  # a draw may be wrong, and all of them may be
+    for row in zip_longest(*(ranking[: config.depth] for ranking in rankings)):
+        for passage in row:
+            if passage is not None and len(found) < config.hard and passage not in found:
+                found |= {passage: None} if is_negative(passage) else {}
+    wanted = len(found) + config.easy
+    for _ in range(20 * config.easy if others else 0):  # any draw may be a positive passage
         if len(found) == wanted:
             break
         drawn = others[rng.randrange(len(others))]
@@ -72,7 +73,43 @@ def negatives(
     return tuple(found)
 
 
-def _in_turn(rankings: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The first of each ranking, then the second of each, and so on."""
-    for row in zip_longest(*rankings):
-        yield from (passage for passage in row if passage is not None)
+def word_shingles(text: str) -> frozenset[Shingle]:
+    """The word 3-grams of a text, case and white space aside; a shorter text is one."""
+    return shingles(text.casefold().split())
+
+
+def jaccard(a: str, b: str) -> float:
+    """The Jaccard similarity of two texts: 1.0 for the same words, 0.0 for no common 3-gram.
+
+    >>> jaccard("the black cat sat on the mat", "the cat sat on the mat")
+    0.5
+    """
+    first, second = word_shingles(a), word_shingles(b)
+    return len(first & second) / len(first | second)
+
+
+class NearRepeats:
+    """Tells whether one of `texts` has a Jaccard similarity of at least `similar` to a text.
+
+    >>> found = NearRepeats(["Who founded the old mill of Varrow?"], 0.6)
+    >>> found.like("who founded the old mill of varrow? And when?"), found.like("Who founded the tram?")
+    (True, False)
+    """
+
+    def __init__(self, texts: Iterable[str], similar: float = 0.8) -> None:
+        self.similar = similar
+        self._sizes: list[int] = []
+        self._having: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> numbers of texts
+        for number, text in enumerate(dict.fromkeys(texts)):
+            grams = word_shingles(text)
+            self._sizes.append(len(grams))
+            for gram in grams:
+                self._having[gram].append(number)
+
+    def like(self, text: str) -> bool:
+        """True when one of the texts is that similar."""
+        grams = word_shingles(text)
+        shared = Counter(number for gram in grams for number in self._having.get(gram, ()))
+        return any(
+            n >= self.similar * (len(grams) + self._sizes[number] - n) - 1e-9 for number, n in shared.items()
+        )

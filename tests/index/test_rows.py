@@ -66,7 +66,7 @@ def test_merged_segments_hold_the_live_rows_in_the_order_of_ids(
     assert np.diff(merged.ends, prepend=0).tolist() == lengths
     expected = np.repeat(live, lengths).tolist()
     for column in merged.data.values():
-        assert column.reshape(len(expected), -1)[:, 0].tolist() == expected
+        assert (column if column.ndim == 1 else column[:, 0]).tolist() == expected
     merged.check_rows(np.arange(len(live)))
 
 

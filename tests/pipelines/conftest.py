@@ -11,7 +11,7 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import fingerprint, locate, token_encoder
+from spanwise.models import locate, token_encoder
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill
@@ -76,7 +76,6 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
         return encoder(name).digest if kind == "token-encoder" else digest_of(name, kind)
 
     monkeypatch.setattr(locate, "model_digest", digest)
-    monkeypatch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder(name).digest)
     return known
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.pipelines.agreement import merged
-from spanwise.pipelines.candidates import said
+from spanwise.pipelines.ask import merge_same_answers
+from spanwise.pipelines.candidates import answer_key
 from spanwise.types import AnswerSpan, Passage, Span
 
 
@@ -19,18 +19,18 @@ def answer(words: str, passage_id: int, score: float, start: int = 0) -> AnswerS
 
 def test_the_best_answer_holds_those_of_other_passages_in_the_same_words():
     given_answers = [answer("Ada Rook", 1, 9), answer("Ute Falk", 2, 8), answer("ada rook.", 3, 7)]
-    first, second = merged(given_answers)
+    first, second = merge_same_answers(given_answers)
     assert (first.text, [other.passage.id for other in first.agreeing]) == ("Ada Rook", [3])
     assert (second.text, second.agreeing) == ("Ute Falk", ())
 
 
 def test_only_what_a_passage_prefers_agrees():
     torn = [answer("Ada Rook", 1, 9), answer("1811", 2, 8), answer("Ada Rook", 2, 7, start=20)]
-    assert [(one.text, one.agreeing) for one in merged(torn)] == [("Ada Rook", ()), ("1811", ())]
+    assert [(one.text, one.agreeing) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
 
 
 def test_a_repetition_in_the_same_passage_does_not_agree():
-    [only] = merged([answer("1811", 1, 9), answer("1811", 1, 9, start=20)])
+    [only] = merge_same_answers([answer("1811", 1, 9), answer("1811", 1, 9, start=20)])
     assert only.agreeing == ()
 
 
@@ -41,10 +41,12 @@ def test_a_repetition_in_the_same_passage_does_not_agree():
 )
 def test_no_two_say_the_same_and_the_order_stays(rows):
     answers = [answer(words, passage, -place) for place, (words, passage) in enumerate(rows)]
-    found = merged(answers)
-    assert [said(one.text) for one in found] == list(dict.fromkeys(said(one.text) for one in answers))
+    found = merge_same_answers(answers)
+    assert [answer_key(one.text) for one in found] == list(
+        dict.fromkeys(answer_key(one.text) for one in answers)
+    )
     for one in found:
         places = [one.passage.id, *(other.passage.id for other in one.agreeing)]
         assert len(set(places)) == len(places)
-        assert {said(other.text) for other in one.agreeing} <= {said(one.text)}
+        assert {answer_key(other.text) for other in one.agreeing} <= {answer_key(one.text)}
         assert all(other.agreeing == () and other.score <= one.score for other in one.agreeing)

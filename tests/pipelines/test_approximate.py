@@ -8,7 +8,7 @@ import pytest
 
 from spanwise.index.ann import ApproximateIndex
 from spanwise.index.store import Store
-from spanwise.pipelines.opening import open, open_index
+from spanwise.pipelines.open import open, open_index
 
 
 @pytest.fixture

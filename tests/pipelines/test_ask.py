@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from scripted_reader import asker, by_margin, confined
 
-from spanwise.errors import ModelRejected
 from spanwise.reader.evidence import Calibration
 from spanwise.types import Filter
 
@@ -120,18 +118,6 @@ def test_a_filter_that_leaves_nothing_declines(library):
     (answer,) = confined(library, Filter(paths=("x",)), ("Ada Rook", 9.0, 0.0)).ask(["mill?"], threshold=0)
     assert (answer.no_answer, answer.nearest, answer.passages_searched) == (True, (), 0)
     assert (answer.scope.documents, answer.scope.of_documents) == (0, 3)
-
-
-def test_an_error_chooses_the_threshold_and_the_answer_says_so(library):
-    promised = replace(by_margin(0.99), error_thresholds={"10": 0.6, "5": 0.9})
-    one = asker(library, ("Ada Rook", 1.0, 0.0), calibration=promised)  # confidence 0.73
-    (loose,), (strict,) = (one.ask(["Who built the mill?"], max_error=error) for error in (0.1, 0.05))
-    assert (loose.text, loose.threshold, loose.max_error) == ("Ada Rook", 0.6, 0.1)
-    assert (strict.no_answer, strict.threshold) == (True, 0.9)
-    with pytest.raises(ValueError, match="exclude each other"):
-        one.ask(["Who built the mill?"], threshold=0.5, max_error=0.1)
-    with pytest.raises(ModelRejected, match="spanwise calibrate"):
-        asker(library, ("Ada Rook", 1.0, 0.0)).ask(["Who built the mill?"], max_error=0.1)
 
 
 def test_no_alternative_is_surer_than_the_answer(library):

@@ -7,8 +7,6 @@ import json
 import pytest
 from made_collections import write_beir_folder
 
-from spanwise.models import fingerprint
-
 QUESTION = "who opened the tram?"
 
 
@@ -47,7 +45,6 @@ def test_every_spelling_searches(run, indexed, retriever):
 
 
 def test_ask_answers_from_what_colbert_found(run, indexed, reader_folder, monkeypatch):
-    monkeypatch.setattr(fingerprint, "SETTLED_S", 0.0)
     options = ("--retriever", "colbert", "--reader", reader_folder, "--threshold", 0)
     code, out, err = run("ask", QUESTION, *indexed, *options, "--json")
     assert code == 0, err

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 
 import pytest
 from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.cli.ask import show_answer
 from spanwise.pipelines.cli.declined import first_words
-from spanwise.pipelines.explaining.rejected import reasons
-from spanwise.pipelines.packing import pack, passages_in, unpack
+from spanwise.pipelines.declined import reasons
 from spanwise.pipelines.records import answer_record, search_record
 from spanwise.types import Answer, Filter, Passage
 
@@ -134,14 +132,6 @@ def test_the_passages_to_look_at_are_shown_with_their_place_and_first_words(libr
 
 def test_a_passage_of_headings_alone_begins_with_them():
     assert first_words(Passage(1, "a.md", 0, 10, "# The mill", heading=("The mill",))) == "# The mill"
-
-
-def test_what_is_kept_of_it_holds_no_words(library):
-    answer = replace(declined(library, ("Ada Rook", 1.0, 5.0)), question="")
-    packed = json.dumps(pack(answer))
-    assert not any(word in packed for word in ("sold", "zeppelin", "mlil", '"mill"', "Rook"))
-    passages = {passage.id: passage for passage in passages_in(answer)}
-    assert unpack(Answer, json.loads(packed), passages) == answer
 
 
 def test_the_command_line_says_it(run, folder, encoder_folder, reader_folder):

@@ -15,8 +15,8 @@ from spanwise.corpora.passages import split
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.evaluation.corpus import put_document, text_document
+from spanwise.pipelines.folders import roots_setting
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.roots import roots_setting
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanwise.pipelines import locations
+from spanwise.pipelines import folders
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_errors_are_one_line(run, folder, papers, tmp_path, arguments, code, say
 
 def test_a_folder_that_cannot_be_written_is_told(run, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(locations, "is_writable", lambda path: False)
+    monkeypatch.setattr(folders, "is_writable", lambda path: False)
     assert f"its index is in {tmp_path / 'cache'}" in run("index", folder, "--lexical-only")[2]
     monkeypatch.chdir(folder / "sub")
     assert run("search", "weir", "--retriever", "bm25")[0] == 0

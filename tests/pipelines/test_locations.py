@@ -14,8 +14,8 @@ import pytest
 
 import spanwise
 from spanwise.errors import IndexNotFound
-from spanwise.pipelines import locations
-from spanwise.pipelines.locations import cached_index_of, index_folder_of, nearest_index, resolve_index
+from spanwise.pipelines import folders
+from spanwise.pipelines.folders import cached_index_of, index_folder_of, nearest_index, resolve_index
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read_only(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(locations, "is_writable", lambda path: not path.is_relative_to(folder))
+    monkeypatch.setattr(folders, "is_writable", lambda path: not path.is_relative_to(folder))
     return folder
 
 
@@ -45,7 +45,7 @@ def test_a_read_only_folder_has_its_index_in_the_cache(read_only, cache):
 
 def test_an_index_that_became_read_only_is_still_searched(folder, cache, monkeypatch):
     spanwise.open(folder).close()
-    monkeypatch.setattr(locations, "is_writable", lambda path: False)
+    monkeypatch.setattr(folders, "is_writable", lambda path: False)
     assert nearest_index(folder) == folder / ".spanwise"
     assert index_folder_of(folder) == cached_index_of(folder)
 
@@ -73,14 +73,14 @@ def open_to_all() -> Iterator[Path]:
 AS_NOBODY = """
 import os, sys
 import spanwise
-from spanwise.pipelines import locations
+from spanwise.pipelines import folders
 spanwise.open(sys.argv[2]).close()  # loads all that is needed from where that user may not read
 if os.geteuid() == 0:
     os.setuid(65534)
 os.chdir(sys.argv[1])
 with spanwise.open(".") as opened:
     print(opened.store.path)
-    print(locations.nearest_index(opened.roots[0].folder / "sub"))
+    print(folders.nearest_index(opened.roots[0].folder / "sub"))
 """
 
 

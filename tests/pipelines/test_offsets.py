@@ -13,7 +13,7 @@ from made_files import MAKERS
 from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected
-from spanwise.pipelines.candidates import explained, passage_span, sentence_of
+from spanwise.pipelines.candidates import passage_span, sentence_of, with_next_sentence
 from spanwise.reader.load import load_reader
 from spanwise.reader.sentence_answer import enclosing_list
 from spanwise.types import Document
@@ -51,7 +51,7 @@ def check(reader, name: str, texts: list[str]) -> None:
     [readings] = reader.read(["what word?"], [passages], n_best=3)
     for scored in (span for spans in readings for span in spans):
         sentence, passage = sentence_of(scored), scored.passage
-        shown = [scored.span, sentence, explained(sentence, passage)]
+        shown = [scored.span, sentence, with_next_sentence(sentence, passage)]
         place = scored.span.start - passage.start
         if listed := enclosing_list(passage.text, place, place + len(scored.span.text)):
             shown.append(passage_span(passage, *listed))

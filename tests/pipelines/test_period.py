@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from spanwise.pipelines.period import document_moment_ns, moment_ns
+from spanwise.pipelines.filters import document_moment_ns, moment_ns
 
 HOUR = 3_600 * 10**9
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from spanwise.pipelines.cli.reranking import reranked_names
-from spanwise.pipelines.reranking import Reranking, reranking_of
+from spanwise.pipelines.models import Reranking, split_rerank
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_names_say_what_is_reranked(names, rerank, model, expected):
     ],
 )
 def test_a_model_or_a_name_asks_for_it(retriever, model, expected):
-    assert reranking_of(retriever, model, 7) == expected
+    assert split_rerank(retriever, model, 7) == expected

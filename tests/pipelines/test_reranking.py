@@ -11,7 +11,7 @@ from tiny_models import classifier
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import cross_encoder, fingerprint, foreign
+from spanwise.models import cross_encoder, foreign
 from spanwise.pipelines.cli import terminal
 
 QUESTION = "who built the mill?"
@@ -62,7 +62,6 @@ def test_a_depth_of_nothing_is_refused_before_anything_is_loaded(library):
 
 
 def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(fingerprint, "SETTLED_S", 0.0)
     computed = []
     score = foreign.ForeignCrossEncoder.score
     monkeypatch.setattr(

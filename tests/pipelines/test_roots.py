@@ -10,9 +10,9 @@ import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound
+from spanwise.pipelines.folders import Root, read_roots, roots_setting, with_folders
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.opening import open_index
-from spanwise.pipelines.roots import Root, read_roots, roots_setting, with_folders
+from spanwise.pipelines.open import open_index
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from spanwise.errors import FilterUnknown, IndexCorrupt
 from spanwise.index import FileState, Store
-from spanwise.pipelines.selection import select
+from spanwise.pipelines.filters import select
 from spanwise.types import Document, Filter, Passage
 
 DAY = 86_400 * 10**9

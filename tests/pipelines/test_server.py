@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 from scripted_reader import read_by
 from starlette.testclient import TestClient
 
@@ -37,6 +38,11 @@ def library(tmp_path_factory, encoder_folder) -> Iterator[Library]:
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    pdf = Canvas(str(folder / "bell.pdf"))
+    for line in ("The bell was cast by Ute Falk.", "It rings at noon."):
+        pdf.drawString(72, 700, line)
+        pdf.showPage()
+    pdf.save()
     with spanwise.open(folder, model=encoder_folder) as opened, pytest.MonkeyPatch.context() as patch:
         opened.sync(vectors=False)
         read_by(opened, patch, ("Ada Rook", 9.0, 2.0), ("1920", 8.0, 2.0))
@@ -81,7 +87,7 @@ def test_a_filter_confines_search_and_is_told_with_it(client):
     found = client.post("/api/search", json={**BM25, "question": "tram", "where": {"types": ["txt"]}}).json()
     assert {hit["document"] for hit in found["hits"]} == {"tram.txt"}
     assert found["filter"]["documents"] == 1
-    assert error_of(client.post("/api/search", json={**BM25, "where": {"types": ["pdf"]}})) == (
+    assert error_of(client.post("/api/search", json={**BM25, "where": {"types": ["docx"]}})) == (
         400,
         "FilterUnknown",
     )
@@ -99,8 +105,8 @@ def test_a_document_comes_in_parts_with_its_structure(client, library):
 
 def test_documents_are_listed_in_parts(client):
     found = client.get("/api/documents", params={"limit": 2, "offset": 1}).json()
-    assert [one["document"] for one in found["documents"]] == ["sub/weir.html", "tram.txt"]
-    assert found["total"] == 3
+    assert [one["document"] for one in found["documents"]] == ["mill.md", "sub/weir.html"]
+    assert found["total"] == 4
 
 
 def test_a_summary_cites_the_stored_text(client, library):
@@ -115,7 +121,7 @@ def test_a_summary_cites_the_stored_text(client, library):
 
 def test_status_and_health_name_no_path(client, library):
     status = client.get("/api/status")
-    assert status.json()["documents"] == 3
+    assert status.json()["documents"] == 4
     assert str(library.store.path.parent) not in status.text
     assert client.get("/health").json() == {"status": "ok"}
 
@@ -288,6 +294,9 @@ def test_a_short_token_and_a_wrong_origin_are_refused_and_no_token_is_shown():
     for origin in ("notes.example", "https://*", "https://a.example/b", "file://x"):
         with pytest.raises(ValueError, match="invalid origin"):
             Access(origins=(origin,))
+    for host in ("*", "notes.example:80", "a/b"):
+        with pytest.raises(ValueError, match="invalid host name"):
+            Access(hosts=(host,))
     assert TOKEN not in repr(Access(token=TOKEN))
 
 
@@ -298,6 +307,7 @@ def test_every_response_lets_a_browser_run_only_the_scripts_of_the_page(client):
         assert "unsafe" not in headers["content-security-policy"]
         assert (headers["x-content-type-options"], headers["x-frame-options"]) == ("nosniff", "DENY")
     assert client.get("/api/status").headers["cache-control"] == "no-store"
+    assert client.get("/app.js").headers["cache-control"] == "no-cache"
 
 
 def test_the_page_is_served_and_no_other_file_is(client):

@@ -12,10 +12,9 @@ import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
-from spanwise.pipelines import file_reader, sync
-from spanwise.pipelines.opening import open_index
-from spanwise.pipelines.parsing import process
-from spanwise.pipelines.parsing.parser import Parser
+from spanwise.pipelines import parse_pool, sync
+from spanwise.pipelines.open import open_index
+from spanwise.pipelines.parse_pool import ParseWorker
 
 
 def documents(library) -> list[str]:
@@ -161,9 +160,9 @@ def test_an_index_follows_its_folder_when_that_moves(folder, encoder_folder):
 @pytest.fixture
 def reads(monkeypatch) -> list[str]:
     """The documents that were parsed so far."""
-    parsed, parse = [], Parser.parse
+    parsed, parse = [], ParseWorker.parse
     monkeypatch.setattr(
-        Parser, "parse", lambda self, *given: (parsed.append(given[1]), parse(self, *given))[1]
+        ParseWorker, "parse", lambda self, *given: (parsed.append(given[1]), parse(self, *given))[1]
     )
     return parsed
 
@@ -239,14 +238,14 @@ def test_an_edit_encodes_only_what_changed(folder, encoder_folder):
 
 
 def test_files_that_change_while_they_are_read_are_seen_by_the_next_sync(folder, encoder_folder, monkeypatch):
-    read_regular = file_reader.read_regular
+    read_regular = sync.read_regular
 
     def edited_before(root, place):
         (root / place).write_text(f"{place} was edited by Otto Brandt.\n")
         return read_regular(root, place)
 
     with spanwise.open(folder, model=encoder_folder) as library:
-        monkeypatch.setattr(file_reader, "read_regular", edited_before)
+        monkeypatch.setattr(sync, "read_regular", edited_before)
         library.sync(vectors=False, workers=1)
         monkeypatch.undo()
         (folder / "tram.txt").write_text("Edited again.\n")
@@ -291,7 +290,7 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
 def test_a_sync_without_anything_to_read_starts_no_process(folder, encoder_folder, monkeypatch):
     with spanwise.open(folder, model=encoder_folder) as library:
         library.sync(vectors=False)
-        monkeypatch.setattr(process, "START", "raise SystemExit")
+        monkeypatch.setattr(parse_pool, "START", "raise SystemExit")
         assert library.sync(vectors=False).unchanged == 3
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from spanwise.pipelines.watch import Watch, matters
+from spanwise.pipelines.watch import Watch, is_relevant
 from spanwise.types import SyncReport
 
 WAIT_S = 60
@@ -156,5 +156,5 @@ def test_a_folder_that_goes_just_before_it_is_watched_is_waited_for(
         (".hidden", False),
     ],
 )
-def test_what_a_sync_could_see_matters(tmp_path: Path, name: str, expected: bool) -> None:
-    assert matters(tmp_path / name, [tmp_path, tmp_path / "other"], tmp_path / "index") is expected
+def test_what_a_sync_could_see_is_relevant(tmp_path: Path, name: str, expected: bool) -> None:
+    assert is_relevant(tmp_path / name, [tmp_path, tmp_path / "other"], tmp_path / "index") is expected

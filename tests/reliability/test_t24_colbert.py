@@ -30,8 +30,8 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.errors import FilterUnknown
-from spanwise.models import fingerprint, locate, token_encoder
-from spanwise.pipelines import token_sync
+from spanwise.models import locate, token_encoder
+from spanwise.pipelines import sync as syncing
 from spanwise.pipelines.library import Library
 from spanwise.types import Filter, Hit
 
@@ -66,9 +66,8 @@ def use_words() -> pytest.MonkeyPatch:
         "model_digest",
         lambda name, kind="encoder": encoder.digest if kind == "token-encoder" else digest_of(name, kind),
     )
-    patch.setattr(fingerprint, "token_model_fingerprint", lambda name: encoder.digest)
-    patch.setattr(token_sync, "PASSAGES_PER_COMMIT", 3)
-    patch.setattr(token_sync, "SAMPLED", 4)
+    patch.setattr(syncing, "TOKENS_PER_COMMIT", 3)
+    patch.setattr(syncing, "SAMPLED", 4)
     return patch
 
 

@@ -171,6 +171,7 @@ function choose(number) {
     element("blockquote", { class: span.page ? "quote printed" : "quote", dir: "auto", id: "quote" }, inSentence(span)),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
+    number === 0 && evidence(),
     span.agreeing.length > 0 && element("div", { class: "also" }, element("h3", {}, "Also in"),
       element("ul", {}, places.slice(1).map((place) => element("li", {}, placeButton(place, () => openAmong(place)))))),
     span.duplicates.length > 0 && note(`Near-duplicates of its passage: ${[...new Set(span.duplicates.map((one) => visible(one.document)))].join(", ")}`),
@@ -215,6 +216,29 @@ function confidenceMeter(confidence, threshold, declined = false) {
       element("p", {}, `Confidence is calibrated on held-out questions: of the answers with about this confidence, ${Math.round(confidence * 100)} in 100 `,
         "were right. Your documents and questions may be easier or harder."),
       hasThreshold && element("p", {}, `Below ${percent(threshold)}, the mark on the bar, a question is declined.`)));
+}
+
+/** The ranks of the passage in each stage and the weighed features of its answer; fetched when it is opened. */
+function evidence() {
+  const [body, of] = [element("div", { class: "evidence" }, note("Explaining…")), { ...asked, alternatives: ALTERNATIVES }];
+  const load = async () => {
+    const { explanation: found } = await post("/api/explain", of);
+    const rows = Object.entries(found.evidence.features);
+    const most = Math.max(...rows.map(([, one]) => Math.abs(one.contribution)), 1e-9);
+    const stages = [...found.ranks, { stage: "together", rank: found.rank, score: null }];
+    fill(body,
+      element("ul", { class: "stages" }, stages.map(({ stage, rank, score }) => element("li", {}, element("span", { class: "stage" }, stage),
+        element("span", { class: "rank" }, rank ? `${rank}` : "–"), score !== null && note(`score ${score.toFixed(3)}`)))),
+      element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ["feature", "value", "weight", "product", ""].map((name) => element("th", {}, name)))),
+        element("tbody", {}, rows.map(([name, one]) => element("tr", {}, element("th", { scope: "row" }, name.replaceAll("_", " ")),
+          [one.value, one.weight, one.contribution].map((value) => element("td", {}, value.toFixed(3))),
+          element("td", { "aria-hidden": "true" }, style(element("span", { class: one.contribution < 0 ? "against" : "for" }),
+            { "--share": Math.abs(one.contribution) / most }))))),
+        element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "evidence"), element("td"), element("td"),
+          element("td", {}, found.evidence.evidence.toFixed(3)), element("td")))));
+  };
+  const ontoggle = () => body.querySelector(".figures") || load().catch((error) => fill(body, trouble(error.message)));
+  return element("details", { id: "evidence", ontoggle }, element("summary", {}, "Evidence"), body);
 }
 
 function footnote() {

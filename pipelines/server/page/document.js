@@ -1,9 +1,11 @@
 // The document pane: a document opened at a place, as stored text with its marks or, for a PDF, as a page.
-import { byId, button, centre, citation, cut, element, fill, get, inLine, shown, trouble, unitsAt, whereInFile } from "./dom.js";
+import { byId, button, centre, citation, cut, element, fill, get, inLine, keep, kept, note, shown, style, trouble, unitsAt, visible,
+  whereInFile } from "./dom.js";
 
 const AROUND = 60_000; // code points that are fetched before and after a place
 const MORE = 200_000;
 const MAX_KEPT = 8; // documents
+const PDF = "application/pdf+page"; // not yet
 const MAX_LABELS = 400; // tables with thousands of rows are shown without
 
 const pane = byId("document");
@@ -62,7 +64,8 @@ async function draw() {
   try {
     const record = await textAround(place, { signal: giveUp.signal });
     fill(pane, header(record, place), body);
-    showText(body, record, place);
+    if (record.media_type === PDF && kept("view", "page") === "page") await showPage(body, record, place, null, { signal: giveUp.signal });
+    else showText(body, record, place);
     return true;
   } catch (error) {
     if (error.name !== "AbortError") fill(pane, header(null, place), trouble(error.message));
@@ -98,10 +101,42 @@ function header(record, place) {
       element("p", { class: "quiet", id: "document-place" }, inLine(where))),
     element("div", { class: "tools" },
       tool("document-summary", "Summarize", "Summarize this document", () => on.summarize(place.document)),
+      record?.media_type === PDF && switchView(),
       tool("mark-before", "↑", "Previous place (p)", () => step(-1)),
       element("span", { id: "mark-number", class: "quiet" }, `${current + 1} of ${places.length}`),
       tool("mark-after", "↓", "Next place (n)", () => step(1)),
       tool("document-close", "✕", "Close the document (Esc)", closeDocument)));
+}
+
+/** Two buttons: the page as printed, or the stored text. */
+function switchView() {
+  const view = (name, words) => button(words, () => (keep("view", name), draw()), { "aria-pressed": String(kept("view", "page") === name) });
+  return element("div", { class: "switch", role: "group", "aria-label": "View" }, view("page", "Page"), view("text", "Text"));
+}
+
+/** Draws the page of the place, or another one, with boxes over the words; the text where that fails. */
+async function showPage(body, record, place, number, options = {}) {
+  const width = Math.min(Math.ceil((body.clientWidth * devicePixelRatio) / 200) * 200, 2000);
+  const span = { id: place.document, start: place.start, end: place.end, page: number ?? place.page, width };
+  try {
+    const page = await get("/api/document/page", span, options);
+    const turn = (to, words) => button(words, () => showPage(body, record, place, to), { class: "plain", disabled: to < 1 || to > page.pages });
+    const share = (length, of) => `${(100 * length) / of}%`;
+    const box = ([x, y, w, h]) => style(element("span", { class: "box" }), { left: share(x, page.width), top: share(y, page.height),
+      width: share(w, page.width), height: share(h, page.height) });
+    const image = element("img", { src: `data:image/png;base64,${page.png}`, alt: `Page ${page.page} of ${visible(place.document)}` });
+    body.classList.add("paper");
+    fill(body, element("div", { class: "turner" }, turn(page.page - 1, "‹ Previous"), `page ${page.page} of ${page.pages}`, turn(page.page + 1, "Next ›")),
+      style(element("div", { class: "sheet" }, image, page.boxes.map(box)), { "aspect-ratio": `${page.width} / ${page.height}` }),
+      !page.boxes.length && note("Nothing is marked on this page."));
+    const first = body.querySelector(".box");
+    if (first) centre(body, first);
+    else body.scrollTop = 0;
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    showText(body, record, place);
+    body.prepend(trouble(`The page cannot be shown: ${error.message}`));
+  }
 }
 
 function showText(body, record, place) {

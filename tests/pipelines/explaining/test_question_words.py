@@ -6,7 +6,7 @@ import pytest
 
 import spanwise
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.explaining.question_words import lacking, question_words, unknown_words
+from spanwise.pipelines.declined import missing_terms, question_words, unknown_words
 from spanwise.types import Passage
 
 
@@ -50,7 +50,7 @@ def test_words_are_places_in_the_question_as_it_was_asked():
 def test_a_heading_holds_a_word_too():
     passage = Passage(1, "a.md", 0, 9, "built 1811", heading=("The mill",))
     question = "who sold or built the mill?"
-    missing = lacking(question_words(question, Analyzer()), [passage], Analyzer())
+    missing = missing_terms(question_words(question, Analyzer()), [passage], Analyzer())
     assert [word.of(question) for word in missing] == ["sold"]
 
 

@@ -1,0 +1,131 @@
+"""Answers and hits of earlier questions, returned while nothing that they depend on has changed.
+
+The key is the digest of the commit, the question, the options, the digests of all models that are used, and
+the version of this package. So a result is never that of an older commit or of another model. Values are
+results as JSON without the question; a result that does not come back equal is not kept.
+
+The cache only saves time: while its file is locked, full or read-only, nothing is cached and `fault` gives
+the reason. A file that is damaged or of another format is replaced by an empty one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from spanwise import __version__
+from spanwise.types import Answer, Filter
+
+from .records import plain, rebuilt
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+T = TypeVar("T")
+
+CACHE_NAME = "cache.sqlite"
+FORMAT = 3  # of the file: raise it when the meaning of a result changes
+MAX_RESULTS = 4_000
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
+_PASSING += (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM)
+
+
+def result_key(commit: object, question: str, options: object, digests: Mapping[str, str]) -> str:
+    """The key of a result; its parts are compared by their `repr`."""
+    parts = (__version__, commit, question, options, sorted(digests.items()))
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class AnswerCache:
+    """One SQLite file, opened when it is first used. Threads and processes may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.fault = path, ""
+        self._database: Database | None = None
+        self._lock = Lock()
+
+    def get(self, key: str, kind: Any, question: str, where: Filter | None) -> Any:
+        """The result of this type under a key, or None."""
+        rows = self._use(lambda db: list(db["results"].rows_where("key = ?", [key])), [])
+        if not rows:
+            return None
+        return _with_question(rebuilt(kind, json.loads(rows[0]["value"])), question, where)
+
+    def put(self, key: str, commit: str, kind: Any, result: Any) -> None:
+        """Keep a result; results of other commits and the oldest beyond MAX_RESULTS are dropped."""
+        anonymous = _with_question(result, "", None)
+        value = json.dumps(plain(anonymous))
+        if rebuilt(kind, json.loads(value)) != anonymous:
+            return
+
+        def write(db: Database) -> None:
+            with db.conn:
+                db["results"].delete_where("commit_digest != ?", [commit])
+                db["results"].upsert({"key": key, "commit_digest": commit, "value": value}, pk="key")
+                kept = "SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?"
+                db["results"].delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
+
+        self._use(write, None)
+
+    def clear(self) -> None:
+        """Drop all results."""
+        if self.path.exists():
+            self._use(lambda db: db["results"].delete_where(), None)
+
+    def count(self) -> int:
+        """The number of results."""
+        return self._use(lambda db: db["results"].count, 0) if self.path.exists() else 0
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            self._disconnect()
+
+    def _use(self, job: Callable[[Database], T], otherwise: T) -> T:
+        with self._lock:
+            for _ in range(2):
+                try:
+                    self._database = self._database or _open(self.path)
+                    done = job(self._database)
+                except sqlite3.Error as error:
+                    self._disconnect()
+                    self.fault = f"{self.path.name}: {error}"
+                    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING:
+                        break
+                    for end in ("", "-wal", "-shm"):
+                        self.path.with_name(self.path.name + end).unlink(missing_ok=True)
+                else:
+                    self.fault = ""
+                    return done
+            return otherwise
+
+    def _disconnect(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+
+def _open(path: Path) -> Database:
+    from sqlite_utils import Database
+
+    database = Database(sqlite3.connect(path, timeout=1.0, check_same_thread=False))
+    if database.schema and database.execute("PRAGMA user_version").fetchone() != (FORMAT,):
+        database.close()
+        raise sqlite3.DatabaseError("the cache has another format")
+    database.enable_wal()
+    database.execute(f"PRAGMA user_version = {FORMAT}")
+    database["results"].create({"key": str, "commit_digest": str, "value": str}, pk="key", if_not_exists=True)
+    return database
+
+
+def _with_question(result: Any, question: str, where: Filter | None) -> Any:
+    if not isinstance(result, Answer):
+        return result
+    scope = result.scope and replace(result.scope, where=where or Filter())
+    return replace(result, question=question, scope=scope)

@@ -1,0 +1,266 @@
+"""`spanwise train` and `spanwise calibrate`: models from the built-in base, and the data for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..models import DEFAULT_RETRIEVER
+from .arguments import JsonOption
+from .terminal import print_json, progress, say
+
+if TYPE_CHECKING:
+    from spanwise.types import RankingExample
+
+    from ...models.training import Progress
+
+app = typer.Typer(
+    help="Train models from the built-in base, and make the data for it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+class Precision(str, Enum):  # noqa: UP042 (typer shows the values of this kind)
+    """The storage of the differences from the base."""
+
+    bf16 = "bf16"
+    int8 = "int8"
+    int6 = "int6"
+    int4 = "int4"
+    int3 = "int3"
+    int2 = "int2"
+
+
+DataOption = Annotated[list[Path], typer.Option("--data", help="SQuAD-format file; repeatable.")]
+OutOption = Annotated[
+    Path, typer.Option(help="Folder for the model and its checkpoint; run again to resume.")
+]
+ListsOption = Annotated[Path, typer.Option(help="Folder made by `train mine`.")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Train on this many questions.")]
+EpochsOption = Annotated[int, typer.Option(min=1, help="Passes over the data.")]
+NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, drawn anew for each epoch.")]
+RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
+BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
+LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
+PrecisionOption = Annotated[Precision, typer.Option(help="Storage of the weights; fewer bits, smaller file.")]
+SeedOption = Annotated[int, typer.Option(help="Random seed.")]
+
+
+@app.command(epilog="Example: spanwise train reader --data train-v1.1.json.gz --out runs/reader")
+def reader(
+    data: DataOption,
+    out: OutOption,
+    start: Annotated[
+        str, typer.Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")
+    ] = "base",
+    unanswerable: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Unanswerable questions for each answerable one.")
+    ] = 0.33,
+    limit: LimitOption = None,
+    epochs: EpochsOption = 1,
+    learning_rate: RateOption = 2e-4,
+    average: Annotated[
+        float, typer.Option(min=0.0, max=0.9999, help="Decay of a moving average of the weights; 0: none.")
+    ] = 0.0,
+    batch_tokens: BatchOption = 6144,
+    max_length: LengthOption = 320,
+    precision: PrecisionOption = Precision.int8,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Fine-tune a span reader on SQuAD-format data."""
+    from ...corpora.squad import read_squad
+    from ...models.training import TrainingConfig
+    from ...reader.training import ReaderTrainingConfig
+    from ..training.reader import train_reader
+
+    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, average=average)
+    recipe = ReaderTrainingConfig(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
+    datasets, shares = [read_squad(path) for path in data], {"article": unanswerable} if unanswerable else {}
+    with _training(out) as on_step:
+        figures = train_reader(datasets, out, recipe, limit, precision.value, start, shares, on_step)
+    _show(out, figures, f"spanwise ask … --reader {out}", json)
+
+
+@app.command(epilog="Example: spanwise train retriever --lists runs/lists --out runs/student")
+def retriever(
+    lists: ListsOption,
+    out: OutOption,
+    start: Annotated[str, typer.Option(help="base, builtin, or the folder of a student.")] = "base",
+    limit: LimitOption = None,
+    epochs: EpochsOption = 1,
+    negatives: NegativesOption = 3,
+    learning_rate: RateOption = 1e-4,
+    batch_tokens: BatchOption = 12288,
+    max_length: LengthOption = 256,
+    temperature: Annotated[float, typer.Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
+    precision: PrecisionOption = Precision.int8,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Distil a cross-encoder into token vectors (ColBERT) and text vectors for an index."""
+    from ...models.training import TrainingConfig
+    from ...retrieval.training.distillation import DistillationConfig
+    from ..training.retriever import train_retriever
+
+    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
+    config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
+    parts = _read_lists(lists)
+    with _training(out) as on_step:
+        figures = train_retriever(*parts, out, config, start, limit, precision.value, on_step)
+    _show(out, figures, f"spanwise index … --colbert {out}", json)
+
+
+@app.command(epilog="Example: spanwise train reranker --lists runs/lists --out runs/reranker")
+def reranker(
+    lists: ListsOption,
+    out: OutOption,
+    start: Annotated[str, typer.Option(help="base, or reader: the built-in reader.")] = "reader",
+    limit: LimitOption = None,
+    epochs: EpochsOption = 1,
+    negatives: NegativesOption = 3,
+    learning_rate: RateOption = 1e-4,
+    batch_tokens: BatchOption = 6144,
+    max_length: LengthOption = 320,
+    precision: PrecisionOption = Precision.int8,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Train a cross-encoder, which re-ranks passages and teaches a retriever."""
+    from ...models.training import TrainingConfig
+    from ...retrieval.training.cross_encoder import CrossEncoderConfig
+    from ..training.reranker import train_reranker
+
+    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
+    config = CrossEncoderConfig(loop, epochs, negatives, batch_tokens, max_length)
+    parts = _read_lists(lists)
+    with _training(out) as on_step:
+        figures = train_reranker(*parts, out, config, start, limit, precision.value, on_step)
+    _show(out, figures, f"spanwise search … --rerank-model {out}", json)
+
+
+@app.command(
+    epilog="Example: spanwise train mine --data train-v1.1.json.gz --exclude dev.json.gz --out runs/lists"
+)
+def mine(
+    data: Annotated[
+        list[Path],
+        typer.Option(help="SQuAD-format file, or lists.jsonl with questions and passages; repeatable."),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the lists; run again to resume.")],
+    retriever: Annotated[str, typer.Option(help="Retriever whose results are mined.")] = "bm25",
+    teacher: Annotated[
+        str, typer.Option(help="Cross-encoder that scores the passages: builtin, a folder, or none.")
+    ] = "builtin",
+    hard: Annotated[int, typer.Option(min=0, help="Negatives of a question that rank high.")] = 12,
+    easy: Annotated[int, typer.Option(min=0, help="Negatives of a question drawn at random.")] = 2,
+    depth: Annotated[int, typer.Option(min=1, help="Deepest rank of a hard negative.")] = 50,
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions to train on. Default: all.")] = None,
+    validation: Annotated[int, typer.Option(min=1, help="Questions held out, at most.")] = 500,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(help="Evaluation data whose questions and paragraphs are left out; repeatable."),
+    ] = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Make lists of passages for `train retriever` and `train reranker`: positives, negatives, scores."""
+    from dataclasses import asdict
+
+    from ...retrieval.training.mining import MiningConfig
+    from ..training.mining import mine as mine_lists
+
+    config = MiningConfig(hard, easy, depth, seed=seed)
+    scorer = None if teacher == "none" else teacher
+    with progress() as report:
+        mined = mine_lists(data, out, config, retriever, scorer, limit, validation, exclude or (), report)
+    if json:
+        print_json({"out": str(out), **asdict(mined)})
+        return
+    say(f"{out}: {mined.train:,} lists to train on, {mined.validation:,} for validation")
+    if exclude:
+        say(
+            f"excluded {mined.excluded['by_question']:,} lists by their question, "
+            f"{mined.excluded['by_passage']:,} by a passage"
+        )
+    if mined.first is not None:
+        say(f"the teacher ranks a positive passage first in {mined.first:.1%} of the lists")
+
+
+def calibrate(
+    data: Annotated[Path, typer.Option("--data", help="SQuAD train; its validation articles are used.")],
+    out: Annotated[Path, typer.Option(help="The reader's folder, for calibration.json.")],
+    retriever: Annotated[str, typer.Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,
+    questions: Annotated[int, typer.Option(min=50, help="Number of held-out questions.")] = 1500,
+    k: Annotated[int, typer.Option("-k", min=1, help="Passages read for a question.")] = 20,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Fit a reader's confidence and its threshold for declining, on held-out questions.
+
+    The calibration of the default retriever holds for all others without their own. Observations are kept in
+    run/calibration: run again to resume, or to fit again in minutes.
+    """
+    from ...corpora.squad import read_squad
+    from ..training import calibrate as fitting
+
+    with progress() as report:
+        found = fitting.calibrate(read_squad(data), out, retriever, k, questions, seed, report)
+    fitting.keep_calibration(found.calibration, out, retriever)
+    if json:
+        print_json(found.figures)
+        return
+    figures = found.figures
+    say(f"threshold {figures['threshold']:.3f}, {figures['utility']:.1%} handled right")
+    for name, value in figures["held_out"].items():
+        say(f"{name:14}{value:.4f}")
+    if rule := figures["stopping"]:
+        say(
+            f"reading may end after {rule['first']} passages: {rule['unread']:.0%} of all passages unread, "
+            f"another answer for {rule['changed']:.1%} of the questions"
+        )
+
+
+def _read_lists(folder: Path) -> tuple[list[RankingExample], list[RankingExample]]:
+    """The lists to train on and the held-out ones, in a folder of `train mine`."""
+    from ...corpora.ranking_examples import read_ranking_examples
+
+    train, validation = (list(read_ranking_examples(folder / part)) for part in ("train", "validation"))
+    return train, validation
+
+
+@contextmanager
+def _training(out: Path) -> Iterator[Callable[[Progress], None]]:
+    """Draws the progress of a run; Ctrl-C says how to resume it."""
+    loss = 0.0
+    try:
+        with progress() as report:
+
+            def on_step(at: Progress) -> None:
+                nonlocal loss
+                loss = at.loss
+                report("steps", at.step, at.steps)
+
+            yield on_step
+    except KeyboardInterrupt:
+        if any((out / "run").glob("checkpoint.*")):
+            say(f"stopped at loss {loss:.4f}. Run the same command to resume from {out / 'run'}")
+        raise
+    say(f"loss {loss:.4f}")
+
+
+def _show(out: Path, evaluations: Sequence[Mapping[str, float]], use: str, json: bool) -> None:
+    if json:
+        print_json({"out": str(out), "evaluations": list(evaluations)})
+        return
+    for row in evaluations:
+        step = f"step {row['step']:.0f}  " if "step" in row else ""
+        print(step + "  ".join(f"{name} {value:.4g}" for name, value in row.items() if name != "step"))
+    say(f"written to {out}. Use it with: {use}")

@@ -1,5 +1,0 @@
-"""`spanwise train`: one module a verb."""
-
-from .app import app
-
-__all__ = ["app"]

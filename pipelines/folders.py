@@ -1,0 +1,231 @@
+"""The indexed folders, where their index is stored, and which document a name means.
+
+The index of a folder is `.spanwise/` in it, found upward from the current directory like `.git`. The index of
+a read-only folder is in the user's cache directory (or in `SPANWISE_CACHE`), under the folder's name and the
+digest of its path.
+
+With one folder, document ids are paths below it. With several, each id starts with the label of its folder.
+The settings keep them as a JSON list of [label, path]; the folder that holds its own `.spanwise` is kept as
+"..", so that both can move together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+from spanwise.errors import DocumentNotFound, FolderNotFound, IndexNotFound
+
+from ..corpora.folder import Listing, joined, readable, walk
+
+FOLDER_NAME = ".spanwise"
+CATALOG_NAME = "catalog.sqlite"
+ROOTS, ROOT = "roots", "root"  # the second is the only folder of an index made before there could be several
+HERE = ".."
+MAX_COMPARED = 50_000  # ids that a name without a match is compared with, for suggestions
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An indexed folder, and the label that its ids start with when there are several."""
+
+    label: str
+    folder: Path
+
+
+# Where an index is stored
+
+
+def index_folder_of(folder: Path) -> Path:
+    """The place of a folder's index: in it, or in the cache when the folder is read-only."""
+    own = folder / FOLDER_NAME
+    return own if is_writable(own if own.exists() else folder) else cached_index_of(folder)
+
+
+def cached_index_of(folder: Path) -> Path:
+    """The place of the index of a read-only folder."""
+    path = folder.resolve()
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return cache_folder() / f"{path.name or 'root'}-{digest}"
+
+
+def cache_folder() -> Path:
+    """The folder of the indexes that are not stored in their own folders."""
+    if own := os.environ.get("SPANWISE_CACHE"):
+        return Path(own)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("spanwise")
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, by its permissions and its file system."""
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def is_index(path: Path) -> bool:
+    """Whether the path is the directory of an index."""
+    return (path / CATALOG_NAME).is_file()
+
+
+def resolve_index(path: Path) -> Path:
+    """The index meant by `--index`: that directory, or the index of that folder."""
+    index = path if is_index(path) else _index_of(path)
+    if index is None:
+        raise IndexNotFound(
+            f"no index in {path}: it is not an index and holds none. "
+            f"Make one with: spanwise index FOLDER --index {path}"
+        )
+    return index
+
+
+def nearest_index(start: Path) -> Path:
+    """The index of `start` or of the nearest folder above it that has one."""
+    for folder in (start, *start.parents):
+        if index := _index_of(folder):
+            return index
+    raise IndexNotFound(f"no index in {start} or above it. Make one with: spanwise index {start}")
+
+
+def existing_folder(folder: Path) -> Path:
+    """The folder as an absolute path; FolderNotFound without one."""
+    if not folder.exists():
+        raise FolderNotFound(f"there is no folder {folder}")
+    if not folder.is_dir():
+        raise FolderNotFound(f"{folder} is a file, not a folder. Name the folder that holds it")
+    return folder.resolve()
+
+
+def _index_of(folder: Path) -> Path | None:
+    """The index that a folder has, if any; the one that can be synced first."""
+    return next(filter(is_index, (index_folder_of(folder), folder / FOLDER_NAME)), None)
+
+
+# The folders of an index
+
+
+def read_roots(settings: Mapping[str, str], index: Path) -> tuple[Root, ...]:
+    """The folders of the index at `index`, where they are now."""
+    beside = index.resolve().parent
+    if ROOTS in settings:
+        stored = json.loads(settings[ROOTS])
+        return tuple(Root(label, beside if path == HERE else Path(path)) for label, path in stored)
+    folder = beside if index.name == FOLDER_NAME else Path(settings[ROOT])
+    return (Root(_label(folder), folder),)
+
+
+def roots_setting(roots: Sequence[Root], index: Path) -> dict[str, str]:
+    """The setting that `read_roots` reads. JSON keeps a path that is not UTF-8, too."""
+    here = index.resolve().parent if index.name == FOLDER_NAME else None
+    stored = [[root.label, HERE if root.folder == here else str(root.folder)] for root in roots]
+    return {ROOTS: json.dumps(stored)}
+
+
+def with_folders(roots: Sequence[Root], folders: Sequence[Path]) -> tuple[Root, ...]:
+    """The roots with these folders added; `ValueError` when one is inside another."""
+    grown = list(roots)
+    for folder in folders:
+        if any(root.folder == folder for root in grown):
+            continue
+        for root in grown:
+            _reject_overlap(root.folder, folder)
+        grown.append(Root(_unique(_label(folder), {root.label for root in grown}), folder))
+    return tuple(grown)
+
+
+def without_folders(roots: Sequence[Root], folders: Sequence[Path]) -> tuple[Root, ...]:
+    """The roots without these folders, which need not exist; `ValueError` for others and for the last one."""
+    leaving = {folder.resolve() for folder in folders}
+    for folder in sorted(leaving - {root.folder for root in roots}):
+        indexed = ", ".join(str(root.folder) for root in roots)
+        raise ValueError(f"{folder} is not indexed here; the folders are {indexed}")
+    if all(root.folder in leaving for root in roots):
+        raise ValueError("cannot remove the last folder. To delete the index, delete its directory")
+    return tuple(root for root in roots if root.folder not in leaving)
+
+
+def list_roots(roots: Sequence[Root]) -> Listing:
+    """All files of the roots; `FolderNotFound` names a missing root, and then nothing is listed."""
+    folders = [existing_folder(root.folder) for root in roots]
+    if len(roots) == 1:
+        return walk(folders[0])
+    return joined([walk(folder, root.label + "/") for root, folder in zip(roots, folders, strict=True)])
+
+
+def _reject_overlap(one: Path, other: Path) -> None:
+    for inner, outer in ((one, other), (other, one)):
+        if inner.is_relative_to(outer):
+            raise ValueError(f"{inner} is inside {outer}: an index holds a file once. Name one of them")
+
+
+def _label(folder: Path) -> str:
+    return readable(folder.name) or "root"
+
+
+def _unique(label: str, taken: set[str]) -> str:
+    """The label, with the first number that makes it differ from the others in more than case."""
+    folded = {other.casefold() for other in taken}
+    candidates = (label if number == 1 else f"{label}-{number}" for number in range(1, len(taken) + 2))
+    return next(candidate for candidate in candidates if candidate.casefold() not in folded)
+
+
+# Documents by name
+
+
+def resolve_document_id(given: str, ids: Collection[str], roots: Sequence[Root] = ()) -> str:
+    """The id that is meant: itself, that of a file below a root by its path, or the one id that ends so.
+
+    Without `roots` the disk is not looked at. Raises DocumentNotFound with the nearest ids, and ValueError
+    for the end of several.
+    """
+    if given in ids:
+        return given
+    if below := next((name for name, _ in files_named(given, roots) if name in ids), None):
+        return below
+    ending = sorted(name for name in ids if name.endswith("/" + given))
+    if len(ending) > 1:
+        listed = ", ".join(ending[:5]) + (", …" if len(ending) > 5 else "")
+        raise ValueError(f"{given!r} is the end of {len(ending)} documents: {listed}")
+    if not ending:
+        raise DocumentNotFound(f"no document is called {given!r}{_nearest(given, ids)}")
+    return ending[0]
+
+
+def files_named(given: str, roots: Sequence[Root]) -> Iterator[tuple[str, Path]]:
+    """The ids and files below the roots that a path may mean: from the current directory, then from a root."""
+    path = Path(os.path.normpath(Path.cwd() / given))
+    for place in dict.fromkeys((path, path.parent.resolve() / path.name)):
+        for root in roots:
+            if place != root.folder and place.is_relative_to(root.folder):
+                yield _id_in(root, place.relative_to(root.folder).as_posix(), roots), place
+    inner = PurePosixPath(os.path.normpath(given)).as_posix()
+    if inner != "." and not inner.startswith(("/", "..")):
+        yield from ((_id_in(root, inner, roots), root.folder / inner) for root in roots)
+
+
+def file_of(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
+    """The root that an id belongs to, None when it was removed, and the path of the file below it."""
+    if len(roots) == 1:
+        return roots[0], document_id
+    label, _, place = document_id.partition("/")
+    return next((root for root in roots if root.label == label), None), place
+
+
+def _id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
+    return f"{root.label}/{place}" if len(roots) > 1 else place
+
+
+def _nearest(given: str, ids: Collection[str]) -> str:
+    """The ids most like what was given, by their whole or by their last part."""
+    by_name: dict[str, str] = {}
+    for document_id in sorted(ids)[:MAX_COMPARED]:
+        by_name.setdefault(document_id.rpartition("/")[2].casefold(), document_id)
+        by_name[document_id.casefold()] = document_id
+    wanted = [given.casefold(), given.rpartition("/")[2].casefold()]
+    close = [by_name[name] for each in wanted for name in get_close_matches(each, by_name)]
+    return f"; the nearest are {', '.join(list(dict.fromkeys(close))[:3])}" if close else ""

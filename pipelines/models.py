@@ -1,0 +1,227 @@
+"""The models of a library by the names in its settings and options, each loaded when it is first used."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from spanwise.errors import IndexEmpty
+from spanwise.types import EXTRACTIVE, AskOptions, SearchOptions
+
+if TYPE_CHECKING:
+    from ..index.store import Store
+    from ..reader.generator import Generator
+    from ..reader.protocol import Reader
+    from ..reader.span_reader import SpanReader
+    from ..retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
+
+ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
+
+MODEL = "model"  # the setting that names the encoder of the dense vectors
+DEFAULT_RETRIEVER = "hybrid"
+RERANKER = "builtin"
+RERANK_DEPTH = 30
+RERANK_SUFFIX = "+rerank"
+COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
+NONE = "none"  # the name for no token vectors
+
+
+def colbert_setting(name: str) -> str:
+    """The name of a token model as an index keeps it: a folder by its absolute path.
+
+    ModelNotFound or ModelRejected for a model that cannot be used.
+    """
+    from ..models.locate import absolute_name, model_digest
+
+    absolute = absolute_name(name)
+    model_digest(absolute, "token-encoder")
+    return absolute
+
+
+def sync_command(index: Path) -> str:
+    """The command that brings an index up to date."""
+    return f"spanwise index --index {shlex.quote(str(index))}"
+
+
+def model_setting(model: str) -> str:
+    """The name of an encoder as an index keeps it: a folder by its absolute path."""
+    from ..models.locate import absolute_name
+
+    return absolute_name(model)
+
+
+def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
+    """The retriever without "+rerank", and the cross-encoder that re-ranks, "" for none.
+
+    >>> split_rerank("bm25+rerank"), split_rerank("bm25", "mine"), split_rerank("bm25")
+    (('bm25', 'builtin'), ('bm25', 'mine'), ('bm25', ''))
+    """
+    below = retriever.removesuffix(RERANK_SUFFIX)
+    return below, rerank or (RERANKER if below != retriever else "")
+
+
+def below_reranking(retriever: str) -> str:
+    """The retriever without "+rerank"."""
+    return split_rerank(retriever)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """The cross-encoder that re-ranks, and the number of passages that it reads."""
+
+    model: str = RERANKER
+    depth: int = RERANK_DEPTH
+
+
+DEFAULT_RERANKING = Reranking()
+
+
+def system_reranking(retriever: str, how: Reranking) -> dict[str, Any]:
+    """The search options for a retriever whose name may end in "+rerank".
+
+    >>> system_reranking("bm25+rerank", Reranking("mine", 100)), system_reranking("bm25", Reranking())
+    ({'rerank': 'mine', 'rerank_depth': 100}, {})
+    """
+    is_reranked = split_rerank(retriever)[1]
+    return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
+
+
+def stages_below(retrievers: Iterable[str]) -> set[str]:
+    """The single retrievers that these names need together; `ValueError` for an unknown one.
+
+    >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
+    ['bm25', 'colbert', 'dense']
+    """
+    from ..retrieval.retrievers import stages_of
+
+    return {stage for name in retrievers for stage in stages_of(split_rerank(name)[0])}
+
+
+def split_retriever(how: SearchOptions) -> tuple[str | object, str]:
+    """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
+    given = how.retriever or DEFAULT_RETRIEVER
+    return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
+
+
+class LoadedModels:
+    """The models that an index is set to, and readers and cross-encoders by name; threads may share it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._digests: dict[tuple[str, str], str] = {}
+        self._loading = RLock()  # a sync and a search may want the same model at once
+
+    def encoder(self) -> Encoder:
+        """The encoder of passages and questions."""
+        from ..models.encoder import load_encoder
+
+        encoder: Encoder = self._load_model("encoder", self._store.settings[MODEL], load_encoder)
+        return encoder
+
+    def use_encoder(self, encoder: Encoder) -> None:
+        """Use this object as the encoder of passages and questions."""
+        key = ("encoder", self._store.settings[MODEL])
+        self._loaded[key], self._digests[key] = encoder, encoder.digest
+
+    def token_encoder(self) -> TokenEncoder:
+        """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
+        from ..models.token_encoder import load_token_encoder
+
+        name = self._store.settings.get(COLBERT)
+        if not name:
+            raise IndexEmpty(
+                f"no passage of {self._store.path} has token vectors yet. Make them with: "
+                f"{sync_command(self._store.path)} --colbert builtin"
+            )
+        encoder: TokenEncoder = self._load_model("token-encoder", name, load_token_encoder)
+        return encoder
+
+    def encoders(self) -> Encoders:
+        """Both encoders, each loaded when a retriever needs it."""
+        from ..retrieval.protocol import Encoders
+
+        return Encoders(self.encoder, self.token_encoder)
+
+    def reader(self, reader: str | object) -> Reader:
+        """The reader of that name; the results of an object with a method `read` are checked."""
+        if not isinstance(reader, str):
+            from ..reader.protocol import CheckedReader
+
+            return CheckedReader(reader)
+        from ..corpora.sentences import sentence_spans
+        from ..reader.load import load_reader
+
+        loaded: Reader = self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
+        return loaded
+
+    def sentence_reader(self) -> SpanReader:
+        """The built-in reader, which scores sentences."""
+        return cast("SpanReader", self.reader("builtin"))
+
+    def cross_encoder(self, name: str) -> Scorer:
+        """The model that re-ranks."""
+        from ..models.cross_encoder import load_cross_encoder
+
+        model: Scorer = self._load_model("cross-encoder", name, load_cross_encoder)
+        return model
+
+    def generator(self, generator: str | object) -> Generator | None:
+        """The generator of that name, or the object given; None for "extractive"."""
+        from ..reader.generator import load_generator
+
+        if generator == EXTRACTIVE:
+            return None
+        found: Generator = (
+            self._load("generator", generator, load_generator) if isinstance(generator, str) else generator
+        )
+        return found
+
+    def digest(self, kind: ModelKind, name: str) -> str:
+        """The digest of a model's files: as they were when it was loaded, or as they are now."""
+        from ..models.locate import model_digest
+
+        return self._digests.get((kind, name)) or model_digest(name, kind)
+
+    def digests(self, how: SearchOptions) -> dict[str, str] | None:
+        """The digests of all models that a result depends on; None with a user's own retriever or reader."""
+        from ..reader.load import calibration_sha256
+        from ..retrieval.retrievers import stages_of
+
+        below, reranker = split_retriever(how)
+        if not isinstance(below, str):
+            return None
+        settings, stages = self._store.settings, stages_of(below)
+        wanted: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
+        if "colbert" in stages and settings.get(COLBERT):
+            wanted["token-encoder"] = settings[COLBERT]
+        if "dense" in stages or isinstance(how, AskOptions):
+            wanted["encoder"] = settings[MODEL]
+        found = {}
+        if isinstance(how, AskOptions):
+            if not isinstance(how.reader, str):
+                return None
+            wanted["reader"], found["calibration"] = how.reader, calibration_sha256(how.reader)
+        return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
+
+    def _load(self, kind: str, name: str, load: Callable[[str], Any]) -> Any:
+        with self._loading:
+            if (kind, name) not in self._loaded:
+                self._loaded[kind, name] = load(name)
+            return self._loaded[kind, name]
+
+    def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], Any]) -> Any:
+        from ..models.locate import model_digest
+
+        with self._loading:
+            if (kind, name) not in self._loaded:
+                before = model_digest(name, kind)
+                self._loaded[kind, name] = load(name)
+                after = model_digest(name, kind)
+                self._digests[kind, name] = before if before == after else f"{before} {after}"
+            return self._loaded[kind, name]

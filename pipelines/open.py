@@ -1,0 +1,90 @@
+"""Opening a library: of folders, whose index is created where it is missing, or of an existing index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..index.analysis import Analyzer
+from ..index.store import Store
+from .folders import (
+    FOLDER_NAME,
+    existing_folder,
+    index_folder_of,
+    is_index,
+    resolve_index,
+    roots_setting,
+    with_folders,
+)
+from .library import Library
+from .models import COLBERT, MODEL, NONE, colbert_setting, model_setting
+
+NO_CACHE = "SPANWISE_NO_CACHE"
+
+
+def open(
+    folder: str | Path | Sequence[str | Path],
+    index: str | Path | None = None,
+    model: str | None = None,
+    cache: bool = True,
+    colbert: str | None = None,
+) -> Library:
+    """The library of one folder, or of several in one index; a missing index is created.
+
+    The index is in `folder/.spanwise`, in the user's cache directory when that cannot be written to, or at
+    `index`, which several folders need; new folders are added to it. `model` names the encoder of the dense
+    vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE. `colbert` names that of the
+    token vectors: "builtin", a local folder or name@revision; by default, and with "none", a new index keeps
+    none and an existing one stays as it is. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set.
+    Nothing is read before `sync`. Raises FolderNotFound, ModelMismatch for an index of another model, and
+    ModelNotFound or ModelRejected, with nothing created, for a model that cannot be used.
+    """
+    given = [folder] if isinstance(folder, (str, Path)) else list(folder)
+    folders = [existing_folder(Path(each)) for each in given]
+    path = _index_for(folders, index)
+    wants_tokens = colbert not in (None, NONE)
+    if is_index(path):
+        library = Library(Store.open(path), _is_cached(cache))
+        library.require_model(model)
+        if wants_tokens:
+            library.require_colbert(str(colbert))
+        library.add(folders)
+        return library
+    settings = {
+        **roots_setting(with_folders((), folders), path),
+        MODEL: _model(model),
+        **Analyzer().settings(),
+    }
+    if wants_tokens:
+        settings[COLBERT] = colbert_setting(str(colbert))
+    return Library(Store.create(path, settings), _is_cached(cache))
+
+
+def open_index(index: str | Path, cache: bool = True) -> Library:
+    """The library of an existing index, named by its directory or by the folder that holds `.spanwise`."""
+    return Library(Store.open(resolve_index(Path(index))), _is_cached(cache))
+
+
+def _model(name: str | None) -> str:
+    """The setting of a new index; a named model has to exist, or no index is created."""
+    from ..models.locate import model_digest
+
+    setting = model_setting(name or "base")
+    if name is not None:
+        model_digest(setting)
+    return setting
+
+
+def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
+    if index is not None:
+        path = Path(index)
+        return path if is_index(path) or not is_index(path / FOLDER_NAME) else path / FOLDER_NAME
+    if len(folders) != 1:
+        what = f"{len(folders)} folders need a place for their index" if folders else "no folder to index"
+        raise ValueError(f"{what}: name folders, and with several of them --index DIR")
+    return index_folder_of(folders[0])
+
+
+def _is_cached(cache: bool) -> bool:
+    return cache and not os.environ.get(NO_CACHE)

@@ -1,0 +1,182 @@
+"""Observes the candidates that a reader finds for held-out questions, the slow step of `calibrate`.
+
+The collection are the validation articles of SQuAD train, which the reader never saw, among other articles.
+The paragraphs of some questions are left out, so that their answers are absent. Observations are kept in a
+file, so that an interrupted run resumes, and fitting again takes minutes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spanwise.errors import DataMalformed
+from spanwise.types import ProgressCallback, no_progress
+
+from ...corpora.squad import SquadDataset
+from ...eval.squad import best_over_golds, f1_v1
+from ...reader.evidence import FEATURES, Features
+from ..candidates import answer_key
+from ..evaluation.corpus import (
+    contexts_of,
+    document_id_of,
+    document_library,
+    paragraph_documents,
+    split_articles,
+)
+from ..models import stages_below
+
+RUN = Path("run") / "calibration"
+RIGHT_F1 = 0.6  # from which an answer counts as right
+ABSENT_PARAGRAPHS = 0.3
+DISTRACTOR_ARTICLES = 60
+QUESTIONS_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The candidates of a held-out question: their features and the F1 of each, 0 where nothing is right.
+
+    `same` has one number a candidate, equal for equal normalised answers. Questions of one `group`, those on
+    one paragraph, are never divided between folds.
+    """
+
+    features: tuple[Features, ...]
+    f1: tuple[float, ...]
+    answerable: bool
+    same: tuple[int, ...]
+    group: str
+
+    @property
+    def right(self) -> list[bool]:
+        """Which of the candidates are right."""
+        return [one >= RIGHT_F1 for one in self.f1]
+
+
+def observe(
+    dataset: SquadDataset,
+    reader: Path,
+    digest: str,
+    retriever: str,
+    k: int,
+    n: int,
+    seed: int = 0,
+    on_progress: ProgressCallback = no_progress,
+) -> list[Observed]:
+    """The candidates of n questions; those in the reader's observation file are not read again.
+
+    The first n questions are the first n of any larger number. Files are named by the digest of everything
+    that they depend on.
+    """
+    training, validation = split_articles(dataset.articles)
+    if not validation:
+        raise ValueError("the data set has no validation article (one in twenty). Use SQuAD train")
+    rng = random.Random(seed)
+    distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
+    contexts = sorted(set(contexts_of(validation)))
+    absent = frozenset(rng.sample(contexts, round(ABSENT_PARAGRAPHS * len(contexts))))
+    questions = [(q, p.context) for a in validation for p in a.paragraphs for q in p.questions if q.answers]
+    rng.shuffle(questions)
+    paragraphs = [
+        (article.title.replace("_", " "), paragraph.context)
+        for article in [*validation, *distractors]
+        for paragraph in article.paragraphs
+        if paragraph.context not in absent
+    ]
+    trial = _digest([[[q.id, q.text, context] for q, context in questions], paragraphs])
+    file = ObservedFile(
+        reader / RUN / f"observed-{_digest([trial, digest, retriever, k])}.jsonl",
+        {"trial": trial, "reader": digest, "retriever": retriever, "k": k},
+    )
+    found, wanted = file.read(), questions[:n]
+    if len(found) >= len(wanted):
+        return found[: len(wanted)]
+    documents, index = paragraph_documents(paragraphs), reader / RUN / f"index-{trial}"
+    with document_library(documents, index, on_progress=on_progress) as library:
+        library.encode_for({"dense"} | stages_below([retriever]), "builtin", on_progress=on_progress)
+        asker = library.answerer(retriever=retriever, reader=str(reader), dedupe=False, calibrated=False)
+        for at in range(len(found), len(wanted), QUESTIONS_AT_ONCE):
+            on_progress("questions", at, len(wanted))
+            batch = wanted[at : at + QUESTIONS_AT_ONCE]
+            texts = [q.text for q, _ in batch]
+            hits = asker.retriever.search(texts, k)
+            spans = asker.read(texts, hits)
+            more = [
+                _judged(
+                    asker.score_candidates(q.text, *read),
+                    [a.text for a in q.answers],
+                    context,
+                    context in absent,
+                )
+                for (q, context), read in zip(batch, zip(hits, spans, strict=True), strict=True)
+            ]
+            file.add(more)
+            found += more
+    return found
+
+
+def _judged(candidates: Sequence[Any], answers: Sequence[str], context: str, is_absent: bool) -> Observed:
+    """The candidates of a question, with the six digits that the file keeps."""
+    texts = [candidate.scored.span.text for candidate in candidates]
+    numbers = {words: number for number, words in enumerate(dict.fromkeys(map(answer_key, texts)))}
+    return Observed(
+        tuple(Features(*(_short(getattr(c.features, name)) for name in FEATURES)) for c in candidates),
+        tuple(0.0 if is_absent else _short(best_over_golds(f1_v1, answers, text)) for text in texts),
+        not is_absent,
+        tuple(numbers[answer_key(text)] for text in texts),
+        document_id_of(context),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedFile:
+    """A file of observations, one question a line; its first line tells what was observed."""
+
+    path: Path
+    identity: Mapping[str, Any]
+
+    def read(self) -> list[Observed]:
+        """The observations in order; a torn last line is dropped. DataMalformed for a damaged file."""
+        lines = self.path.read_bytes().split(b"\n")[:-1] if self.path.is_file() else []
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if lines and json.loads(lines[0]) != self.identity:
+                raise ValueError("other observations")
+            found = [_observed(json.loads(line)) for line in lines[1:]]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataMalformed(f"{self.path} cannot be read: {error!r}. Remove it to start anew") from error
+        with self.path.open("wb") as file:
+            file.writelines(line + b"\n" for line in lines or [json.dumps(self.identity).encode()])
+        return found
+
+    def add(self, observed: Sequence[Observed]) -> None:
+        """Appends observations."""
+        with self.path.open("a", encoding="utf-8") as file:
+            for one in observed:
+                columns = {name: [getattr(found, name) for found in one.features] for name in FEATURES}
+                record = {"group": one.group, "answerable": one.answerable, "f1": one.f1, "same": one.same}
+                file.write(json.dumps(record | {"features": columns}, allow_nan=False) + "\n")
+
+
+def _observed(record: Mapping[str, Any]) -> Observed:
+    """A feature that the file does not have is 0."""
+    n = len(record["f1"])
+    columns = [record["features"].get(name, [0.0] * n) for name in FEATURES]
+    features = tuple(Features(*values) for values in zip(*columns, strict=True))
+    if {len(features), len(record["same"])} != {n}:
+        raise ValueError(f"{len(features)} features and {len(record['same'])} answers of {n} candidates")
+    same = tuple(record["same"])
+    return Observed(features, tuple(record["f1"]), record["answerable"], same, record["group"])
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,213 @@
+"""`train reader`: fine-tunes a span reader on SQuAD-format files and writes its folder.
+
+Over the built-in base a reader is stored as differences from it; over another encoder as a whole folder of
+transformers.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from spanwise.types import Passage, ScoredSpan
+
+from ...corpora.sentences import sentence_spans
+from ...corpora.squad import Article, SquadDataset
+from ...eval.squad import score_v1
+from ...models.load import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokenizer, n_positions
+from ...models.locate import BASE_SHA256, file_sha256, find_base, find_model, is_base
+from ...models.precision import pick_device
+from ...models.training import Progress, own_memory
+from ...models.weights import Precision, apply_delta, read_delta, save_delta
+from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
+from ...reader.protocol import Reader
+from ...reader.span_reader import SENTENCE_HEAD, SpanReader
+from ...reader.training import ReaderExample, ReaderTrainingConfig, add_sentence_head, fine_tune
+from ...reader.unanswerable import KINDS, unanswerable
+from ..candidates import score_over_null
+from ..evaluation.corpus import split_articles
+from .model_card import RUN, start_record, write_card
+
+BASE = "base"
+UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
+VALIDATION_QUESTIONS = 1000
+VALIDATION_UNANSWERABLE = 100  # of each kind
+SEED = 1  # of the validation questions
+_TOKENIZER = (
+    *VOCABULARIES,
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "merges.txt",
+)
+
+
+def train_reader(
+    datasets: Sequence[SquadDataset],
+    out: Path,
+    recipe: ReaderTrainingConfig | None = None,
+    limit: int | None = None,
+    precision: Precision = "int8",
+    start: str = BASE,
+    shares: Mapping[str, float] | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> list[dict[str, float]]:
+    """Trains a reader, writes its folder `out` with a model card, and returns the evaluations.
+
+    All answerable questions of the training articles are used, or `limit` of them. `shares` gives the number
+    of unanswerable questions of each kind to make for an answerable one. For `start` see `ReaderStart.load`.
+    The weights with the best F1 on questions of the validation articles are kept. `out/run` holds the
+    checkpoint: the same call resumes from there.
+    """
+    recipe = recipe or ReaderTrainingConfig()
+    shares = {"article": UNANSWERABLE} if shares is None else shares
+    examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
+    made = unanswerable(examples, shares, recipe.loop.seed)
+    begun = ReaderStart.load(start, recipe.loop.seed)
+    model = begun.model.to(pick_device())
+    max_length, stride = input_length(model, begun.base)
+    if recipe.max_length > (n_positions(model) or recipe.max_length):
+        raise ValueError(f"max_length is {recipe.max_length}, but {start} reads {n_positions(model)} tokens")
+    if not begun.is_over_base:  # a folder of transformers has no place for a sentence head
+        recipe = replace(recipe, sentence_weight=0.0)
+    held_back = {kind: unanswerable(held_out, {kind: 1.0}, SEED)[:VALIDATION_UNANSWERABLE] for kind in KINDS}
+
+    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
+        return reader_figures(
+            SpanReader(
+                *(tuned, begun.tokenizer, "in training"),
+                max_length=max_length,
+                stride=stride,
+                split=sentence_spans,
+            ),
+            *(held_out, held_back),
+        )
+
+    evaluations = fine_tune(
+        *(model, begun.tokenizer, [*examples, *made], recipe, out / RUN, evaluate, on_progress),
+        split=sentence_spans,
+        beside={name: begun.record[name] for name in ("base_sha256",) if name in begun.record},
+    )
+    model.cpu()
+    begun.save(out, precision)
+    answers_null = {"answers_null": bool(made)}
+    (out / SETTINGS).write_text(json.dumps(answers_null) + "\n", encoding="utf-8")
+    counts = {"questions": len(examples), "unanswerable": len(made), "shares": dict(shares)}
+    write_card(out, "reader", recipe, {**begun.record, **counts, "precision": precision}, evaluations)
+    return evaluations
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderStart:
+    """A model to train in place, its tokenizer, and the folder and name of its encoder."""
+
+    model: nn.Module
+    tokenizer: Any
+    folder: Path
+    base: str
+    record: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, start: str, seed: int) -> ReaderStart:
+        """A new head over the built-in base ("base") or an encoder (folder, name@revision; its own head is
+        kept), or a reader to continue: "builtin", or a folder of `train reader`.
+        """
+        torch.manual_seed(seed)
+        delta = (builtin_folder() if start == BUILTIN else Path(start).expanduser()) / DELTA
+        if start != BASE and delta.is_file():
+            model = load_span_model(find_base())
+            if any(name.startswith(SENTENCE_HEAD) for name in read_delta(delta, BASE_SHA256)):
+                add_sentence_head(model)
+            apply_delta(model, delta, BASE_SHA256)
+            stated = start_record(start, delta)
+            return cls(own_memory(model), load_tokenizer(find_base()), find_base(), BASE, stated)
+        folder = find_model(start)
+        record: dict[str, Any] = {**start_record(start, None)}
+        if not is_base(start):
+            record["base"] = start
+            record["base_sha256"] = [file_sha256(path) for path in sorted(folder.glob("*.safetensors"))]
+        return cls(own_memory(load_span_model(folder)), load_tokenizer(folder), folder, start, record)
+
+    @property
+    def is_over_base(self) -> bool:
+        """True for a model over the built-in base."""
+        return is_base(self.base)
+
+    def save(self, out: Path, precision: Precision) -> None:
+        """Writes the weights as they are now; `precision` is that of differences."""
+        if self.is_over_base:
+            base = load_span_model(find_base()).state_dict()
+            without_head = {name: t for name, t in base.items() if not name.startswith(SPAN_HEAD)}
+            save_delta(out / DELTA, self.model.state_dict(), without_head, BASE_SHA256, precision)
+            return
+        model: Any = self.model
+        model.save_pretrained(out)
+        for path in filter(Path.is_file, (self.folder / name for name in _TOKENIZER)):
+            shutil.copyfile(path, out / path.name)
+
+
+def reader_figures(
+    reader: Reader,
+    examples: Sequence[ReaderExample],
+    held_back: Mapping[str, Sequence[ReaderExample]],
+) -> dict[str, float]:
+    """`exact` and `f1` of answerable examples when none is declined; `answered`, the share that is not, and
+    for each kind of unanswerable examples the share `declined_KIND`. All in percent.
+
+    A question is declined when the null score is above that of the best span.
+    """
+    best = _best_spans(reader, examples)
+    found = {one.id: span.span.text if span else "" for one, span in zip(examples, best, strict=True)}
+    scores = score_v1({one.id: (one.answer,) for one in examples}, found)
+    figures = {"exact": scores["exact_match"], "f1": scores["f1"], "answered": _answered(best)}
+    for kind, held in held_back.items():
+        if held:
+            figures[f"declined_{kind}"] = 100 - _answered(_best_spans(reader, held))
+    return figures
+
+
+def _best_spans(reader: Reader, examples: Sequence[ReaderExample]) -> list[ScoredSpan | None]:
+    passages = [[Passage(0, one.id, 0, len(one.passage), one.passage)] for one in examples]
+    read = reader.read([one.question for one in examples], passages, 1)
+    return [spans[0] if spans else None for [spans] in read]
+
+
+def _answered(best: Sequence[ScoredSpan | None]) -> float:
+    return 100 * sum(span is not None and score_over_null(span) >= 0 for span in best) / len(best)
+
+
+def split_examples(
+    datasets: Sequence[SquadDataset], limit: int | None, seed: int
+) -> tuple[list[ReaderExample], list[ReaderExample]]:
+    """At most `limit` questions of the training articles, 1,000 of the others; ValueError without both."""
+    training, validation = split_articles(article for dataset in datasets for article in dataset.articles)
+    examples, held_out = examples_of(training), examples_of(validation)
+    if limit is not None and limit < len(examples):
+        examples = random.Random(seed).sample(examples, limit)
+    if not examples or not held_out:
+        raise ValueError(
+            f"{len(examples)} training and {len(held_out)} validation questions, expected some of both: one "
+            "article in twenty is for validation. Give more articles"
+        )
+    return examples, random.Random(SEED).sample(held_out, min(VALIDATION_QUESTIONS, len(held_out)))
+
+
+def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
+    """One example for each answerable question, with its first gold answer."""
+    return [
+        ReaderExample(
+            q.id, q.text, p.context, q.answers[0].start, q.answers[0].start + len(q.answers[0].text), a.title
+        )
+        for a in articles
+        for p in a.paragraphs
+        for q in p.questions
+        if q.answers
+    ]

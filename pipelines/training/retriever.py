@@ -1,0 +1,98 @@
+"""`train retriever`: a student learns from scored lists to encode texts for an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from spanwise.types import RankingExample
+
+from ...models.load import load_tokenizer, n_positions, tuned_backbone
+from ...models.locate import BUILTIN, STUDENT, builtin_folder, find_base
+from ...models.precision import pick_device
+from ...models.student import StoredStudent, StudentSettings, load_student, save_student
+from ...models.token_encoder import TokenRows, punctuation_skiplist
+from ...models.training import Progress, own_memory
+from ...models.weights import Precision
+from ...retrieval.training.distillation import (
+    DistillationConfig,
+    Student,
+    distil,
+    identity_head,
+    student_scores,
+    untrained_projection,
+)
+from .model_card import RUN, start_record, write_card
+from .reranker import drawn, rank_figures
+
+BASE = "base"
+WIDTH = 128  # of a token vector
+AVERAGED = 4096  # passages that the untrained layer is centred on
+
+
+def train_retriever(
+    examples: Sequence[RankingExample],
+    held_out: Sequence[RankingExample],
+    out: Path,
+    config: DistillationConfig | None = None,
+    start: str = BASE,
+    limit: int | None = None,
+    precision: Precision = "int8",
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> list[dict[str, float]]:
+    """Trains a student, writes its folder `out` with a model card, and returns the evaluations.
+
+    It starts from the base with untrained layers behind it, from the built-in student ("builtin"), or from a
+    folder. The weights with the best mean reciprocal rank of token vectors on the held-out lists are kept;
+    `dense_mrr` and `dense_first` are the figures of the dense heads. `out/run` holds the checkpoint: the same
+    call resumes from there. ValueError for lists without scores.
+    """
+    config = config or DistillationConfig()
+    examples = drawn(examples, limit, config.loop.seed)
+    folder = {BASE: None, BUILTIN: builtin_folder("token-encoder")}.get(start, Path(start))
+    if folder:
+        stored = load_student(folder)
+    else:
+        positives = list(dict.fromkeys(one.passages[0] for one in examples))
+        stored = untrained_student(positives[:AVERAGED], config.max_length, config.loop.seed)
+    sides = token_rows(stored, config.max_length)
+    n_in = stored.projection.in_features
+    heads = stored.question_head or identity_head(n_in), stored.passage_head or identity_head(n_in)
+    model = own_memory(Student(stored.backbone, stored.projection, *heads)).to(pick_device())
+
+    def evaluate(tuned: nn.Module) -> Mapping[str, float]:
+        tokens, dense = (rank_figures(found, held_out) for found in student_scores(model, sides, held_out))
+        return {**tokens, **{f"dense_{name}": value for name, value in dense.items()}}
+
+    evaluations = distil(model, sides, examples, config, out / RUN, evaluate, "mrr", on_progress)
+    model.cpu()
+    layers = model.backbone, model.projection, model.question_head, model.passage_head
+    save_student(out, StoredStudent(*layers, stored.settings), precision)
+    weights = folder / STUDENT if folder else None
+    record = {**start_record(start, weights), "lists": len(examples), "precision": precision}
+    write_card(out, "retriever", config, record, evaluations)
+    return evaluations
+
+
+def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> StoredStudent:
+    """The base with untrained layers, centred on the states of these passages."""
+    torch.manual_seed(seed)
+    backbone, _ = tuned_backbone()
+    vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    settings = StudentSettings(None, punctuation_skiplist(vocabulary))
+    stored = StoredStudent(backbone, nn.Linear(1, 1), None, None, settings)
+    _, rows = token_rows(stored, max_length)
+    projection = untrained_projection(backbone, rows.of(passages), WIDTH, seed)
+    n_in = backbone.config.hidden_size
+    return StoredStudent(backbone, projection, identity_head(n_in), identity_head(n_in), settings)
+
+
+def token_rows(stored: StoredStudent, max_length: int) -> tuple[TokenRows, TokenRows]:
+    """The tokenizers of questions and of passages, of at most `max_length` tokens a text."""
+    limits = max_length, stored.settings.max_length, n_positions(stored.backbone)
+    limit = min(n for n in limits if n)
+    rows = TokenRows(load_tokenizer(find_base()), limit, stored.settings.skiplist)
+    return rows, rows

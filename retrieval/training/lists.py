@@ -1,0 +1,106 @@
+"""Lists of passages as training batches: a question, a positive passage first, drawn negatives behind it.
+
+label loss   -ln p_pos,  p_i = exp(z_i / T) / sum over j of exp(z_j / T)       z: the scores of one list
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 (the field's name for it)
+from numpy.typing import NDArray
+from torch import Tensor
+
+from spanwise.types import RankingExample
+
+from ...models.batching import padded, token_budget_batches
+
+PAD_MULTIPLE = 32
+_BUCKET = 64  # smaller buckets pad less and compute slower
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingList:
+    """A question with passages, a positive one first; `scores` are the teacher's, or empty."""
+
+    question: str
+    passages: tuple[str, ...]
+    scores: tuple[float, ...] = ()
+
+
+def draw_lists(
+    examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
+) -> list[TrainingList]:
+    """A list for each example and epoch, in their order; an example without negatives is left out.
+
+    Its positive passage and its negatives are drawn by the seed, fewer negatives where there are no more.
+    ValueError when no example has negatives.
+    """
+    rng = random.Random(seed)
+    lists = []
+    for _ in range(epochs):
+        for one in examples:
+            others = range(one.n_positive, len(one.passages))
+            if others:
+                drawn = [rng.randrange(one.n_positive), *rng.sample(others, min(negatives, len(others)))]
+                passages = tuple(one.passages[i] for i in drawn)
+                lists.append(
+                    TrainingList(one.question, passages, tuple(one.scores[i] for i in drawn if one.scores))
+                )
+    if not lists:
+        raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
+    return lists
+
+
+def plan_batches(
+    lists: Sequence[TrainingList], lengths: Sequence[int], epochs: int, budget: int, seed: int
+) -> list[NDArray[np.int64]]:
+    """All batches of the run in order: epoch by epoch, shuffled, lists of similar length together.
+
+    `lengths` has the mean sequence length of each list, `budget` the tokens of a batch divided by the
+    sequences of a list.
+    """
+    rng = np.random.default_rng(seed)
+    per_epoch = len(lists) // epochs
+    batches: list[NDArray[np.int64]] = []
+    for epoch in range(epochs):
+        order = rng.permutation(per_epoch) + epoch * per_epoch
+        noisy = np.asarray(lengths)[order] + rng.integers(0, PAD_MULTIPLE // 2, per_epoch)
+        planned = token_budget_batches(noisy, budget, PAD_MULTIPLE)
+        batches += [order[planned[i]] for i in rng.permutation(len(planned))]
+    return batches
+
+
+def length_buckets(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+    """The items in buckets of similar length, short ones first; padding a bucket costs less than padding all.
+
+    >>> [part.tolist() for part in length_buckets([70, 10, 100, 30])]
+    [[1, 3], [0, 2]]
+    """
+    buckets = -(-np.asarray(lengths) // _BUCKET)
+    return [np.flatnonzero(buckets == bucket) for bucket in np.unique(buckets)]
+
+
+def mean_length(lengths: Sequence[int]) -> int:
+    """The mean of the padded lengths, rounded up."""
+    return -(-sum(padded(length, PAD_MULTIPLE) for length in lengths) // len(lengths))
+
+
+def label_loss(scores: Tensor, positive: Tensor, temperature: float = 1.0) -> Tensor:
+    """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) its column.
+
+    With the passages of all questions of a batch as columns these are in-batch negatives.
+
+    >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 5)
+    0.18092
+    """
+    return F.cross_entropy(scores.float() / temperature, positive)
+
+
+def in_rows(scores: Sequence[Tensor]) -> Tensor:
+    """(B, n) from lists of different lengths, missing scores -inf."""
+    return torch.nn.utils.rnn.pad_sequence(list(scores), batch_first=True, padding_value=-torch.inf)

@@ -1,0 +1,113 @@
+"""Headers and footers go after their first occurrence; whatever else stands at an edge stays."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.corpora.readers.page_layout import drop_running_lines, in_reading_order
+from spanwise.corpora.readers.pdf import NO_TEXT, Line, Page
+
+HEIGHT = 700
+
+
+def pages_of(*pages: list[str]) -> list[Page]:
+    return [Page(tuple(Line(text, HEIGHT - 14 * i) for i, text in enumerate(lines))) for lines in pages]
+
+
+def kept(*pages: list[str]) -> list[list[str]]:
+    return [[line.text for line in page.lines] for page in drop_running_lines(pages_of(*pages))]
+
+
+def test_a_header_stays_on_its_first_page_alone() -> None:
+    assert kept(*(["The Mill", letter] for letter in "abcd")) == [["The Mill", "a"], ["b"], ["c"], ["d"]]
+
+
+def test_bare_page_numbers_go_everywhere() -> None:
+    assert kept(*([letter, f"- {i} -"] for i, letter in enumerate("abc", start=7))) == [["a"], ["b"], ["c"]]
+
+
+def test_a_number_that_does_not_grow_with_the_page_stays() -> None:
+    pages = [["item", f"Total {n}"] for n in (3, 9, 27, 30)]
+    assert [lines[-1] for lines in kept(*pages)] == [lines[-1] for lines in pages]
+
+
+def test_left_and_right_pages_have_headers_of_their_own() -> None:
+    pages = [["Hale" if i % 2 else "The Mill", f"body {'abcdefgh'[i]}"] for i in range(8)]
+    assert [len(lines) for lines in kept(*pages)] == [2, 2, 1, 1, 1, 1, 1, 1]
+
+
+def test_lines_inside_a_page_stay() -> None:
+    pages = [[f"first {c}", "The Mill", f"last {c}"] for c in "abcdefgh"]
+    assert kept(*pages) == pages
+
+
+def test_three_slides_under_one_title_keep_it() -> None:
+    pages = [["Results", f"point {c}"] for c in "abc"]
+    assert kept(*pages) == pages
+
+
+def test_a_page_with_nothing_but_a_header_has_no_text() -> None:
+    pages = drop_running_lines(
+        pages_of(*(["Scanned for the council", *rest] for rest in (["a"], ["b"], [], ["c"])))
+    )
+    assert [page.remark for page in pages] == ["", "", NO_TEXT, ""]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["The Mill", "7", "8", "Page 9", "a", "b c", ""]), max_size=6), max_size=9
+    )
+)
+def test_no_word_is_lost(texts: list[list[str]]) -> None:
+    def words(pages: list[Page]) -> set[str]:
+        lines = (line.text for page in pages for line in page.lines)
+        return {word for line in lines for word in line.split() if word.isalpha() and word != "Page"}
+
+    pages = pages_of(*texts)
+    left = drop_running_lines(pages)
+    assert words(left) == words(pages)
+    assert all(set(a.lines) >= set(b.lines) for a, b in zip(pages, left, strict=True))
+
+
+def ordered(*places: tuple[str, float, float, float]) -> str:
+    return " ".join(line.text for line in in_reading_order([Line(*place) for place in places]))
+
+
+def column(names: str, top: float, left: float = 0.0) -> list[tuple[str, float, float, float]]:
+    return [(name, top - 14 * i, left, left + 200) for i, name in enumerate(names)]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        ([*column("xy", 90), *column("abc", 700)], "a b c x y"),  # footnotes first
+        ([*column("abc", 600), *column("h", 700)], "h a b c"),  # a heading last
+        ([*column("h", 760), *column("xy", 90), *column("abc", 700)], "h a b c x y"),
+        ([*column("xy", 90), *column("cd", 500), *column("ab", 700)], "a b c d x y"),
+        ([*column("abc", 700), *column("xy", 90)], "a b c x y"),
+    ],
+)
+def test_parts_in_the_wrong_order_change_places(
+    drawn: list[tuple[str, float, float, float]], expected: str
+) -> None:
+    assert ordered(*drawn) == expected
+
+
+def test_columns_stay_in_the_order_drawn() -> None:
+    assert ordered(*column("abc", 700), *column("def", 700, left=250)) == "a b c d e f"
+
+
+def test_powers_stay_behind_what_they_raise() -> None:
+    assert ordered(("x", 500, 0, 9), ("2", 507, 5, 9), ("+ y", 500, 10, 20)) == "x 2 + y"
+
+
+PLACES = st.integers(0, 9).map(lambda n: 30.0 * n)
+
+
+@given(st.lists(st.builds(Line, st.sampled_from("abc"), PLACES, PLACES, PLACES), max_size=12))
+def test_no_line_is_lost(lines: list[Line]) -> None:
+    assert Counter(in_reading_order(lines)) == Counter(lines)

@@ -1,0 +1,72 @@
+"""Zipped formats are opened one way: nothing explodes, nothing is fetched, no entity is expanded."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+
+import pytest
+from made_office import OFFICE_MAKERS, archive, rezipped
+
+from spanwise.corpora.archive import Archive
+from spanwise.corpora.reading import parse
+from spanwise.errors import DocumentRejected
+
+MAIN = {
+    "a.epub": "OEBPS/book.opf",
+    "a.pptx": "ppt/slides/slide1.xml",
+    "a.xlsx": "xl/worksheets/sheet1.xml",
+    "a.odt": "content.xml",
+    "a.ods": "content.xml",
+    "a.odp": "content.xml",
+}
+LAUGHS = '<!DOCTYPE d [<!ENTITY a "ha">{}]><d>&z;</d>'.format(
+    "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(25))
+)
+QUADRATIC = f'<!DOCTYPE d [<!ENTITY a "{"a" * 50_000}">]><d>{"&a;" * 50_000}</d>'
+PARAMETER = '<!DOCTYPE d [<!ENTITY % a SYSTEM "http://example.org/a.dtd"> %a;]><d/>'
+EXTERNAL = '<!DOCTYPE d [<!ENTITY a SYSTEM "file:///etc/hostname">]><d>&a;</d>'
+IN_UTF_16 = EXTERNAL.encode("utf-16")
+ATTACKS = [LAUGHS, QUADRATIC, PARAMETER, EXTERNAL, IN_UTF_16, EXTERNAL.encode("utf-16-be")]
+NAMES = ["laughs", "quadratic", "parameter", "external", "utf-16", "utf-16-be"]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=NAMES)
+@pytest.mark.parametrize("name", MAIN)
+def test_entities_are_refused_by_every_zipped_format(name: str, attack: str | bytes) -> None:
+    file = rezipped(OFFICE_MAKERS[name]("words"), {MAIN[name]: attack})
+    with pytest.raises(DocumentRejected, match="declares XML entities"):
+        parse(file, name)
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_a_zip_bomb_is_refused_by_every_zipped_format(name: str) -> None:
+    bomb = rezipped(OFFICE_MAKERS[name]("words"), {"zeros.bin": bytes(60_000_000)})
+    with pytest.raises(DocumentRejected, match="zip bomb"):
+        parse(bomb, name)
+
+
+def test_a_part_that_is_missing_is_named() -> None:
+    with pytest.raises(DocumentRejected, match=r"the archive holds no b\.xml"):
+        Archive(archive({"a.xml": "<a/>"})).xml("b.xml")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compressions_are_refused(method: int) -> None:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", method) as made:
+        made.writestr("a.xml", "<a/>")
+    with pytest.raises(DocumentRejected, match="another compression than deflate"):
+        Archive(file.getvalue())
+
+
+def test_a_member_that_is_not_xml_is_a_reason() -> None:
+    for name, member in MAIN.items():
+        with pytest.raises(DocumentRejected, match="damaged"):
+            parse(rezipped(OFFICE_MAKERS[name]("words"), {member: "words"}), name)
+
+
+def test_too_many_members_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.archive.MAX_MEMBERS", 1)
+    with pytest.raises(DocumentRejected, match="members; the limit is 1"):
+        Archive(archive({"a": "1", "b": "2"}))

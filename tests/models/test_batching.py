@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.errors import OutOfMemory
+from spanwise.models.batching import Batcher, padded, prefetch, token_budget_batches
+
+
+@given(st.lists(st.integers(0, 600), max_size=80), st.integers(1, 2000), st.sampled_from([1, 8, 32]))
+def test_every_item_is_in_exactly_one_batch(lengths, budget, multiple):
+    batches = token_budget_batches(lengths, budget, multiple)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+
+
+@given(st.lists(st.integers(1, 600), max_size=80), st.integers(1, 2000), st.sampled_from([1, 8, 32]))
+def test_a_batch_keeps_the_budget_or_holds_one_item(lengths, budget, multiple):
+    for batch in token_budget_batches(lengths, budget, multiple):
+        widest = padded(max(lengths[i] for i in batch), multiple)
+        assert len(batch) == 1 or len(batch) * widest <= budget
+
+
+def test_a_budget_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="budget is 0"):
+        token_budget_batches([1], 0)
+
+
+def out_of_memory_above(fits, calls):
+    """A `compute` that notes the size of each batch and has memory for `fits` items."""
+
+    def compute(batch):
+        calls.append(len(batch))
+        if len(batch) > fits:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return batch * 10
+
+    return compute
+
+
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("fits", [1, 2, 7, 64])
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=300))
+def test_out_of_memory_computes_every_item_once(fits, lengths):
+    calls = []
+    parts = list(Batcher(4096).run(lengths, out_of_memory_above(fits, calls), str))
+    assert all((result == batch * 10).all() for batch, result in parts)
+    order = np.argsort(-np.array(lengths), kind="stable")
+    assert np.concatenate([batch for batch, _ in parts]).tolist() == order.tolist()
+
+
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("fits", [1, 2, 7, 64])
+@pytest.mark.parametrize("items", [2, 100, 512, 3000])
+def test_few_batches_are_computed_in_vain_and_none_by_the_next_call(fits, items):
+    calls, batcher, lengths = [], Batcher(4096), [8] * items
+    compute = out_of_memory_above(fits, calls)
+    list(batcher.run(lengths, compute, str))
+    assert sum(size > fits for size in calls) <= np.log2(max(calls)) + 1
+    worked = next(size for size in calls if size <= fits)
+    calls.clear()
+    list(batcher.run(lengths, compute, str))
+    assert calls[0] == max(calls) == worked
+
+
+def test_prefetched_items_come_in_order_with_their_errors():
+    made = prefetch([1, 2, 0, 4], lambda n: 8 // n)
+    assert [next(made), next(made)] == [8, 4]
+    with pytest.raises(ZeroDivisionError):
+        next(made)
+
+
+@pytest.mark.promise("T16")
+def test_one_item_that_does_not_fit_is_named_with_its_length():
+    compute = out_of_memory_above(0, [])
+    with pytest.raises(OutOfMemory, match="item 1: 31 tokens"):
+        list(Batcher(4096).run([7, 31], compute, lambda i: f"item {i}"))
+
+
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("error", [RuntimeError("shapes do not match"), ValueError("out of memory")])
+def test_other_errors_are_not_tried_again(error):
+    calls = []
+
+    def compute(batch):
+        calls.append(batch)
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        list(Batcher(4096).run([8] * 8, compute, str))
+    assert len(calls) == 1
+
+
+@pytest.mark.promise("T16")
+def test_an_error_of_the_caller_is_not_taken_for_the_devices():
+    batches = Batcher(4096).run([8] * 999, lambda batch: batch, str)
+    next(batches)
+    with pytest.raises(MemoryError):
+        batches.throw(MemoryError)

@@ -1,0 +1,121 @@
+"""Cross-encoders over the base score pairs as transformers does, whatever the length and the batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import layer, tiny_config, tuned_cross_encoder
+
+from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.models.cross_encoder import (
+    DELTA,
+    CrossEncoder,
+    PairRows,
+    PairScorer,
+    load_cross_encoder,
+    load_pair_scorer,
+)
+from spanwise.models.load import load_tokenizer, tuned_backbone
+from spanwise.models.locate import find_base, model_digest
+from spanwise.models.weights import save_tuned
+
+QUESTIONS = ["who built the mill?", "when?", "what is it?"]
+PASSAGES = [["Ada Rook built the mill.", "", "mill " * 300], [], ["It was in 1811.", "- a tram, or not"]]
+TOKENIZER = load_tokenizer(find_base())
+ROWS = PairRows(TOKENIZER, 96)
+
+
+@pytest.fixture(scope="module")
+def network():
+    from transformers import BertModel
+
+    torch.manual_seed(0)
+    return PairScorer(BertModel(tiny_config()), torch.nn.Linear(16, 1)).eval()
+
+
+def scorer_of(network, **settings):
+    return CrossEncoder(network, TOKENIZER, "tiny", **settings)
+
+
+def padded(network, question, passage):
+    tokens = ROWS.tokens_of([question, passage])
+    batch = ROWS.packed([ROWS.row(tokens[question], tokens[passage])]).padded(0)
+    with torch.no_grad():
+        return float(network(*map(torch.from_numpy, batch)))
+
+
+def test_scores_are_those_of_the_padded_network(network):
+    found = scorer_of(network, max_length=96).score(QUESTIONS, PASSAGES)
+    assert [scores.shape for scores in found] == [(3,), (0,), (2,)]
+    assert found[0][0] == pytest.approx(padded(network, QUESTIONS[0], PASSAGES[0][0]), abs=0.02)
+    assert found[2][1] == pytest.approx(padded(network, QUESTIONS[2], PASSAGES[2][1]), abs=0.02)
+
+
+def test_l8_scores_do_not_depend_on_the_batch(network):
+    together, encoder = scorer_of(network).score(QUESTIONS, PASSAGES), scorer_of(network, batch_tokens=64)
+    for question, passages, scores in zip(QUESTIONS, PASSAGES, together, strict=True):
+        alone = [encoder.score([question], [[passage]])[0][0] for passage in passages]
+        assert np.allclose(scores, alone, atol=0.02)
+
+
+def test_a_long_passage_counts_by_its_best_window(network):
+    encoder = scorer_of(network, max_length=96)
+    passage = " ".join(f"{a}{b}" for a in "mill tram weir".split() for b in range(60))
+    tokens = encoder.rows.tokens_of([passage, "who?"], whole=True)
+    windows = encoder.rows.windows(tokens["who?"], tokens[passage])
+    assert len(windows) > 2
+    [[whole]] = encoder.score(["who?"], [[passage]])
+    assert whole == pytest.approx(encoder._forward(windows).max(), abs=0.02)
+
+
+@given(st.integers(0, 600))
+def test_windows_show_every_token_and_none_is_short(n_tokens):
+    question, passage = np.arange(5, dtype=np.int32), np.arange(1000, 1000 + n_tokens, dtype=np.int32)
+    windows = ROWS.windows(question, passage)
+    assert set(np.concatenate([row.ids[row.second : -1] for row in windows])) == set(passage)
+    assert len(windows) == 1 or {len(row) for row in windows} == {96}
+
+
+@pytest.mark.parametrize("passage", ["The mill was built in 1811.", "", "Zürich - 北京"])
+def test_a_row_is_the_tokenizers_own_pair(passage):
+    tokens = ROWS.tokens_of(["who built it?", passage])
+    found = ROWS.row(tokens["who built it?"], tokens[passage])
+    expected = TOKENIZER("who built it?", passage)
+    assert found.ids.tolist() == expected["input_ids"]
+    assert ROWS.packed([found]).types.tolist() == expected["token_type_ids"]
+
+
+def test_progress_ends_with_all_pairs(network, monkeypatch):
+    monkeypatch.setattr("spanwise.models.cross_encoder.PAIRS_AT_ONCE", 2)
+    reports = []
+    scorer_of(network).score(QUESTIONS, PASSAGES, reports.append)
+    assert reports == [2, 4, 5]
+    assert scorer_of(network).score([], []) == []
+
+
+def test_a_score_that_is_no_number_is_refused(network):
+    broken = torch.nn.Linear(16, 1)
+    torch.nn.init.constant_(broken.weight, torch.nan)
+    with pytest.raises(ModelRejected, match="is not a finite number"):
+        scorer_of(PairScorer(network.backbone, broken)).score(["who?"], [["Ada"]])
+
+
+def test_a_stored_model_is_the_base_with_its_differences(tmp_path):
+    folder = tuned_cross_encoder(tmp_path)
+    encoder = load_cross_encoder(str(folder), "cpu")
+    expected = padded(load_pair_scorer(folder / DELTA), "who built it?", "Ada built it.")
+    assert encoder.score(["who built it?"], [["Ada built it."]])[0][0] == pytest.approx(expected, abs=0.05)
+    assert encoder.digest == model_digest(str(folder), "cross-encoder")
+    assert encoder.digest != model_digest(str(tuned_cross_encoder(tmp_path / "2", 1)), "cross-encoder")
+
+
+def test_other_differences_and_a_missing_model_are_refused(tmp_path, monkeypatch):
+    save_tuned(tmp_path / DELTA, tuned_backbone()[0], {"qa_outputs.weight": layer(2, 0).weight.detach()})
+    with pytest.raises(ModelRejected, match="is no cross-encoder"):
+        load_cross_encoder(str(tmp_path), "cpu")
+    monkeypatch.setattr("spanwise.models.cross_encoder.model_folder", lambda *_: tmp_path / "none")
+    with pytest.raises(ModelNotFound, match="reinstall spanwise"):
+        load_cross_encoder()

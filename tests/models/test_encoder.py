@@ -1,0 +1,148 @@
+"""The base and students as encoders of texts and of tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import student
+
+from spanwise.errors import ModelNotFound
+from spanwise.models.encoder import TextEncoder, load_encoder
+from spanwise.models.load import load_tokenizer
+from spanwise.models.locate import find_base, model_digest
+from spanwise.models.student import load_student
+from spanwise.models.token_encoder import TokenEncoder, kept_places, load_token_encoder
+
+TEXTS = [
+    "a mill",
+    "The brewery, by the harbour: was founded.",
+    "",
+    "word " * 300,
+    "A TRAM - the mill!",
+    "- -",
+]
+
+
+@pytest.fixture(scope="module")
+def base():
+    return load_encoder("base", "cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return student(tmp_path_factory.mktemp("student"), max_length=40)
+
+
+@pytest.fixture(scope="module")
+def tokens(folder):
+    return load_token_encoder(str(folder), "cpu")
+
+
+def states(backbone, text):
+    """(L, H): the states of a text's first 40 tokens by the padded forward pass."""
+    ids = load_tokenizer(find_base())(text)["input_ids"]
+    batch = torch.tensor([ids if len(ids) <= 40 else [*ids[:39], ids[-1]]])
+    with torch.no_grad():
+        return backbone(batch, torch.ones_like(batch)).last_hidden_state[0]
+
+
+def cosines(ours, exact):
+    exact = torch.nn.functional.normalize(exact, dim=-1).detach().numpy()
+    return np.sum(ours * exact, axis=-1)
+
+
+def test_rows_are_unit_vectors_in_the_order_of_the_texts(base):
+    vectors = base.encode_passages(TEXTS)
+    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 384), np.float32)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert np.array_equal(vectors, base.encode_questions(TEXTS))
+
+
+def test_q19_a_row_does_not_depend_on_its_batch(base):
+    alone = np.concatenate([base.encode_passages([text]) for text in TEXTS])
+    assert np.min(np.sum(base.encode_passages(TEXTS) * alone, axis=1)) > 0.9999
+
+
+def test_the_base_is_the_one_of_sentence_transformers(base):
+    from sentence_transformers import SentenceTransformer
+
+    library = SentenceTransformer(str(find_base()), device="cpu", local_files_only=True)
+    texts = [text for text in TEXTS if len(text) < 1000]
+    expected = library.encode(texts, normalize_embeddings=True)
+    assert np.min(np.sum(base.encode_passages(texts) * expected, axis=1)) > 0.999
+
+
+@pytest.mark.promise("T16")
+@pytest.mark.parametrize("fits", [1, 7])
+def test_out_of_memory_changes_no_vector(base, tokens, monkeypatch, fits):
+    texts = [f"mill {'weir ' * (n % 13)}{n}" for n in range(40)]
+    for encoder in (base, tokens):
+        forward, expected, reports = encoder._forward, encoder.encode_passages(texts), []
+
+        def short_of_memory(rows, *rest, forward=forward):
+            if len(rows) > fits:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            return forward(rows, *rest)
+
+        monkeypatch.setattr(encoder, "_forward", short_of_memory)
+        found = encoder.encode_passages(texts, reports.append)
+        for ours, exact in zip(found, expected, strict=True) if encoder is tokens else [(found, expected)]:
+            assert np.allclose(ours, exact, atol=0.02)
+        assert reports == sorted(set(reports))
+        assert reports[-1] == len(texts)
+
+
+def test_a_dense_vector_is_the_head_of_the_mean_of_all_states(folder):
+    encoder, parts = load_encoder(str(folder), "cpu"), load_student(folder)
+    assert isinstance(encoder, TextEncoder)
+    for text in TEXTS:
+        mean = states(parts.backbone, text).mean(dim=0)
+        assert cosines(encoder.encode_questions([text])[0], parts.question_head(mean)) > 0.999
+        assert cosines(encoder.encode_passages([text])[0], parts.passage_head(mean)) > 0.999
+
+
+def test_a_token_vector_is_the_projection_of_its_state(folder, tokens):
+    assert isinstance(tokens, TokenEncoder)
+    projection, expected = load_student(folder).projection, states(load_student(folder).backbone, "the mill")
+    [found] = tokens.encode_questions(["the mill"])
+    assert found.shape == (2, 16)
+    assert cosines(found, projection(expected[1:-1])).min() > 0.999
+
+
+def test_token_vectors_do_not_depend_on_their_batch(tokens):
+    vectors, lengths = tokens.encode_passages(TEXTS)
+    assert lengths.tolist() == [len(rows) for rows in tokens.encode_questions(TEXTS)]
+    assert lengths[-1] == 2  # of a text of skipped tokens they are kept
+    alone = np.concatenate([tokens.encode_passages([text])[0] for text in TEXTS])
+    assert np.min(np.sum(vectors * alone, axis=1)) > 0.9999
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1), st.sets(st.integers(1, 9)), st.sets(st.integers(1, 9)))
+def test_every_text_keeps_a_token(ids, skipped, special):
+    kept = kept_places(ids, skipped, special)
+    assert kept == sorted(set(kept)) != []
+    assert set(ids) <= skipped or not skipped & {ids[place] for place in kept}
+
+
+def test_no_text_gives_nothing(base, tokens):
+    assert base.encode_passages([]).shape == (0, 384)
+    assert tokens.encode_questions([]) == []
+    vectors, lengths = tokens.encode_passages([])
+    assert (vectors.shape, lengths.tolist()) == ((0, 16), [])
+
+
+def test_the_digest_is_known_without_loading(base, folder, tokens):
+    assert base.digest == model_digest("base") == model_digest("all-MiniLM-L6-v2")
+    assert tokens.digest == model_digest(str(folder), "token-encoder")
+    assert load_token_encoder("builtin", "cpu").digest == model_digest("builtin", "token-encoder")
+
+
+def test_a_student_without_dense_heads_encodes_tokens_only(tmp_path):
+    folder = str(student(tmp_path, dense=False))
+    assert load_token_encoder(folder, "cpu").width == 16
+    with pytest.raises(ModelNotFound, match="has no dense heads"):
+        load_encoder(folder, "cpu")

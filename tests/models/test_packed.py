@@ -1,0 +1,149 @@
+"""Our BERT, padded and packed, computes what transformers computes, whatever the lengths beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_models import tiny_config, tiny_encoder, tiny_span_model
+
+from spanwise.models.bert import BertSpanModel, bert_backbone, eager_attention
+from spanwise.models.load import load_span_model, load_span_reader
+from spanwise.models.packed import (
+    Backbone,
+    Layout,
+    PackedBert,
+    PackedTokens,
+    PlainLinear,
+    PrepackedLinear,
+    is_packable,
+    kind_for,
+    packable_part,
+    padded_forward,
+)
+from spanwise.models.weights import read_checkpoint
+
+CPU = torch.device("cpu")
+LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
+
+
+@pytest.fixture(scope="module")
+def bert():
+    return of_family("Bert")
+
+
+def of_family(family: str, **changes):
+    import transformers
+
+    sizes = dict(vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=2)
+    sizes |= dict(intermediate_size=64, max_position_embeddings=520) | changes
+    torch.manual_seed(1)
+    model = getattr(transformers, f"{family}Model")(getattr(transformers, f"{family}Config")(**sizes))
+    for parameter in model.parameters():  # new weights are so small that layers would change little
+        torch.nn.init.normal_(parameter, std=0.2)
+    return model.eval()
+
+
+def tokens_of(lengths, seed=0):
+    random = np.random.default_rng(seed)
+    return PackedTokens.of([random.integers(5, 99, size=length).tolist() for length in lengths])
+
+
+def least_cosine(one, other):
+    return float(torch.nn.functional.cosine_similarity(one.float(), other.float(), dim=1).min())
+
+
+def test_float32_states_are_those_of_transformers(bert, tmp_path, monkeypatch):
+    monkeypatch.setattr("spanwise.models.packed.compute_dtype", lambda device: torch.float32)
+    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+    tokens = tokens_of([512, 33, 32, 32, 7, 1])
+    expected = padded_forward(bert, tokens, "last_hidden_state")
+    assert torch.allclose(Backbone(bert).states(tokens), expected, atol=1e-4)
+    other = PackedTokens(tokens.ids, np.ones_like(tokens.ids), tokens.lengths)
+    assert not torch.allclose(Backbone(bert).states(other), expected, atol=1e-2)
+
+
+@settings(max_examples=20)
+@given(LENGTHS)
+def test_a_sequence_among_others_has_the_states_that_it_has_alone(bert, lengths):
+    backbone, tokens = PackedBert(bert, torch.float32), tokens_of(lengths)
+    rows = np.split(tokens.ids, np.cumsum(lengths)[:-1])
+    alone = torch.cat([backbone.states(PackedTokens.of([row.tolist()])) for row in rows])
+    assert torch.allclose(backbone.states(tokens), alone, atol=1e-4)
+
+
+@pytest.mark.skipif(not torch.cpu._is_avx512_bf16_supported(), reason="this processor has no bf16")
+@pytest.mark.parametrize("kind", [PlainLinear, PrepackedLinear])
+def test_bf16_points_where_float32_does(bert, monkeypatch, kind):
+    monkeypatch.setattr("spanwise.models.packed.kind_for", lambda dtype, device: kind)
+    tokens = tokens_of([1, 9, 80, 300])
+    one, other = (PackedBert(bert, dtype).states(tokens) for dtype in (torch.bfloat16, torch.float32))
+    assert least_cosine(one, other) > 0.999
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_without_the_private_kernels_the_public_ones_work(bert, monkeypatch, dtype):
+    tokens = tokens_of([12, 40])
+    expected = PackedBert(bert, dtype).states(tokens)
+    monkeypatch.setattr(PrepackedLinear, "gelu", lambda self, x: self(x))  # as a release that changed them
+    assert kind_for(dtype, CPU) is PlainLinear
+    assert least_cosine(PackedBert(bert, dtype).states(tokens), expected) > 0.999
+
+
+@pytest.mark.gpu
+def test_a_gpu_points_where_the_processor_does():
+    model, tokens = of_family("Bert"), tokens_of([1, 9, 16, 80, 81, 512])
+    expected = PackedBert(model, torch.float32).states(tokens)
+    assert least_cosine(Backbone(model.to("cuda")).states(tokens).cpu(), expected) > 0.999
+
+
+@pytest.mark.parametrize("changes", [{"hidden_act": "relu"}, {"is_decoder": True}])
+def test_other_forward_passes_are_not_packed(changes):
+    assert not is_packable(of_family("Bert", **changes))
+    model = of_family("Electra")
+    assert not is_packable(model)
+    assert Backbone(model).states(tokens_of([3, 9])).shape == (12, 32)
+
+
+@torch.inference_mode()
+def test_span_logits_are_those_of_transformers(tmp_path):
+    folder = tiny_span_model(tmp_path)
+    ours, theirs = load_span_reader(folder), load_span_model(folder)
+    ids = torch.randint(1000, 20000, (3, 17), generator=torch.Generator().manual_seed(1))
+    mask = torch.arange(17) < torch.tensor([17, 9, 17])[:, None]
+    found, expected = ours(ids, mask), theirs(input_ids=ids, attention_mask=mask.long())
+    assert isinstance(ours, BertSpanModel)
+    assert packable_part(ours) is ours.bert
+    assert torch.allclose(found.start_logits[mask], expected.start_logits[mask], atol=1e-6)
+    assert torch.allclose(found.end_logits[mask], expected.end_logits[mask], atol=1e-6)
+
+
+def test_training_attention_is_the_fused_one(tmp_path):
+    model = bert_backbone(read_checkpoint(tiny_encoder(tmp_path)))
+    ids, mask = torch.arange(1000, 1024).view(2, 12), torch.arange(12) < torch.tensor([[12], [7]])
+    fused = model.eval()(ids, mask).last_hidden_state[mask]
+    assert torch.allclose(model.train()(ids, mask).last_hidden_state[mask], fused, atol=1e-5)
+    assert tiny_config().num_attention_heads == 2
+    q = torch.randn(2, 2, 12, 8)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert eager_attention(q, q, q, None, 0.1).dtype == torch.bfloat16
+
+
+@given(LENGTHS)
+def test_each_token_has_a_row_and_biases_hide_the_others(lengths):
+    layout = Layout.of(np.array(lengths), torch.float32, CPU)
+    seen = np.zeros(layout.n_rows, dtype=bool)
+    for block in layout.blocks:
+        bias = torch.zeros(block.n, block.width) if block.bias is None else block.bias[:, 0, 0]
+        seen[block.first : block.last] = (bias == 0).flatten().numpy()
+    assert np.flatnonzero(seen).tolist() == layout.places.tolist()
+    assert len(layout.places) == sum(lengths)
+
+
+@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=9), min_size=1, max_size=9))
+def test_padding_and_packing_undo_one_another(rows):
+    again = PackedTokens.of_padded(*PackedTokens.of(rows).padded(0))
+    assert again.ids.tolist() == [i for row in rows for i in row]
+    assert again.lengths.tolist() == [len(row) for row in rows]

@@ -1,0 +1,76 @@
+"""The base's tokenizer without transformers, against the one that transformers makes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import change, copy_tokenizer
+
+from spanwise.models.load import load_tokenizer
+from spanwise.models.locate import find_base
+from spanwise.models.tokenizer import FastTokenizer, text_ids
+
+WORDS = st.sampled_from(["[MASK]", "[SEP]", "Weir's", "caf\u00e9", "\u6c34", "\u0130", "\u200b", " "])
+TEXT = st.lists(WORDS | st.text(st.characters(exclude_categories=["Cs"]))).map("".join)
+
+
+@pytest.fixture(scope="module")
+def fast():
+    return FastTokenizer.open(find_base())
+
+
+@pytest.fixture(scope="module")
+def expected():
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(find_base()), use_fast=True, local_files_only=True)
+
+
+@given(texts=st.lists(TEXT, min_size=1, max_size=3), special=st.booleans())
+def test_ids_and_offsets_are_those_of_transformers(fast, expected, texts, special):
+    options = {"add_special_tokens": special, "return_offsets_mapping": True}
+    found, wanted = fast(texts, **options), expected(texts, **options, verbose=False)
+    assert found["input_ids"] == wanted["input_ids"]
+    assert [list(map(tuple, row)) for row in found["offset_mapping"]] == [
+        list(map(tuple, row)) for row in wanted["offset_mapping"]
+    ]
+
+
+def test_a_pair_has_the_segments_of_transformers(fast, expected):
+    found, wanted = (t("When?", "In 1811.", return_token_type_ids=True) for t in (fast, expected))
+    assert {name: found[name] for name in wanted} == dict(wanted)
+    assert found.sequence_ids(0) == wanted.sequence_ids(0)
+    assert (fast.cls_token_id, fast.pad_token_id) == (expected.cls_token_id, expected.pad_token_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("playing", [2652]),
+        ("unhappiness", [4895, 3270, 9397, 9961]),
+        ("Chatbots", [11834, 27014]),
+        ("acetylcholinesterase", [9078, 3723, 29358, 18861, 20367, 11022]),
+        ("\U0001f642", [100]),
+        ("cafe\u0301", [7668]),
+        ("The [MASK] sat", [1996, 103, 2938]),
+    ],
+)
+def test_golden_ids(fast, text, ids):
+    assert fast(text, add_special_tokens=False)["input_ids"] == ids
+
+
+def test_a_long_text_is_cut_before_its_end_token(fast):
+    [row] = text_ids(fast, ["mill " * 3000], 10)
+    assert row == [101, *[4971] * 8, 102]
+    assert text_ids(fast, [], 10) == []
+
+
+@pytest.mark.parametrize(
+    "setting", [{"do_lower_case": False}, {"tokenizer_class": "RobertaTokenizer"}, {"cls_token": None}]
+)
+def test_settings_that_contradict_the_rules_are_left_to_transformers(tmp_path, setting):
+    copy_tokenizer(tmp_path)
+    assert isinstance(load_tokenizer(tmp_path), FastTokenizer)
+    change(tmp_path / "tokenizer_config.json", **setting)
+    assert FastTokenizer.open(tmp_path) is None

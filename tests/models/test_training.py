@@ -1,0 +1,178 @@
+"""The training loop: its schedule, its choice of weights, and exact resumption."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+
+import pytest
+import torch
+from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+from tiny_models import tiny_config
+from torch import nn
+
+from spanwise.errors import ModelRejected
+from spanwise.models.training import (
+    TrainingConfig,
+    evenly,
+    fast_training_attention,
+    linear_schedule,
+    read_history,
+    train,
+)
+
+PATIENT = replace(RECIPE, evaluate_at=evenly(6), patience=2)
+
+
+def weights_equal(one: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(weight, other.state_dict()[name]) for name, weight in one.state_dict().items())
+
+
+@pytest.mark.parametrize(("step", "rate"), [(0, 0), (50, 1.5e-5), (100, 3e-5), (550, 1.5e-5), (1000, 0)])
+def test_r17_schedule(step, rate):
+    assert linear_schedule(step, 1000, 3e-5) == pytest.approx(rate, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"average": 0.9, "layer_decay": 0.5}, {"accumulate": 2, "checkpoint_every": 2}]
+)
+def test_a_killed_run_resumes_to_the_same_weights(tmp_path, changes):
+    config, whole, resumed, seen = replace(RECIPE, **changes), a_model(), a_model(), []
+    expected = train(whole, BATCHES, loss, config, tmp_path / "whole", evaluate, "score")
+
+    def killed(model, batch):
+        seen.append(batch)
+        if len(seen) == 10:
+            raise MemoryError
+        return loss(model, batch)
+
+    with pytest.raises(MemoryError):
+        train(a_model(), BATCHES, killed, config, tmp_path / "stopped", evaluate, "score")
+    assert train(resumed, BATCHES, loss, config, tmp_path / "stopped", evaluate, "score") == expected
+    assert weights_equal(whole, resumed)
+
+
+def test_ctrl_c_within_a_step_ends_the_run_after_it(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "whole", evaluate, "score")
+    seen = []
+
+    def interrupted(model, batch):
+        seen.append(batch)
+        if len(seen) == 7:
+            signal.raise_signal(signal.SIGINT)
+        return loss(model, batch)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(a_model(), BATCHES, interrupted, RECIPE, tmp_path / "stopped", evaluate, "score")
+    assert len(read_history(tmp_path / "stopped").losses) == 7
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
+    assert read_history(tmp_path / "stopped") == read_history(tmp_path / "whole")
+
+
+def test_an_interrupted_evaluation_is_repeated(tmp_path):
+    expected = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "whole", evaluate, "score")
+
+    def interrupted(model):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", interrupted, "score")
+    assert train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
+
+
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_the_best_evaluated_weights_are_kept(tmp_path, average):
+    scores, seen, model = iter([1.0, 0.5]), [], a_model()
+
+    def falling(model):
+        seen.append(model[0].weight.detach().clone())
+        return {"score": next(scores)}
+
+    train(model, BATCHES, loss, replace(RECIPE, average=average), tmp_path, falling, "score")
+    assert torch.equal(model[0].weight, seen[0])
+
+
+def test_accumulated_batches_are_one_larger_batch(tmp_path):
+    large = [torch.cat(BATCHES[at : at + 3]) for at in range(0, 12, 3)]
+    models = []
+    for name, batches, n in (("large", large, 1), ("parts", BATCHES, 3)):
+        torch.manual_seed(0)
+        models.append(nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1)))
+        train(models[-1], batches, loss, replace(RECIPE, accumulate=n), tmp_path / name, evaluate, "score")
+    assert read_history(tmp_path / "parts").losses == pytest.approx(read_history(tmp_path / "large").losses)
+    assert torch.allclose(models[0][0].weight, models[1][0].weight, atol=1e-3)
+
+
+@pytest.mark.parametrize(("accumulate", "steps"), [(1, 12), (5, 3), (100, 1)])
+def test_the_last_step_may_have_fewer_batches(tmp_path, accumulate, steps):
+    config = replace(RECIPE, accumulate=accumulate, evaluate_at=(1.0,))
+    train(a_model(), BATCHES, loss, config, tmp_path, evaluate, "score")
+    history = read_history(tmp_path)
+    assert (history.steps, len(history.losses), history.evaluations[-1]["step"]) == (steps, steps, steps)
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends"),
+    [([1.0, 2.0, 1.5, 1.5], 8), ([1.0, 1.0], 6), ([1.0, 2.0, 1.0, 3.0, 2.0, 2.0], 12), ([2.0, 1.0, 1.0], 6)],
+)
+def test_evaluations_without_a_better_figure_end_the_run(tmp_path, scores, ends):
+    left, model = list(scores), a_model()
+
+    def scored(model):
+        return {"score": left.pop(0) if len(left) > 1 else left[0]}
+
+    evaluations = train(model, BATCHES, loss, PATIENT, tmp_path, scored, "score")
+    assert (evaluations[-1]["step"], read_history(tmp_path).steps) == (ends, 12)
+    resumed = a_model()
+    assert (
+        train(resumed, BATCHES, loss, PATIENT, tmp_path, lambda model: {"score": 9.0}, "score") == evaluations
+    )
+    assert weights_equal(resumed, model)
+
+
+def test_another_run_is_refused(tmp_path):
+    train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score", inputs={"teachers": ["a"]})
+    moved = a_model()
+    with torch.no_grad():
+        moved[2].bias += 1
+    for model, config, inputs in (
+        (a_model(), RECIPE, {"teachers": ["b"]}),
+        (a_model(), TrainingConfig(learning_rate=0.1), {"teachers": ["a"]}),
+        (moved, RECIPE, {"teachers": ["a"]}),
+    ):
+        with pytest.raises(ValueError, match="other settings"):
+            train(model, BATCHES, loss, config, tmp_path, evaluate, "score", inputs=inputs)
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"x")
+    with pytest.raises(ModelRejected, match="is no checkpoint"):
+        read_history(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"layer_decay": 0.0}, {"average": 1.0}, {"accumulate": 0}, {"patience": -1}]
+)
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        TrainingConfig(**settings)
+
+
+def test_the_attention_for_training_gives_the_results_and_gradients_of_the_fused_one():
+    from transformers import BertForQuestionAnswering
+
+    config, found = tiny_config(), []
+    config.update({"attention_probs_dropout_prob": 0.0, "hidden_dropout_prob": 0.0})
+    torch.manual_seed(0)
+    model = BertForQuestionAnswering(config).train()
+    before = model.config._attn_implementation
+    ids, mask = torch.arange(1000, 1024).view(2, 12), (torch.arange(12) < torch.tensor([[12], [7]])).long()
+
+    def gradient():
+        model.zero_grad()
+        model(input_ids=ids, attention_mask=mask).start_logits[mask.bool()].square().sum().backward()
+        return [p.grad.clone() for p in model.parameters() if p.grad is not None]
+
+    expected = gradient()
+    with fast_training_attention(model):
+        found += gradient()
+        assert model.config._attn_implementation != before
+    assert model.config._attn_implementation == before
+    assert all(torch.allclose(one, other, atol=1e-4) for one, other in zip(found, expected, strict=True))

@@ -1,0 +1,169 @@
+"""Differences from the base: their precision, their round trip, and damaged files."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny_models import changed_base, layer, student
+from torch import nn
+
+from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.models.load import tuned_backbone
+from spanwise.models.locate import STUDENT, WEIGHTS, find_base
+from spanwise.models.student import StoredStudent, StudentSettings, load_student, save_student
+from spanwise.models.weights import (
+    FORMAT,
+    apply_delta,
+    dequantize_int4,
+    quantize_int4,
+    read_checkpoint,
+    read_delta,
+    save_delta,
+    save_tuned,
+)
+
+BASE = "b" * 64
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.frozen, self.tuned, self.head = nn.Linear(8, 8), nn.Linear(8, 4), nn.Linear(4, 2)
+
+
+def tuned_and_base():
+    base, tuned = Model(), Model()
+    with torch.no_grad():
+        tuned.tuned.weight += 0.01 * torch.randn(4, 8)
+        tuned.tuned.weight[1] = base.tuned.weight[1]
+        tuned.tuned.bias += 0.5
+    state = {name: tensor for name, tensor in base.state_dict().items() if not name.startswith("head")}
+    return tuned, state
+
+
+def test_a_round_trip_restores_the_weights_to_the_stated_error(tmp_path):
+    tuned, base = tuned_and_base()
+    save_delta(tmp_path / "d", tuned.state_dict(), base, BASE)
+    restored, stored = Model(), read_delta(tmp_path / "d", BASE)
+    apply_delta(restored, tmp_path / "d", BASE)
+    change = (tuned.tuned.weight - base["tuned.weight"]).abs().amax(dim=1, keepdim=True)
+    assert bool(((restored.tuned.weight - tuned.tuned.weight).abs() <= change / 254 + 1e-7).all())
+    assert torch.allclose(restored.tuned.bias, tuned.tuned.bias, atol=1e-6)
+    assert set(stored) == {"tuned.weight", "tuned.bias", "head.weight", "head.bias"}
+    assert not stored["tuned.weight"][1][1].any()
+
+
+@pytest.mark.parametrize(
+    ("row", "codes", "error"),
+    [
+        (
+            [0.5, -1.2, 3.4, 2.1, -0.7, 1.8, 0.0, 4.6, -2.3, 1.1],
+            [14, -33, 94, 58, -19, 50, 0, 127, -64, 30],  # -63.5 is a tie: to the even one
+            0.018110,
+        ),
+        ([10.0, -3.0, 5.0, 4.0], [127, -38, 64, 51], 0.039370),
+    ],
+)
+def test_int8_codes_of_a_row_by_its_largest_change(tmp_path, row, codes, error):
+    change = torch.tensor([row])
+    save_delta(tmp_path / "d", {"w": change}, {"w": torch.zeros_like(change)}, BASE)
+    assert load_file(tmp_path / "d")["w:q8"].tolist() == [codes]
+    _, restored = read_delta(tmp_path / "d", BASE)["w"]
+    assert (restored - change).abs().max().item() == pytest.approx(error, abs=1e-6)
+
+
+def test_int4_loses_less_than_a_percent_and_no_even_value():
+    torch.manual_seed(0)
+    values = torch.randn(32, 64)
+    error = dequantize_int4(*quantize_int4(values), values.shape) - values
+    assert error.square().sum() < 0.01 * values.square().sum()
+    even = torch.arange(-8, 8).repeat(4).float() / 4
+    assert torch.equal(dequantize_int4(*quantize_int4(even), even.shape), even)
+
+
+@pytest.mark.promise("T10")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"w:shape": torch.tensor([4, 9000])},
+        {"w:shape": torch.tensor([-1, -40])},
+        {"w:scale": torch.ones(2)},
+        {"w:q4": torch.zeros(5, dtype=torch.uint8)},
+        {"w:q5": torch.zeros(96, dtype=torch.uint8)},
+        {"w:shape": None},
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(tmp_path, damage):
+    save_delta(tmp_path / "d", {"w": torch.randn(4, 40)}, {"w": torch.zeros(4, 40)}, BASE, "int4")
+    tensors = {key: t for key, t in {**load_file(tmp_path / "d"), **damage}.items() if t is not None}
+    save_file(tensors, tmp_path / "e", metadata={"format": FORMAT, "base_sha256": BASE})
+    with pytest.raises(ModelRejected, match="do not fit together"):
+        read_delta(tmp_path / "e", BASE)
+
+
+@pytest.mark.promise("T10")
+def test_foreign_and_damaged_files_are_refused(tmp_path):
+    tuned, base = tuned_and_base()
+    save_delta(tmp_path / "d", tuned.state_dict(), base, BASE)
+    with pytest.raises(ModelRejected, match="not made for the base"):
+        apply_delta(Model(), tmp_path / "d", "c" * 64)
+    with pytest.raises(ModelRejected, match="does not fit"):
+        apply_delta(nn.Linear(2, 2), tmp_path / "d", BASE)
+    with pytest.raises(ModelRejected, match="has the format 'pt'"):
+        tuned_backbone(find_base() / WEIGHTS)
+    (tmp_path / "d").write_bytes(b"\x80\x04 not safetensors")
+    with pytest.raises(ModelRejected, match="cannot be read"):
+        apply_delta(Model(), tmp_path / "d", BASE)
+
+
+def test_bad_arguments_are_refused(tmp_path):
+    with pytest.raises(ModelRejected, match="the weight w is not finite"):
+        save_delta(tmp_path / "d", {"w": torch.full((2, 2), torch.nan)}, {}, BASE)
+    with pytest.raises(ValueError, match="not 'int5'"):
+        save_delta(tmp_path / "d", {}, {}, BASE, "int5")
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_backbone_and_its_head_survive(tmp_path):
+    head = {"head.weight": torch.randn(1, 384), "head.bias": torch.ones(1)}
+    tuned, base = changed_base().state_dict(), read_checkpoint(find_base()).weights
+    save_tuned(tmp_path / "new" / "d", changed_base(), head)
+    again, added = tuned_backbone(tmp_path / "new" / "d")
+    assert {name: t.tolist() for name, t in added.items()} == {n: t.tolist() for n, t in head.items()}
+    assert all(torch.allclose(weight, tuned[name]) for name, weight in again.state_dict().items())
+    assert all(torch.equal(weight, base[name]) for name, weight in tuned_backbone()[0].state_dict().items())
+
+
+def test_a_student_survives_and_leaves_other_files(tmp_path):
+    (tmp_path / "train.csv").write_text("step")
+    stored = load_student(student(tmp_path, max_length=40))
+    assert torch.equal(stored.projection.weight, layer(16, 12).weight)
+    assert torch.equal(stored.question_head.bias, layer(384, 10).bias)
+    assert stored.settings.max_length == 40
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["settings.json", STUDENT, "train.csv"]
+
+
+@pytest.mark.promise("T10")
+def test_a_student_of_two_halves_is_refused(tmp_path):
+    one, other = student(tmp_path / "1", dense=False), student(tmp_path / "2", seed=1)
+    with pytest.raises(ModelNotFound, match="there is no student"):
+        load_student(tmp_path)
+    (one / "settings.json").write_bytes((other / "settings.json").read_bytes())
+    with pytest.raises(ModelRejected, match="has sha256"):
+        load_student(one)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ((layer(16, 0), layer(384, 0), None), "one side only"),
+        ((nn.Linear(8, 4), None, None), "expected a layer of 384 inputs"),
+        ((layer(16, 0), nn.Linear(384, 8, bias=False), layer(8, 0)), "with a bias"),
+    ],
+)
+def test_layers_that_make_no_student_are_refused(tmp_path, layers, message):
+    with pytest.raises(ValueError, match=message):
+        save_student(tmp_path, StoredStudent(changed_base(), *layers, StudentSettings()))
+    assert not list(tmp_path.iterdir())

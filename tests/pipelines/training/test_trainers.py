@@ -1,0 +1,237 @@
+"""From data to a model's folder: `train reader`, `train retriever`, `train reranker`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from made_ranking import PLAIN, SCORED
+from made_readers import question_answerer
+from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+from small_squad import CONTEXTS, Scripted
+from tiny_students import HELD_OUT, THINGS, lists_of
+from transformers import AutoModelForQuestionAnswering
+
+from spanwise.corpora.ranking_examples import write_ranking_examples
+from spanwise.corpora.squad import read_squad
+from spanwise.models.cross_encoder import load_cross_encoder
+from spanwise.models.token_encoder import load_token_encoder
+from spanwise.models.training import TrainingConfig, train
+from spanwise.pipelines.evaluation.corpus import is_validation
+from spanwise.pipelines.training import reader, reranker, retriever
+from spanwise.pipelines.training.model_card import write_card
+from spanwise.pipelines.training.reader import reader_figures, train_reader
+from spanwise.pipelines.training.reranker import rank_figures, train_reranker
+from spanwise.pipelines.training.retriever import train_retriever
+from spanwise.reader.load import load_reader
+from spanwise.reader.training import ReaderExample, ReaderTrainingConfig
+from spanwise.retrieval.training.cross_encoder import CrossEncoderConfig
+from spanwise.retrieval.training.distillation import DistillationConfig
+from spanwise.types import Passage, RankingExample
+
+ANSWERS = {"The mill was built by Ada Rook.": "Ada Rook", "The tram was opened by Ute Falk.": "Ute Falk"}
+TITLES = ("Town", next(title for i in range(1000) if is_validation(title := f"Title {i}")))
+LOOP = TrainingConfig(learning_rate=1e-4, evaluate_at=(1.0,))
+SMALL = ReaderTrainingConfig(
+    loop=TrainingConfig(learning_rate=1e-2, warmup=0.0, evaluate_at=(1.0,)), epochs=2, max_length=64
+)
+
+
+@pytest.fixture
+def squad(tmp_path):
+    def paragraph(title, context, answer):
+        found = {"text": answer, "answer_start": context.index(answer)}
+        qas = [{"id": f"{title}-{answer}", "question": "Who was it?", "answers": [found]}]
+        return {"context": context, "qas": qas}
+
+    data = [{"title": t, "paragraphs": [paragraph(t, *pair) for pair in ANSWERS.items()]} for t in TITLES]
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps({"version": "1.1", "data": data}))
+    return path
+
+
+def test_a_reader_over_another_encoder_is_written_resumed_and_continued(tmp_path, squad):
+    base, out = question_answerer(tmp_path / "base", head=""), tmp_path / "out"
+    evaluations = train_reader([read_squad(squad)], out, SMALL, start=str(base))
+    [figures] = evaluations
+    assert set(figures) == {"step", "exact", "f1", "answered", "declined_article"}
+    assert train_reader([read_squad(squad)], out, SMALL, start=str(base)) == evaluations
+    record = json.loads((out / "training.json").read_text())
+    assert (record["base"], record["questions"], len(record["base_sha256"])) == (str(base), 2, 1)
+    assert "| learning rate | 0.01 |" in (out / "README.md").read_text()
+    theirs = AutoModelForQuestionAnswering.from_pretrained(out).state_dict()
+    ours = load_reader(str(out), "cpu")
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.model.state_dict().items())
+    assert ours.answers_null is True
+    train_reader([read_squad(squad)], tmp_path / "second", SMALL, start=str(out), shares={})
+    assert load_reader(str(tmp_path / "second")).answers_null is False
+
+
+def test_inputs_longer_than_an_encoder_reads_and_too_few_articles_are_refused(tmp_path, squad):
+    base = str(question_answerer(tmp_path / "base"))
+    with pytest.raises(ValueError, match=r"max_length is 320, but .*base reads 256 tokens"):
+        train_reader([read_squad(squad)], tmp_path / "out", start=base)
+    value = json.loads(squad.read_text())
+    squad.write_text(json.dumps(value | {"data": value["data"][:1]}))
+    with pytest.raises(ValueError, match="2 training and 0 validation questions"):
+        train_reader([read_squad(squad)], tmp_path / "out", start=base)
+
+
+def test_answers_count_though_they_would_be_declined():
+    examples = [
+        ReaderExample(f"q{i}", question, context, context.index(a), context.index(a) + len(a), "Town")
+        for i, (context, (question, a)) in enumerate(CONTEXTS.items())
+    ]
+    figures = reader_figures(Scripted(), examples, {"sold": [examples[0]], "never": []})
+    assert (figures["exact"], figures["f1"], figures["declined_sold"]) == (100.0, 100.0, 0.0)
+    assert figures["answered"] < 100  # it prefers the null answer for the tram
+
+
+@pytest.mark.parametrize(
+    ("scores", "rank"),
+    [
+        ([3, 2, 1], 1),
+        ([1, 3, 2], 3),
+        ([2, 2, 1], 2),
+        ([0, 0, 0], 3),
+        ([np.nan, 1, 2], 3),
+        ([1, np.nan, 0], 2),
+    ],
+)
+def test_the_rank_of_the_positive_passage(scores, rank):
+    lists = [RankingExample("q", tuple("abc"))]
+    figures = rank_figures([np.array(scores)], lists)
+    assert figures == {"mrr": pytest.approx(1 / rank), "first": float(rank == 1)}
+
+
+def test_the_best_positive_passage_counts_and_lists_are_needed():
+    lists = [RankingExample("q", tuple("abcd"), 2)]
+    assert rank_figures([np.array([0, 5, 4, 1])], lists) == {"mrr": 1, "first": 1}
+    with pytest.raises(ValueError, match="no held-out lists"):
+        rank_figures([], [])
+
+
+def test_a_model_card_that_is_there_is_kept(tmp_path):
+    (tmp_path / "README.md").write_text("mine")
+    write_card(tmp_path, "retriever", DistillationConfig(), {"lists": 7}, [{"step": 12, "mrr": 0.5}])
+    assert (tmp_path / "README.md").read_text() == "mine"
+    (tmp_path / "README.md").unlink()
+    write_card(tmp_path, "retriever", DistillationConfig(), {"lists": 7}, [{"step": 12, "mrr": 0.5}])
+    card = (tmp_path / "README.md").read_text()
+    assert all(part in card for part in ("sentence-similarity", "| lists | 7 |", "| 12 | 0.5 |", "--colbert"))
+
+
+def test_a_wrong_start_and_lists_without_scores_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="start must be one of"):
+        train_reranker(PLAIN, PLAIN, tmp_path, start="nowhere")
+    with pytest.raises(ValueError, match="3 of 3 lists have no teacher scores"):
+        train_retriever(PLAIN, PLAIN, tmp_path)
+
+
+# The real base is trained: hundreds of megabytes of checkpoints.
+
+
+def only_last_layer(model):
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = not name.startswith("backbone.") or "layer.5." in name
+
+
+@pytest.mark.reliability
+def test_a_retriever_over_the_base_is_written_resumed_and_searched_with(tmp_path, monkeypatch):
+    monkeypatch.setattr("spanwise.retrieval.training.distillation.freeze_word_embeddings", only_last_layer)
+    config = DistillationConfig(LOOP, negatives=2, batch_tokens=300)
+    given = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
+    evaluations = train_retriever(*given, tmp_path / "first", config, limit=4)
+    assert train_retriever(*given, tmp_path / "first", config, limit=4) == evaluations
+    assert {"mrr", "first", "dense_mrr", "dense_first"} < set(evaluations[0])
+    [vectors] = load_token_encoder(str(tmp_path / "first")).encode_questions(["Who built the mill?"])
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-2)
+    train_retriever(*given, tmp_path / "second", config, start=str(tmp_path / "first"))
+    assert len(json.loads((tmp_path / "second/training.json").read_text())["start_sha256"]) == 64
+
+
+@pytest.mark.reliability
+def test_a_reranker_over_the_base_is_written_and_scores(tmp_path, monkeypatch):
+    monkeypatch.setattr("spanwise.retrieval.training.cross_encoder.freeze_word_embeddings", only_last_layer)
+    config = CrossEncoderConfig(LOOP, negatives=2, batch_tokens=300)
+    given = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
+    for start in ("base", "reader"):
+        evaluations = train_reranker(*given, tmp_path / start, config, start=start, precision="int4")
+        assert [set(figures) for figures in evaluations] == [{"step", "mrr", "first"}]
+        [scores] = load_cross_encoder(str(tmp_path / start)).score(["Who?"], [["Ada", "a mill"]])
+        assert np.isfinite(scores).all()
+
+
+@pytest.mark.reliability
+def test_a_reader_over_the_base_is_written_and_continued(tmp_path, squad):
+    recipe = ReaderTrainingConfig(loop=LOOP, batch_tokens=256)
+    train_reader([read_squad(squad)], tmp_path / "first", recipe)
+    passage = Passage(1, "a", 0, 15, "Ada Rook did it")
+    [[spans]] = load_reader(str(tmp_path / "first")).read(["Who?"], [[passage]])
+    assert spans
+    train_reader([read_squad(squad)], tmp_path / "second", recipe, start=str(tmp_path / "first"))
+    assert load_reader(str(tmp_path / "second")).digest != load_reader(str(tmp_path / "first")).digest
+
+
+# The verbs.
+
+CARD = {"reader": reader, "retriever": retriever, "reranker": reranker}
+
+
+@pytest.fixture
+def trained(monkeypatch, tmp_path, squad):
+    """Puts a small run in the place of the trainers; the list holds their arguments."""
+    calls = []
+
+    def small(*given):
+        calls.append(given)
+        out, on_step = next(one for one in given if hasattr(one, "parent")), given[-1]
+        return train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", on_step)
+
+    for kind, module in CARD.items():
+        monkeypatch.setattr(module, f"train_{kind}", small)
+    write_ranking_examples(tmp_path / "lists/train", SCORED)
+    write_ranking_examples(tmp_path / "lists/validation", PLAIN)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "settings"),
+    [
+        (
+            "reader",
+            ("--data", "train.json"),
+            (ReaderTrainingConfig(), None, "int8", "base", {"article": 0.33}),
+        ),
+        ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None, "int8")),
+        ("reranker", ("--lists", "lists"), (CrossEncoderConfig(), "reader", None, "int8")),
+    ],
+)
+def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, given, settings):
+    code, out, err = run("train", verb, *given, "--out", "out", "--json")
+    assert code == 0, err
+    assert [figures["step"] for figures in json.loads(out)["evaluations"]] == [6, 12]
+    assert trained[0][-len(settings) - 1 : -1] == settings
+
+
+def test_ctrl_c_says_how_to_resume(run, monkeypatch, trained):
+    def stopped(*given):
+        def stop(progress):
+            given[-1](progress)
+            if progress.step == 3:
+                raise KeyboardInterrupt
+
+        return train(a_model(), BATCHES, loss, RECIPE, given[2] / "run", evaluate, "score", stop)
+
+    monkeypatch.setattr(retriever, "train_retriever", stopped)
+    code, out, err = run("train", "retriever", "--lists", "lists", "--out", "out")
+    assert (code, out) == (130, "")
+    assert "Run the same command to resume from out/run" in err
+
+
+@pytest.mark.parametrize("verb", ["reader", "retriever", "reranker", "mine"])
+def test_every_verb_has_help_with_an_example(run, verb):
+    code, out, _ = run("train", verb, "-h")
+    assert (code, f"spanwise train {verb}" in " ".join(out.split("Example:")[1].split())) == (0, True)

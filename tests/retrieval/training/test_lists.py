@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.retrieval.training.lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss, plan_batches
+from spanwise.types import RankingExample
+
+LISTS = [
+    RankingExample(f"q{i}", tuple(f"q{i} p{j}" for j in range(6)), 2, tuple(map(float, range(6))))
+    for i in range(8)
+]
+
+
+def test_a_list_is_a_positive_passage_and_negatives_with_their_scores():
+    for one in draw_lists(LISTS, 3, 2, seed=0):
+        places = [int(passage[-1]) for passage in one.passages]
+        assert places[0] < 2 <= min(places[1:])
+        assert len(set(places)) == 3
+        assert one.scores == tuple(map(float, places))
+        assert all(passage.startswith(one.question) for passage in one.passages)
+
+
+def test_epochs_draw_anew_by_the_seed():
+    lists = draw_lists(LISTS, 2, 2, seed=0)
+    assert lists[:8] != lists[8:]
+    assert lists == draw_lists(LISTS, 2, 2, seed=0)
+    assert lists != draw_lists(LISTS, 2, 2, seed=1)
+
+
+def test_a_list_without_negatives_is_left_out():
+    lists = [RankingExample("a", ("p", "n")), RankingExample("b", ("p",))]
+    assert [one.passages for one in draw_lists(lists, 1, 3, seed=0)] == [("p", "n")]
+    with pytest.raises(ValueError, match="none of the 1 lists"):
+        draw_lists(lists[1:], 1, 3, seed=0)
+
+
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 3), st.integers(0, 5))
+def test_each_epoch_learns_from_each_list_once(lengths, epochs, seed):
+    lists = draw_lists([RankingExample("q", ("p", "n"))] * len(lengths), epochs, 1, seed)
+    batches = plan_batches(lists, lengths * epochs, epochs, 512, seed)
+    order = np.concatenate(batches)
+    for epoch in range(epochs):
+        own = order[epoch * len(lengths) : (epoch + 1) * len(lengths)]
+        assert sorted(own) == list(range(epoch * len(lengths), (epoch + 1) * len(lengths)))
+    for batch in batches:
+        longest = max((lengths * epochs)[i] for i in batch)
+        assert len(batch) == 1 or len(batch) * longest <= 512 + len(batch) * PAD_MULTIPLE
+
+
+def test_in_batch_negatives():
+    scores = torch.tensor([[2.0, 1.0], [0.0, 3.0]])
+    assert float(label_loss(scores[:1], torch.tensor([0]))) == pytest.approx(0.313262, abs=1e-6)
+    assert float(label_loss(scores, torch.tensor([0, 1]))) == pytest.approx(0.180925, abs=1e-6)
+
+
+def test_missing_passages_of_a_row_take_no_part():
+    rows = in_rows([torch.tensor([2.0, 1.0, 0.5]), torch.tensor([2.0, 1.0])]).requires_grad_()
+    loss = label_loss(rows[1:], torch.tensor([0]))
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(0.313262, abs=1e-6)
+    assert torch.isfinite(rows.grad).all()
