@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from spanwise import __version__
 from spanwise.errors import SpanwiseError
 
-from ..index.code_cache import CACHE as CODES
+from ..index.ann import CACHE as CODES
 from ..index.store import Store
 from .cache import CACHE_NAME, AnswerCache
 from .folders import CATALOG_NAME, is_writable, resolve_index
@@ -106,7 +106,7 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
         "model": model,
         "passages": max(models.values(), default=0),
         "missing": library.missing_tokens(),
-        "tokens": sum(snapshot.stored_tokens(digest).n_tokens for digest in models),
+        "tokens": sum(snapshot.stored_tokens(digest).n_rows for digest in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
@@ -119,7 +119,7 @@ def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
             "model": model,
             "recall": round(codes.tuning.recall, 4),
             "wanted": round(codes.tuning.wanted, 4),
-            "vectors": len(codes.codes),
+            "vectors": len(codes.passage_ids),
         }
         for model, codes in found.items()
         if codes is not None

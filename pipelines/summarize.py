@@ -31,8 +31,7 @@ from spanwise.types import (
 
 from ..corpora.passages import label_at
 from ..corpora.sentences import sentence_spans
-from ..index.analysis import Analyzer
-from ..index.analysis import STOP_WORDS
+from ..index.analysis import STOP_WORDS, Analyzer
 from ..index.snapshot import Snapshot
 from ..reader.prompt import REFUSAL, Message, chat_messages
 from ..reader.summary import choose_sentences, is_sentence

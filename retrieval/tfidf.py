@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import LivePostings
-from ..index.lexical import PostingsIndex
-from ..index.lexical import CorpusStatistics
+from ..index.lexical import CorpusStatistics, LivePostings, PostingsIndex
 from .stage import Stage, Terms, lexical_stage
 
 
