@@ -76,7 +76,7 @@ def test_replacing_a_document_replaces_its_passages(corpus_of) -> None:
     corpus.write({"a": ["new words"]})
     with corpus.snapshot() as snapshot:
         assert (snapshot.n_documents, snapshot.n_passages) == (2, 2)
-        assert snapshot.postings().all_statistics.df == {"new": 1, "word": 1, "kept": 1}
+        assert snapshot.postings().all_statistics.df == {"new": 1, "words": 1, "kept": 1}
 
 
 def test_touch_keeps_everything_but_the_time(corpus_of) -> None:
@@ -116,7 +116,7 @@ def test_a_snapshot_stays_whole_while_writers_go_on(corpus_of) -> None:
             corpus.write({"a": [f"words {number}"]})
         assert before.generation == 1
         assert [p.text for p in before.all_passages()] == ["first words"]
-        assert before.postings().all_statistics.df == {"first": 1, "word": 1}
+        assert before.postings().all_statistics.df == {"first": 1, "words": 1}
     with corpus.snapshot() as after:
         assert [p.text for p in after.all_passages()] == ["words 11"]
 

@@ -90,9 +90,9 @@ def rename_in_catalog(index: Path, old: str, new: str) -> None:
         database.execute("UPDATE segments SET id = ? WHERE id = ?", (new, old))
         catalog = Catalog.open(index / "catalog.sqlite")
         (state,) = catalog.rows("SELECT generation, documents, passages FROM state")
-        sealed = state_digest(*state.values(), catalog.settings(), catalog.segments(), catalog.deleted())
+        sealed = state_digest(*state.values(), catalog.settings, catalog.segments(), catalog.deleted())
         catalog.close()
-        database.execute("UPDATE state SET state_digest = ?", (sealed,))
+        database.execute("UPDATE state SET digest = ?", (sealed,))
 
 
 def use(say: Say, index: Path) -> None:
