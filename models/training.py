@@ -90,15 +90,6 @@ class Progress:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """`losses[i]` is that of step i + 1 of `steps`; an evaluation has its `step` beside its figures."""
-
-    steps: int
-    losses: Sequence[float]
-    evaluations: Sequence[Mapping[str, float]]
-
-
 def train(
     model: nn.Module,
     batches: Sequence[Batch],
@@ -113,7 +104,7 @@ def train(
     """Trains the parameters that require a gradient, leaves the best evaluated weights in `model`.
 
     `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
-    `checkpoint.safetensors` (weights, optimizer, generator; losses and evaluations in its metadata) and
+    `checkpoint.safetensors` (weights, optimizer, generator, evaluations) and
     `best.safetensors`; the same call on the same folder resumes the run. "Best" is the highest `select_by`,
     the later evaluation winning a tie. `inputs`, JSON values, is what the loss depends on besides the
     settings: ValueError if the folder holds a run with other settings or inputs.
@@ -200,12 +191,6 @@ def own_memory(model: M) -> M:
     return model
 
 
-def read_history(run: Path) -> History:
-    """The history of the finished or unfinished run in a folder."""
-    record = _read_run(run / CHECKPOINT)
-    return History(record["steps"], record["losses"], record["evaluations"])
-
-
 @contextmanager
 def defer_keyboard_interrupt() -> Iterator[None]:
     """Handles a Ctrl-C within the block at its end, by default as a KeyboardInterrupt.
@@ -260,7 +245,6 @@ class _Run:
     """The state of a run, which is what a checkpoint holds; resumes from the checkpoint of its folder."""
 
     evaluations: list[dict[str, float]]
-    losses: list[float]
 
     def __init__(
         self,
@@ -271,7 +255,7 @@ class _Run:
         inputs: Mapping[str, Any] | None,
     ) -> None:
         self.model, self.config, self.folder = model, config, folder
-        self.step, self.evaluations, self.losses = 0, [], []
+        self.step, self.evaluations = 0, []
         self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
         groups = _parameter_groups(self.trainable, config.weight_decay, config.layer_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
@@ -321,7 +305,6 @@ class _Run:
         decay = min(self.config.average, (1 + self.step) / (10 + self.step))
         for name, mean in self.means.items():
             mean.lerp_(self.trainable[name].detach(), 1 - decay)
-        self.losses.append(total)
         if not math.isfinite(total):
             raise FloatingPointError(f"the loss of step {self.step} is {total}: lower the learning rate")
         return total
@@ -349,7 +332,7 @@ class _Run:
             for key, value in self.optimizer.state[parameter].items():
                 tensors[f"{name}:{key}"] = value.detach().cpu().contiguous().clone()
         tensors["generator:torch"] = torch.get_rng_state()
-        run = {**self.identity, "step": self.step, "evaluations": self.evaluations, "losses": self.losses}
+        run = {**self.identity, "step": self.step, "evaluations": self.evaluations}
         save_file(tensors, self.folder / "checkpoint.new", metadata={"run": json.dumps(run)})
         (self.folder / "checkpoint.new").replace(self.folder / CHECKPOINT)
 
@@ -376,7 +359,7 @@ class _Run:
                 if key.startswith(prefix) and key != prefix + AVERAGE
             }
         torch.set_rng_state(tensors["generator:torch"])
-        self.step, self.evaluations, self.losses = run["step"], run["evaluations"], run["losses"]
+        self.step, self.evaluations = run["step"], run["evaluations"]
 
     def _digest(self) -> str:
         """The sha256 of the weights that the run starts from."""
