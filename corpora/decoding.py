@@ -1,45 +1,54 @@
-"""Bytes to text, once and for all: every offset in an index counts the code points that come out here.
+"""Bytes to text: every offset in an index counts the code points that this module returns.
 
-The order is fixed: byte order mark, then UTF-16 full of NUL bytes, then UTF-8, then the encoding that
-the file itself declares, then the guess of charset-normalizer among the encodings of `GUESSED`. Nothing else
-is changed: line ends, NUL and other controls stay as they are; only the byte order mark is dropped.
+In this order: byte order mark, UTF-16 full of NUL bytes, UTF-8, the declared encoding, then the guess of
+charset-normalizer among the encodings of `GUESSED`. Only the byte order mark is dropped; line ends and
+control characters stay.
 """
 
 from __future__ import annotations
 
 import codecs
+import unicodedata
 from collections.abc import Iterator
 
 from spanwise.errors import DocumentRejected
 
-from .binary import control_share, is_binary, unmarked_utf16
-
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
-MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Western first: it wins ties, because in short texts many encodings look equally clean.
+# Western first: it wins ties, because many encodings look equally clean in short texts.
 GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
-IN_UTF16 = 0.1  # controls among the bytes: a text in UTF-8 with a NUL in it has fewer
-SAMPLE = 1 << 18  # bytes that a guess is made from
-# Python also registers codecs that are no character sets, some of them slow on hostile input (punycode).
+# Python also registers codecs that are not character sets, some of them slow on hostile input (punycode).
 DECLARABLE = (
     *("ascii", "iso8859", "cp", "koi8", "shift_jis", "euc_", "gb", "big5", "mac-", "tis-620", "utf-16"),
 )
+SAMPLE = 1 << 18  # bytes that are examined
+# Bytes that text does not need: controls but white space, backspace and escape.
+CONTROLS = bytes(sorted({*range(32), 127} - {*b"\t\n\v\f\r\b\x1b"}))
+MAX_CONTROLS = 0.005  # share in text; compressed data has a tenth
+UTF16_CONTROLS = 0.1  # share in UTF-16; UTF-8 with a NUL in it has fewer
+MIN_UTF16_UNITS = 16
+MAX_ODD = 0.02  # share of code units of UTF-16 that are controls, private or unassigned
+MIN_SPACES = 0.005  # share of white space and the stops of Chinese and Japanese
+SPACES = frozenset(" \t\n\r\u3000\u3001\u3002")
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
     """The text of a file and the name of its encoding; `DocumentRejected` when no encoding fits."""
-    for mark, encoding in MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return _marked(data[len(mark) :], encoding), encoding
+            text = _strict(data[len(mark) :], encoding)
+            if text is None:
+                raise DocumentRejected(f"not text: its byte order mark says {encoding}, its bytes do not fit")
+            return text, encoding
     for encoding in _candidates(data, declared):
         text = _strict(data, encoding)
         if text is not None:
@@ -47,10 +56,59 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
     raise DocumentRejected("not text: neither UTF-8 nor any other known encoding fits its bytes")
 
 
+def is_text(data: bytes) -> bool:
+    """True when the bytes are text in a known encoding."""
+    if is_binary(data):
+        return False
+    try:
+        decode(data)
+    except DocumentRejected:
+        return False
+    return True
+
+
+def is_binary(data: bytes) -> bool:
+    """True when too many of the first bytes are controls and the bytes are not UTF-16.
+
+    >>> is_binary(b"words"), is_binary(bytes(range(32)))
+    (False, True)
+    """
+    if _control_share(data) <= MAX_CONTROLS:
+        return False
+    return not data.startswith((b"\xff\xfe", b"\xfe\xff")) and unmarked_utf16(data) is None
+
+
+def unmarked_utf16(data: bytes) -> str | None:
+    """The byte order of UTF-16 text without a byte order mark, None for anything else.
+
+    >>> unmarked_utf16("A mill by the river.".encode("utf-16-be"))
+    'utf-16-be'
+    """
+    head = data[:SAMPLE]
+    if len(data) % 2 or len(head) < 2 * MIN_UTF16_UNITS or b"\0" not in head:
+        return None
+    # Spaces and line ends have NUL as their high byte in every script.
+    high_nul = {"utf-16-be": head[0::2].count(0), "utf-16-le": head[1::2].count(0)}
+    likeliest = max(high_nul, key=high_nul.__getitem__)
+    text = head.decode(likeliest, errors="replace")
+    if "\0" in text:
+        return None
+    odd = sum(unicodedata.category(character)[0] == "C" and character not in SPACES for character in text)
+    odd += text.count("\ufffd")
+    spaces = sum(map(SPACES.__contains__, text))
+    return likeliest if odd <= MAX_ODD * len(text) and spaces > MIN_SPACES * len(text) else None
+
+
+def _control_share(data: bytes) -> float:
+    """The share of the first bytes that are controls: about half in UTF-16, but little in that of Han."""
+    head = data[:SAMPLE]
+    return 1 - len(head.translate(None, CONTROLS)) / max(1, len(head))
+
+
 def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
-    """Encodings to try, best first; the guess is made only when the others have failed."""
+    """The encodings to try, best first; the guess is made only when the others fail."""
     order = unmarked_utf16(data)
-    if order and control_share(data) > IN_UTF16:
+    if order and _control_share(data) > UTF16_CONTROLS:
         yield order
     yield "utf-8"
     if declared and (name := _declarable(declared)):
@@ -61,15 +119,8 @@ def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
         yield name
 
 
-def _marked(data: bytes, encoding: str) -> str:
-    text = _strict(data, encoding)
-    if text is None:
-        raise DocumentRejected(f"not text: its byte order mark says {encoding}, its bytes are not")
-    return text
-
-
 def _strict(data: bytes, encoding: str) -> str | None:
-    """The decoded text, None when the bytes do not fit. Never holds a lone surrogate."""
+    """The decoded text without lone surrogates, None when the bytes do not fit."""
     try:
         text = data.decode(encoding)
         text.encode("utf-8")
@@ -79,7 +130,7 @@ def _strict(data: bytes, encoding: str) -> str | None:
 
 
 def _declarable(declared: str) -> str | None:
-    """The codec's own name for a declared encoding, None when it is unknown or not a character set."""
+    """The codec's name for a declared encoding, None when it is unknown or not a character set."""
     try:
         name = codecs.lookup(declared).name
     except (LookupError, ValueError):
@@ -88,20 +139,17 @@ def _declarable(declared: str) -> str | None:
 
 
 def _guess(data: bytes) -> str | None:
-    """The encoding that charset-normalizer finds likeliest; a tie goes to cp1252 if it is in it."""
+    """The likeliest encoding by charset-normalizer; a tie goes to cp1252 if it takes part."""
     from charset_normalizer import from_bytes
 
     if is_binary(data):
         return None
-    matches = from_bytes(_sample(data), cp_isolation=list(GUESSED))
+    # No guessed encoding has line ends inside letters, so that a sample of whole lines cuts no letter.
+    sample = data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1] or data[:SAMPLE]
+    matches = from_bytes(sample, cp_isolation=list(GUESSED))
     best = matches.best()
     if best is None:
         return None
-    ties = [m for m in matches if (m.chaos, m.coherence) == (best.chaos, best.coherence)]
+    ties = [match for match in matches if (match.chaos, match.coherence) == (best.chaos, best.coherence)]
     western = any("cp1252" in match.could_be_from_charset for match in ties)
     return "cp1252" if western else best.encoding
-
-
-def _sample(data: bytes) -> bytes:
-    """The lines that end within the first `SAMPLE` bytes: no guessed encoding has line ends in letters."""
-    return data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1] or data[:SAMPLE]

@@ -1,8 +1,9 @@
-"""What lies in a folder: regular files in a fixed order, and a count of everything passed over.
+"""The files of a folder: listed in a fixed order and opened without following a link below the root.
 
-Links are never followed; hidden entries, the folders of `IGNORED`, indexes, and what a `.spanwiseignore`
-names are left alone, and such folders are not entered. Every entry that was met is in `files`, in `rejected`
-or in `skipped`; what belongs to spanwise itself is not counted.
+Hidden entries, the folders of `SKIPPED_FOLDERS`, indexes, and what a `.spanwiseignore` names are skipped, and
+such folders are not entered. Every entry is in `files`, in `rejected` or in `skipped`; only what belongs to
+spanwise itself is not counted. A file may be replaced by a link or a pipe between listing and opening: every
+part of its path is opened relative to the one before, and the open descriptor tells what it is.
 """
 
 from __future__ import annotations
@@ -18,12 +19,10 @@ from pathlib import Path, PurePosixPath
 from spanwise.errors import DocumentRejected, FolderNotFound
 from spanwise.types import Rejection
 
-from .ignore import NAME as IGNORE_FILE
-from .ignore import IgnoreRules, parse_rules
-from .opening import RELATIVE, open_folder, read_regular
+from .ignore import IGNORE_FILE, IgnoreRules, read_rules
 
-OWN = frozenset((".spanwise", IGNORE_FILE, "spanwise.toml"))
-IGNORED = frozenset((".git", "node_modules", "__pycache__"))
+OWN_FILES = frozenset((".spanwise", IGNORE_FILE, "spanwise.toml"))
+SKIPPED_FOLDERS = frozenset((".git", "node_modules", "__pycache__"))
 PARTS_OF_INDEX = ("catalog.sqlite", "segments")
 KINDS = {
     stat.S_IFLNK: "link",
@@ -32,11 +31,18 @@ KINDS = {
     stat.S_IFBLK: "device",
     stat.S_IFCHR: "device",
 }
+MAX_BYTES = 200_000_000  # of a file
+FILE_FLAGS = os.O_RDONLY
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # the system has some of them
+    FILE_FLAGS |= getattr(os, _flag, 0)
+ROOT_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+FOLDER_FLAGS = ROOT_FLAGS | getattr(os, "O_NOFOLLOW", 0)
+HAS_DIR_FD = os.open in os.supports_dir_fd  # not on Windows, where only the last part is checked
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A regular file as it was listed: where, under which id, its size in bytes and last change.
+    """A regular file: its document id, place, size in bytes and time of its last change.
 
     `place` is the path below `root` as the system spells it; it opens the file, the id names the document.
     """
@@ -50,7 +56,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a walk met: files sorted by document id, entries refused, entries passed over by reason."""
+    """The result of a walk: files by document id, rejected entries, counts of skipped ones by reason."""
 
     files: tuple[FoundFile, ...] = ()
     rejected: tuple[Rejection, ...] = ()
@@ -58,7 +64,7 @@ class Listing:
 
 
 def walk(root: Path, prefix: str = "") -> Listing:
-    """Everything below a folder, its ids after `prefix`; `FolderNotFound` when it cannot be listed."""
+    """Everything below a folder, ids after `prefix`; `FolderNotFound` when it cannot be listed."""
     if not root.is_dir():
         raise FolderNotFound(f"{root}: {'is not a folder' if root.exists() else 'there is no such folder'}")
     found = _Walk(root, prefix)
@@ -67,7 +73,7 @@ def walk(root: Path, prefix: str = "") -> Listing:
 
 
 def joined(listings: Sequence[Listing]) -> Listing:
-    """Several listings as one. Of files that share an id the one spelled so is kept, the rest refused."""
+    """Several listings as one; of files that share an id the one spelled so is kept, the rest rejected."""
     rejected = [rejection for listing in listings for rejection in listing.rejected]
     kept: list[FoundFile] = []
     for file in sorted((file for listing in listings for file in listing.files), key=_order):
@@ -103,9 +109,8 @@ class _Walk:
             except OSError as error:
                 if not folder:
                     raise FolderNotFound(f"{self.root}: cannot be listed: {error.strerror}") from error
-                if isinstance(error, FileNotFoundError):
-                    continue  # it has gone since the folder above was listed
-                self._reject(folder.rstrip("/"), f"folder cannot be listed: {error.strerror}")
+                if not isinstance(error, FileNotFoundError):  # deleted since the folder above was listed
+                    self._reject(folder.rstrip("/"), f"folder cannot be listed: {error.strerror}")
 
     def _enter(self, folder: str, entries: list[os.DirEntry[str]], rules: IgnoreRules | None) -> None:
         names = {entry.name for entry in entries}
@@ -114,9 +119,9 @@ class _Walk:
             return
         if IGNORE_FILE in names:
             rules = self._read_rules(folder, rules)
-        while entries:  # given up one by one: an entry keeps its state, and a folder may hold a million
+        while entries:  # popped, because an entry keeps its state and a folder may hold a million
             entry = entries.pop()
-            if entry.name not in OWN:
+            if entry.name not in OWN_FILES:
                 self._meet(folder, entry, rules)
 
     def _meet(self, folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None) -> None:
@@ -124,12 +129,12 @@ class _Walk:
         try:
             status = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
-            return  # it has gone since the folder was listed
+            return  # deleted since the folder was listed
         except OSError as error:
-            self._reject(place, f"cannot be looked at: {error.strerror}")
+            self._reject(place, f"cannot be read: {error.strerror}")
             return
         is_folder = stat.S_ISDIR(status.st_mode)
-        if reason := reason_to_skip(entry.name, status.st_mode):
+        if reason := _skip_reason(entry.name, status.st_mode):
             self.skipped[reason] += 1
         elif rules is not None and rules.ignores(place, is_folder):
             self.skipped[f"ignored by {IGNORE_FILE}"] += 1
@@ -142,40 +147,25 @@ class _Walk:
     def _read_rules(self, folder: str, above: IgnoreRules | None) -> IgnoreRules | None:
         place = folder + IGNORE_FILE
         try:
-            own, complaints = parse_rules(read_regular(self.root, place))
+            rules, complaints = read_rules(read_regular(self.root, place), folder, above)
         except DocumentRejected as error:
             self._reject(place, f"its rules are not in force: {error}")
             return above
         if complaints:
             self._reject(place, "; ".join(complaints))
-        return IgnoreRules(folder, own, above)
+        return rules
 
     def _reject(self, place: str, reason: str) -> None:
         self.rejected.append(Rejection(self._id(place), reason))
 
     def _id(self, place: str) -> str:
-        return self.prefix + place if _is_utf8(place) else self.prefix + readable(place)
+        return self.prefix + readable(place)
 
 
-@contextmanager
-def _scan(root: Path, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The entries of a folder below `root`, reached without following a link."""
-    if not RELATIVE:
-        with os.scandir(root / folder) as entries:
-            yield entries
-        return
-    handle = open_folder(root, PurePosixPath(folder))
-    try:
-        with os.scandir(handle) as entries:
-            yield entries
-    finally:
-        os.close(handle)
-
-
-def reason_to_skip(name: str, mode: int) -> str:
-    """Why an entry is passed over, the empty string when it is not."""
+def _skip_reason(name: str, mode: int) -> str:
+    """The reason to skip an entry, the empty string when there is none."""
     kind = stat.S_IFMT(mode)
-    if name in IGNORED and kind == stat.S_IFDIR:
+    if name in SKIPPED_FOLDERS and kind == stat.S_IFDIR:
         return f"folder {name}"
     if name.startswith("."):
         return "hidden"
@@ -183,7 +173,7 @@ def reason_to_skip(name: str, mode: int) -> str:
 
 
 def readable(name: str) -> str:
-    """A name with the bytes that are not UTF-8 spelled out, so that it can be stored and printed.
+    """The name with bytes that are not UTF-8 spelled out, so that it can be stored and printed.
 
     >>> readable("caf\\udce9.txt")
     'caf\\\\xe9.txt'
@@ -191,10 +181,80 @@ def readable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _is_utf8(name: str) -> bool:
-    """False for a name that the system holds as other bytes, which Python marks by lone surrogates."""
+@contextmanager
+def _scan(root: Path, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder below `root`, reached without following a link."""
+    if not HAS_DIR_FD:
+        with os.scandir(root / folder) as entries:
+            yield entries
+        return
+    handle = _open_folder(root, PurePosixPath(folder))
     try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+        with os.scandir(handle) as entries:
+            yield entries
+    finally:
+        os.close(handle)
+
+
+def _open_folder(root: Path, relative: PurePosixPath) -> int:
+    """A descriptor of a folder below `root`; `OSError` when a part of the path is a link or not a folder."""
+    handle = os.open(root, ROOT_FLAGS)
+    for part in relative.parts:
+        try:
+            child = os.open(part, FOLDER_FLAGS, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = child
+    return handle
+
+
+def read_regular(root: Path, place: str) -> bytes:
+    """The bytes of a regular file below `root`; `DocumentRejected` for links, pipes and large files."""
+    relative = PurePosixPath(place)
+    if relative.is_absolute() or ".." in relative.parts or not relative.name:
+        raise ValueError(f"{place!r}: expected a path relative to its folder, without '..'")
+    try:
+        with os.fdopen(_open_file(root, relative), "rb") as file:
+            return _read_settled(file.fileno())
+    except OSError as error:
+        raise DocumentRejected(f"cannot be opened: {error.strerror or error}") from error
+
+
+def _open_file(root: Path, relative: PurePosixPath) -> int:
+    if not HAS_DIR_FD:
+        return os.open(root / relative, FILE_FLAGS)
+    folder = _open_folder(root, relative.parent)
+    try:
+        return os.open(relative.name, FILE_FLAGS, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _read_settled(handle: int) -> bytes:
+    """All bytes of an open file, read a second time when it changed meanwhile.
+
+    Only a file that changes again and again can then mix an old and a new version.
+    """
+    before = os.fstat(handle)
+    data = _read(handle)
+    after = os.fstat(handle)
+    if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+        return data
+    os.lseek(handle, 0, os.SEEK_SET)
+    return _read(handle)
+
+
+def _read(handle: int) -> bytes:
+    """All bytes of an open file; the size is limited while reading, whatever was declared before."""
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        raise DocumentRejected("not a regular file")
+    n_bytes, blocks = status.st_size, list[bytes]()
+    if n_bytes <= MAX_BYTES:
+        n_bytes = 0
+        while n_bytes <= MAX_BYTES and (block := os.read(handle, 1 << 20)):
+            blocks.append(block)
+            n_bytes += len(block)
+    if n_bytes > MAX_BYTES:
+        raise DocumentRejected(f"{n_bytes // 1_000_000} MB; the limit is {MAX_BYTES // 1_000_000} MB")
+    return b"".join(blocks)

@@ -1,122 +1,104 @@
-"""Ignore rules as git knows them, read from `.spanwiseignore` files.
-
-A rule is matched against one entry at a time: against its name, or against its path below the folder of the
-rule when the rule holds a slash. The file of an inner folder goes before those above it, and within a file
-the last rule that matches decides. What lies below an ignored folder is never met, so no `!` rule takes it
-back. Matching takes time in proportion to the path, whatever the rule. Named classes (`[[:alpha:]]`) are
-left out.
-"""
+"""Ignore rules of `.spanwiseignore` files and path patterns, in the language of .gitignore (pathspec)."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
+from typing import cast
+from unicodedata import normalize
 
-NAME = ".spanwiseignore"
-ANY_FOLDERS = None  # the part `**`: any number of folders, also none
-NOTHING = re.compile("(?!)")
+from pathspec import PathSpec, RegexPattern
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One line of an ignore file; `parts` are matched with the parts of a path, one by one."""
-
-    parts: tuple[re.Pattern[str] | None, ...]
-    negated: bool
-    folders_only: bool
-    text: str
-
-    def matches(self, names: Sequence[str], is_folder: bool) -> bool:
-        """True for the entry with this path below the folder of the rule."""
-        return (is_folder or not self.folders_only) and _matches(self.parts, names)
+IGNORE_FILE = ".spanwiseignore"
+# pathspec's expressions backtrack: every further wildcard multiplies the time by the length of the path.
+MAX_STARS = 3  # in one name of a rule
+MAX_WILDCARDS = 4  # "*" and "**" in one rule
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules in force in one folder: those of its own file, then those of the folders above."""
+    """The rules in force in one folder: those of its own file, then those of the folders above.
+
+    What lies below an ignored folder is never met, so no `!` rule takes it back.
+    """
 
     folder: str
-    rules: tuple[Rule, ...]
+    patterns: tuple[RegexPattern, ...]
     above: IgnoreRules | None = None
 
     def ignores(self, place: str, is_folder: bool) -> bool:
         """True when the entry at this path below the root is ignored."""
-        decided = self.deciding(place, is_folder)
-        return decided is not None and not decided[1].negated
-
-    def deciding(self, place: str, is_folder: bool) -> tuple[str, Rule] | None:
-        """The rule that decides on that entry, after the folder whose file holds it; None without any."""
-        names = place[len(self.folder) :].split("/")
-        for rule in reversed(self.rules):
-            if rule.matches(names, is_folder):
-                return self.folder, rule
-        return self.above.deciding(place, is_folder) if self.above is not None else None
+        path = place[len(self.folder) :] + "/" * is_folder
+        for pattern in reversed(self.patterns):
+            # The whole path, because to pathspec a rule for a folder also matches everything in it. Its
+            # expressions for "*" and "*/" are just "." and "/".
+            source = pattern.regex.pattern
+            if source == "." or (source == "/" and is_folder) or pattern.regex.fullmatch(path):
+                return bool(pattern.include)
+        return self.above is not None and self.above.ignores(place, is_folder)
 
 
-def parse_rules(data: bytes) -> tuple[tuple[Rule, ...], list[str]]:
-    """The rules in the bytes of an ignore file, and a complaint for each line that is none.
+def read_rules(data: bytes, folder: str, above: IgnoreRules | None) -> tuple[IgnoreRules, list[str]]:
+    """The rules in the bytes of an ignore file, and a complaint for each wrong line.
 
     Bytes that are not UTF-8 match names that hold the same bytes.
     """
-    rules: list[Rule] = []
-    complaints: list[str] = []
+    lines, complaints = [], []
     for number, line in enumerate(os.fsdecode(data.removeprefix(b"\xef\xbb\xbf")).split("\n"), 1):
-        text = _without_trailing_spaces(line.removesuffix("\r"))
-        if not text or text.startswith("#"):
-            continue
+        rule = line.removesuffix("\r")
         try:
-            rules.append(parse_rule(text))
-        except (ValueError, re.error) as error:
-            complaints.append(f"line {number} is no rule: {error}")
-    return tuple(rules), complaints
+            if rule.strip() and not rule.startswith("#"):
+                lines.append(_checked(rule))
+        except ValueError as error:
+            complaints.append(f"line {number} is not a rule: {error}")
+    patterns = cast(Sequence[RegexPattern], PathSpec.from_lines("gitignore", lines).patterns)
+    return IgnoreRules(folder, tuple(patterns), above), complaints
 
 
-def _without_trailing_spaces(line: str) -> str:
-    """The line without the spaces at its end; one behind a backslash stays."""
-    text = line.rstrip(" ")
-    return text + " " if text.endswith("\\") and len(text) < len(line) else text
+def path_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """A function that tells whether the patterns choose a document id; `ValueError` for a wrong pattern.
+
+    A pattern chooses the documents that it matches and those below a folder that it matches. The last pattern
+    that does either decides; `!` leaves out. When the first pattern leaves out, everything else is chosen.
+
+    >>> chosen = path_matcher(["notes/", "!*.log"])
+    >>> [chosen(name) for name in ("notes/a.md", "notes/old/b.log", "c.md")]
+    [True, False, False]
+    """
+    rules = []
+    for pattern in patterns:
+        try:
+            rule = composed(pattern.removeprefix("./"))
+            # Of folders that "notes/*" matches pathspec does not match the files.
+            rules.append(_checked(f"{rule}*" if rule.endswith("/*") else rule))
+        except ValueError as error:
+            raise ValueError(f"{pattern!r} is not a path pattern: {error}. Example: 'notes/**'") from None
+    spec = PathSpec.from_lines("gitignore", rules)
+    default = not rules or rules[0].startswith("!")
+
+    def matches(document_id: str) -> bool:
+        chosen = spec.check_file(composed(document_id)).include
+        return default if chosen is None else chosen
+
+    return matches
 
 
-def parse_rule(text: str) -> Rule:
-    """The rule in a line that is neither empty nor a comment; `ValueError` when it can match nothing."""
-    pattern = text.removeprefix("!")
-    names = pattern.removesuffix("/").removeprefix("/").split("/")
+def composed(name: str) -> str:
+    """The name with each letter and its accents in one code point, as far as Unicode has one."""
+    return name if name.isascii() else normalize("NFC", name)
+
+
+def _checked(rule: str) -> str:
+    """The rule; `ValueError` when pathspec refuses it or it could take long to match."""
+    names = rule.removeprefix("!").strip().removesuffix("/").removeprefix("/").split("/")
     if "" in names:
-        raise ValueError("a name in it is empty")
-    parts = [ANY_FOLDERS if name == "**" else re.compile(translate(_unescaped(name))) for name in names]
-    if "/" not in pattern.removesuffix("/"):
-        parts = [ANY_FOLDERS, *parts]
-    if parts[-1] is ANY_FOLDERS:  # everything below, not the folder itself
-        parts.append(re.compile(""))
-    return Rule(tuple(parts), text.startswith("!"), pattern.endswith("/"), text)
-
-
-def _unescaped(name: str) -> str:
-    """The name in the spelling of `fnmatch`, which knows no backslash."""
-    if re.search(r"(?<!\\)(\\\\)*\\$", name):
-        raise ValueError("it ends with a backslash")
-    plain = re.sub(r"\\(.)", lambda found: f"[{found[1]}]" if found[1] in "*?[" else found[1], name)
-    return plain.replace("[^", "[!")
-
-
-def _matches(parts: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """Wild card matching that goes back to the last `**` only, which is enough."""
-    if len(parts) == 2 and parts[0] is ANY_FOLDERS and (last := parts[1]):
-        return last.match(names[-1]) is not None
-    at, retry_part, retry_name, i = 0, -1, 0, 0
-    while i < len(names):
-        part = parts[at] if at < len(parts) else NOTHING
-        if part is None:
-            retry_part, retry_name = at, i
-            at += 1
-        elif part.match(names[i]):
-            at, i = at + 1, i + 1
-        elif retry_part >= 0:
-            retry_name += 1
-            at, i = retry_part + 1, retry_name
-        else:
-            return False
-    return at == len(parts)
+        raise ValueError("an empty name")
+    stars = [1 if name == "**" else re.sub(r"\\.", "", name).count("*") for name in names]
+    if max(stars) > MAX_STARS or sum(stars) > MAX_WILDCARDS:
+        raise ValueError(f"more than {MAX_STARS} '*' in one name or {MAX_WILDCARDS} in all")
+    if names[-1] == "**":  # to git what lies below a folder, to pathspec also the folder itself
+        rule = rule.removesuffix("/") + "/*" + "/" * rule.endswith("/")
+    PathSpec.from_lines("gitignore", [rule])
+    return rule

@@ -1,56 +1,110 @@
-"""A file becomes a document: its format is told by content first and by name second.
+"""Files become documents: the content chooses the reader first, the name second.
 
-Whatever is text in a known encoding is read as plain text, whatever its name. A file of a format
-that no reader knows is passed over; one of a known format that cannot be read is rejected with a reason.
+Text in a known encoding is read as plain text, whatever its name. A file of an unknown format is skipped; one
+of a known format that cannot be read is rejected with a reason.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .binary import is_binary
-from .containers import MAIL, ZIPPED, Reader, is_mail, refuse_ole, refuse_promise, zip_reader
-from .decoding import decode
-from .opening import read_regular
-from .readers import asciidoc, csv, eml, html, ipynb, json, markdown, pdf, rst, rtf, tex, text, xml
+from .archive import DAMAGE, zip_content
+from .decoding import is_text
+from .folder import read_regular
+from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, odf, pdf, pptx, rtf, xlsx, xml
+
+Reader = Callable[[bytes, str], Document]
 
 BY_SUFFIX: dict[str, Reader] = {
-    **dict.fromkeys((".txt", ".text", ".log"), text.read),
+    **dict.fromkeys((".txt", ".text", ".log"), markup.read_text),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), markdown.read),
     **dict.fromkeys((".html", ".htm", ".xhtml"), html.read),
     **dict.fromkeys((".csv", ".tsv", ".tab", ".psv"), csv.read),
     **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), json.read),
     **dict.fromkeys((".xml", ".rss", ".atom", ".dbk", ".docbook", ".opml", ".fb2", ".tei"), xml.read),
-    **dict.fromkeys((".rst", ".rest"), rst.read),
-    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), asciidoc.read),
-    **dict.fromkeys((".tex", ".latex", ".ltx"), tex.read),
+    **dict.fromkeys((".rst", ".rest"), markup.read_rst),
+    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), markup.read_asciidoc),
+    **dict.fromkeys((".tex", ".latex", ".ltx"), markup.read_tex),
     ".ipynb": ipynb.read,
     ".pdf": pdf.read,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Zipped:
+    """A zipped format: its name for messages, the member it needs, its reader, and its media type."""
+
+    name: str
+    part: str
+    read: Reader
+    media_type: str = ""
+
+
+WORD = Zipped("Word document", "word/document.xml", docx.read)
+SLIDES = Zipped("PowerPoint presentation", "ppt/presentation.xml", pptx.read)
+SHEETS = Zipped("Excel workbook", "xl/workbook.xml", xlsx.read)
+BOOK = Zipped("EPUB", "META-INF/container.xml", epub.read, epub.MEDIA_TYPE)
+ODT = Zipped("OpenDocument text", "content.xml", odf.read_text, odf.TEXT)
+ODS = Zipped("OpenDocument spreadsheet", "content.xml", odf.read_spreadsheet, odf.SPREADSHEET)
+ODP = Zipped("OpenDocument presentation", "content.xml", odf.read_presentation, odf.PRESENTATION)
+ZIPPED = {
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), WORD),
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".potx"), SLIDES),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), SHEETS),
+    **{".epub": BOOK, ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP},
+}
+BY_MIMETYPE = {kind.media_type: kind for kind in (BOOK, ODT, ODS, ODP)}  # of the member `mimetype`
+MAIL = (".eml", ".mht", ".mhtml")
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "3"  # raise it when some bytes would be read that were refused, or otherwise than before
-NO_OTHERS: Mapping[str, Reader] = {}
+READERS = "3"  # raise it when a reader accepts other files than before, or reads them differently
 MAX_TEXT = 50_000_000  # characters
-HEAD = 1024  # bytes looked at for the marks of a format
+HEAD = 1024  # bytes with the marks of a format
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
 XML_START = re.compile(rb"<\?xml\s")
 SVG_START = re.compile(rb"(?:<(?:\?|!)[^>]{0,300}>\s{0,100}){0,9}<svg[\s>]")
-# Keys and signatures; a signed message is text.
-ARMOUR = re.compile(rb"-----BEGIN PGP (?!SIGNED)")
+PGP_START = re.compile(rb"-----BEGIN PGP (?!SIGNED)")  # keys and signatures; a signed message is text
 NOTEBOOK = re.compile(rb'"nbformat"\s{0,100}:')
+MAIL_HEADER = re.compile(rb"(?:From [^\n]{1,200}\n)?[!-9;-~]{1,76}:[ \t\r\n]")
+# A file that starts with one of these is a message whatever its name.
+FIRST_HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): ", re.I)
+OLE_ENTRY = 128  # bytes, to which the directory entries of an OLE file are aligned
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+TYPE_NAMES = {
+    "application/epub+zip": ("epub",),
+    "application/json": ("json",),
+    "application/pdf": ("pdf",),
+    "application/rtf": ("rtf",),
+    "application/vnd.oasis.opendocument.presentation": ("odp",),
+    "application/vnd.oasis.opendocument.spreadsheet": ("ods",),
+    "application/vnd.oasis.opendocument.text": ("odt",),
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ("pptx",),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("xlsx",),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx",),
+    "application/x-ipynb+json": ("ipynb",),
+    "application/x-ndjson": ("jsonl", "ndjson"),
+    "application/xml": ("xml",),
+    "message/rfc822": ("eml",),
+    "text/asciidoc": ("adoc", "asciidoc"),
+    "text/csv": ("csv",),
+    "text/html": ("html", "htm"),
+    "text/markdown": ("md", "markdown"),
+    "text/plain": ("txt", "text"),
+    "text/tab-separated-values": ("tsv",),
+    "text/x-rst": ("rst",),
+    "text/x-tex": ("tex", "latex"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file of a format that no reader knows: which, and the reason under which it is counted."""
+    """A file of an unknown format, and the reason under which it is counted."""
 
     document_id: str
     reason: str
@@ -59,40 +113,32 @@ class Skipped:
 def read_document(path: Path, document_id: str) -> Document | Skipped:
     """The document in a file; `DocumentRejected` says why a file of a known format cannot be read.
 
-    The parts of `path` that spell `document_id` are opened without following links.
+    `path` ends with `document_id`; the parts that spell the id are opened without following links.
     """
     parts = PurePosixPath(document_id).parts
     if path.parts[-len(parts) :] != parts:
         raise ValueError(f"document id {document_id!r}: expected the end of the path {str(path)!r}")
-    root = path.parents[len(parts) - 1]
-    return parse(read_regular(root, document_id), document_id)
+    return parse(read_regular(path.parents[len(parts) - 1], document_id), document_id)
 
 
-def known_suffixes() -> set[str]:
-    """The suffixes of files that this package reads by readers of its own, other than as plain text."""
-    return {*BY_SUFFIX, *ZIPPED, *MAIL, ".rtf"}
-
-
-def parse(
-    data: bytes,
-    document_id: str,
-    others: Mapping[str, Reader] = NO_OTHERS,
-) -> Document | Skipped:
-    """The document in the bytes of a file, which are never empty or blank in what is returned.
-
-    `others` are readers for suffixes that this package does not know; they go before a look at the content.
-    """
+def parse(data: bytes, document_id: str) -> Document | Skipped:
+    """The document in the bytes of a file, its text never blank."""
     if not data:
         raise DocumentRejected("empty file")
     suffix = PurePosixPath(document_id).suffix.lower()
-    reader = others[suffix] if suffix in others else choose_reader(data, suffix)
+    reader = choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
+    return read_with(reader, data, document_id)
+
+
+def read_with(reader: Reader, data: bytes, document_id: str) -> Document:
+    """The document by a reader; `DocumentRejected` when it fails, or the text is blank or too long."""
     try:
         document = reader(data, document_id)
     except (DocumentRejected, MemoryError):
         raise
-    except Exception as error:  # a parser that fails on one file must not stop a folder
+    except Exception as error:  # one bad file must not stop a folder
         raise DocumentRejected(f"its parser failed: {type(error).__name__}: {error}") from error
     if not document.text or document.text.isspace():
         raise DocumentRejected("no text in it")
@@ -102,47 +148,78 @@ def parse(
 
 
 def choose_reader(data: bytes, suffix: str) -> Reader | None:
-    """The reader for a content and a name, None when there is none; `DocumentRejected` when they clash."""
+    """The reader for a content and a suffix, None when there is none; `DocumentRejected` when they clash."""
     head = data[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n\f\0")
     if head.startswith(b"%PDF-"):
         return pdf.read
     if head.startswith(ZIP):
-        return zip_reader(data, suffix)
+        return _zip_reader(data, suffix)
     if head.startswith(OLE):
-        refuse_ole(data, suffix)
-        return None
+        return _refuse_ole(data, suffix)
     if head.startswith(b"{\\rtf"):
         return rtf.read
-    refuse_promise(suffix)
+    if suffix in ZIPPED:
+        raise DocumentRejected(f"not a {ZIPPED[suffix].name}: it is not a zip archive")
     known = BY_SUFFIX.get(suffix)
-    if known is None and is_mail(head, suffix):
+    if known is None and (MAIL_HEADER if suffix in MAIL else FIRST_HEADER).match(head):
         return eml.read
     if known is pdf.read and b"%PDF-" not in data[:HEAD]:
         raise DocumentRejected("not a PDF: it does not start with %PDF-")
-    if suffix in NOT_PROSE or ARMOUR.match(head) or SVG_START.match(head):
+    if suffix in NOT_PROSE or PGP_START.match(head) or SVG_START.match(head):
         return None
-    if known is None and is_no_text(data):
+    if known is None and not is_text(data):
         return None
-    return by_content(data, head, known) or known or text.read
-
-
-def by_content(data: bytes, head: bytes, known: Reader | None) -> Reader | None:
-    """The reader for a text whose content says more than its name, None when it does not."""
     if HTML_START.match(head) and known is not markdown.read:
         return html.read
     if known is xml.read or XML_START.match(head):
         return xml.read
     if known is json.read and NOTEBOOK.search(data):
         return ipynb.read
-    return None
+    return known or markup.read_text
 
 
-def is_no_text(data: bytes) -> bool:
-    """True for what is binary, and for bytes that no known encoding makes text of."""
-    if is_binary(data):
-        return True
+def _zip_reader(data: bytes, suffix: str) -> Reader | None:
+    """The reader for a zip archive: its main member or its `mimetype` counts before its name."""
+    promised = ZIPPED.get(suffix)
     try:
-        decode(data)
-    except DocumentRejected:
-        return True
-    return False
+        names, mimetype = zip_content(data)
+    except DAMAGE as error:
+        if promised:
+            raise DocumentRejected(f"damaged or truncated {promised.name}: {error}") from error
+        return None
+    found = next((kind for kind in (WORD, SLIDES, SHEETS, BOOK) if kind.part in names), None)
+    found = found or BY_MIMETYPE.get(mimetype.removesuffix("-template"))
+    if found is None and promised and promised.part not in names:
+        raise DocumentRejected(f"not a {promised.name}: the archive holds no {promised.part}")
+    found = found or promised
+    return found.read if found else None
+
+
+def _refuse_ole(data: bytes, suffix: str) -> None:
+    """Raises `DocumentRejected` for an encrypted Office file, or one named like a zipped format."""
+    name = "EncryptedPackage".encode("utf-16-le") + b"\0\0"
+    at = data.find(name)
+    while at >= 0 and at % OLE_ENTRY:
+        at = data.find(name, at + 1)
+    if at >= 0:
+        raise DocumentRejected("encrypted Office document: needs a password")
+    if suffix in ZIPPED:
+        raise DocumentRejected(f"encrypted {ZIPPED[suffix].name}, or one of the old form of before 2007")
+
+
+def names_of(media_type: str) -> tuple[str, ...]:
+    """The names of a media type, the usual one first and its own last.
+
+    >>> names_of("text/markdown")
+    ('md', 'markdown', 'text/markdown')
+    """
+    return (*TYPE_NAMES.get(media_type, ()), media_type)
+
+
+def type_name(given: str) -> str:
+    """A type as a person spells it, in the form of `names_of`.
+
+    >>> type_name(" .PDF")
+    'pdf'
+    """
+    return given.strip().lower().removeprefix(".")

@@ -1,19 +1,18 @@
 """Where sentences start and end: rules and a list of abbreviations, nothing learnt.
 
-Blocks of lines come from `line_blocks`; inside a block a sentence ends after a stop, unless the stop belongs
-to an abbreviation, an initial or a number, or the next word starts small. English abbreviations are known;
-the full-width stops of Chinese and Japanese and those of Indian and Arabic scripts need no space behind them.
+No sentence crosses a block of lines: paragraph, list item, heading, table row, line of code. A line end alone
+is not a boundary, because most text is wrapped; it becomes one where Markdown or the shape of the lines says
+so. Inside a block a sentence ends after a stop, unless the stop belongs to an abbreviation, an initial or a
+number, or the next word starts in lower case. English abbreviations are known; the full-width stops of
+Chinese and Japanese and those of Indian and Arabic scripts need no space after them.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
-from itertools import pairwise
-
-from .abbreviations import BEFORE_NUMBERS, FIRST_WORDS, MAYBE_LAST, POINTERS, TITLES
-from .line_blocks import block_spans
-from .trimming import is_mark, trimmed
+from itertools import groupby, pairwise
 
 FULL_STOPS = "。！？｡।॥؟۔։"  # those that need no space behind them
 CLOSING = "\"'”’»)\\]」』）】*_`"
@@ -24,6 +23,49 @@ STOP = re.compile(rf"(?:[{FULL_STOPS}]+|[.!?…]+)[{CLOSING}]*(?:\[\w{{1,3}}\]){
 TOKEN_EDGE = re.compile(r"[\s()\[\]{}\"'“”‘’«»—–/*_`]")
 WORD = re.compile(r"[^\W_]+")
 REACH = 24  # characters looked at on either side of a stop
+
+FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+# A list item, heading, quotation, table row or definition starts a block.
+OPENS = re.compile(
+    r"[ \t]*(?:[-+*•▪◦‣·●■][ \t]+\S|\(?(?:[0-9]{1,3}|[a-zA-Z])\)[ \t]|[0-9]{1,3}\.[ \t]|#{1,6}[ \t]|\|"
+    r"|[A-Z][\w /-]{0,30}:\s)"
+)
+# Headings, rows and rules are complete: the next line starts another block.
+COMPLETE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||={3,}\s*\Z|-{3,}\s*\Z|\*{3,}\s*\Z)")
+BLANK = re.compile(r"[\s>]*")  # also the empty line of a quotation
+ROW = " | "
+SHORT = 0.6  # of the widest line of its paragraph
+# What a line does not end with when it is the last of its block.
+LEADS_ON = re.compile(
+    r"(?:[,;:(\[–—-]|\b(?:the|a|an|of|and|or|by|to|in|on|at|for|with|from|as|is|are|was|that))\Z", re.I
+)
+
+ZERO_WIDTH_JOINER = "\u200d"
+MOST_MARKS = 30  # on one character: UAX #15, stream-safe text
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+# Before a name: the stop never ends the sentence if the word has a capital.
+TITLES = _words("dr mr mrs ms prof gen col capt cmdr lt sgt maj rev hon pres gov sen rep messrs mt ft ste")
+# Before what they point to, in whatever case.
+POINTERS = _words(
+    "fig figs eq eqs cf viz e.g i.e eg ie vs ca approx resp trans eds chap vol vols pp ref refs incl"
+)
+# Perhaps the last word of a sentence: it is if the next one looks like a first word.
+MAYBE_LAST = _words(
+    "etc inc ltd co corp bros jr sr esq al est dept univ assn ave blvd rd st ph.d b.sc m.sc ed",
+    "jan feb mar apr jun jul aug sep sept oct nov dec",
+)
+BEFORE_NUMBERS = TITLES | POINTERS | MAYBE_LAST | _words("no nos p art para sec op v")
+FIRST_WORDS = _words(
+    "the a an in on at it its he she they we you i this that these those there here his her their our my",
+    "but and or so if when while after before since as for from to with by of what who why how where",
+    "which not no yes all some many most one two both each another other however then also although",
+    "because during under until once such",
+)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -86,3 +128,108 @@ def _is_lettered(word: str) -> bool:
     return all(len(letter) == 1 and letter.isalpha() for letter in letters) and not (
         word.islower() and len(word) == 1
     )
+
+
+def block_spans(text: str) -> list[tuple[int, int]]:
+    """Half-open spans of the blocks, in order and without a gap; a blank line belongs to the block before it.
+
+    >>> block_spans("wrapped\\nline\\n- item\\n")
+    [(0, 13), (13, 20)]
+    """
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    position = 0
+    previous = ""
+    in_fence = False
+    for line, width in zip(lines, _widths(lines), strict=True):
+        is_fence = FENCE.match(line) is not None
+        follows = in_fence or is_fence or BLANK.fullmatch(previous) or _parts(previous, line, width)
+        if position and not line.isspace() and follows:
+            starts.append(position)
+        in_fence ^= is_fence
+        previous = line
+        position += len(line)
+    return [(start, end) for start, end in zip(starts, [*starts[1:], position], strict=True) if start < end]
+
+
+def _widths(lines: list[str]) -> list[int]:
+    """For each line the length of the longest line of its paragraph, 0 for blank lines."""
+    widths: list[int] = []
+    for blank, paragraph in groupby(lines, key=str.isspace):
+        lengths = [len(line.rstrip()) for line in paragraph]
+        widths += [0 if blank else max(lengths)] * len(lengths)
+    return widths
+
+
+def _parts(previous: str, line: str, width: int) -> bool:
+    """True when the line end between two lines of a paragraph of this width parts two blocks."""
+    if OPENS.match(line) or COMPLETE.match(previous) or FENCE.match(previous):
+        return True
+    if ROW in line or ROW in previous:
+        return True
+    previous = previous.rstrip()
+    first = line.lstrip()[:1]
+    if len(previous) >= SHORT * width or not (first.isupper() or first.isdigit()):
+        return False
+    return LEADS_ON.search(previous[-12:]) is None
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends, `(start, start)` when there is nothing else.
+
+    A space that carries a combining mark is no mere white space and stays.
+
+    >>> trimmed("  a b ", 0, 6)
+    (2, 5)
+    """
+    piece = text[start:end]
+    words = piece.lstrip()
+    if not words:
+        return start, start
+    first = start + len(piece) - len(words)
+    if first > start and carries_mark(text, first - 1):
+        first -= 1
+    return first, first + len(text[first:end].rstrip())
+
+
+def carries_mark(text: str, position: int) -> bool:
+    """True when a combining mark follows the space at `position`; a line end carries none."""
+    return (
+        unicodedata.category(text[position]) == "Zs"
+        and position + 1 < len(text)
+        and is_mark(text[position + 1])
+    )
+
+
+def is_mark(character: str) -> bool:
+    """True for characters that are drawn onto the one before: accents, vowel signs, variation selectors."""
+    return character >= "\u0300" and unicodedata.category(character)[0] == "M"
+
+
+def cut_before(text: str, start: int, cut: int) -> int:
+    """The last place in `(start, cut]` that parts no character from its marks.
+
+    Without one, the first place behind `cut`; at the latest `MOST_MARKS` behind it, for a row of marks that
+    no real text has.
+
+    >>> cut_before("abe\\u0301d", 0, 3)
+    2
+    """
+    place = cut
+    while place > start and _is_inside(text, place):
+        place -= 1
+    if place > start:
+        return place
+    place = cut
+    while place < cut + MOST_MARKS and _is_inside(text, place):
+        place += 1
+    return place
+
+
+def _is_inside(text: str, place: int) -> bool:
+    """True when a cut here would part a character from its marks."""
+    return 0 < place < len(text) and _belong_together(text[place - 1], text[place])
+
+
+def _belong_together(left: str, right: str) -> bool:
+    return is_mark(right) or ZERO_WIDTH_JOINER in (left, right)

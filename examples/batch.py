@@ -18,22 +18,15 @@ import spanwise
 from spanwise.types import Answer
 
 
-def answered(out: Path) -> set[str]:
-    """The questions with a complete line; an incomplete line is removed."""
+def remaining(questions: Path, out: Path) -> Iterator[str]:
+    """The questions without an answer, each once, in order; an incomplete line of answers is removed."""
     data = out.read_bytes() if out.exists() else b""
-    whole = data[: data.rfind(b"\n") + 1]
-    if whole != data:
-        out.write_bytes(whole)
-    return {json.loads(line)["question"] for line in whole.splitlines()}
-
-
-def waiting(questions: Path, done: set[str]) -> Iterator[str]:
-    """The questions without an answer, each once, in order."""
-    for line in questions.read_text(encoding="utf-8").splitlines():
-        question = line.strip()
-        if question and question not in done:
-            done.add(question)
-            yield question
+    complete = data[: data.rfind(b"\n") + 1]
+    out.write_bytes(complete)
+    done = {json.loads(line)["question"] for line in complete.splitlines()}
+    for question in dict.fromkeys(questions.read_text(encoding="utf-8").splitlines()):
+        if question.strip() and question.strip() not in done:
+            yield question.strip()
 
 
 def cited(answer: Answer) -> dict[str, Any]:
@@ -53,14 +46,12 @@ def cited(answer: Answer) -> dict[str, Any]:
 
 def main(folder: str, questions: str, out: str) -> None:
     """Answer the remaining questions."""
-    place = Path(out)
-    todo = waiting(Path(questions), answered(place))
-    with spanwise.open(folder) as library, place.open("a", encoding="utf-8") as lines:
+    todo = list(remaining(Path(questions), Path(out)))
+    with spanwise.open(folder) as library, Path(out).open("a", encoding="utf-8") as lines:
         library.sync()
-        for number, answer in enumerate(map(library.ask, todo), start=1):
-            lines.write(json.dumps(cited(answer), ensure_ascii=False) + "\n")
+        for question in todo:
+            lines.write(json.dumps(cited(library.ask(question)), ensure_ascii=False) + "\n")
             lines.flush()
-            print(f"{number}: {answer.question}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ WORD = re.compile(r"\w{3,}")
 
 
 class ByHeading:
-    """Scores a passage by the share of its heading words that are in the question."""
+    """Scores a passage by the number of its heading words that are in the question."""
 
     name = "by-heading"
 
@@ -37,21 +37,14 @@ class ByHeading:
         return [self._best(words_of(question), kept, k) for question in questions]
 
     def _best(self, asked: set[str], kept: Sequence[Passage], k: int) -> list[Hit]:
-        scored = [(share(asked, one), one) for one in kept]
-        scored.sort(key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))
-        found = [pair for pair in scored if pair[0] > 0][:k]
-        return [Hit(passage, score, rank) for rank, (score, passage) in enumerate(found, start=1)]
+        scores = [(len(asked & words_of(" ".join(one.heading))), one) for one in kept]
+        best = sorted(scores, key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))[:k]
+        return [Hit(one, float(score), rank) for rank, (score, one) in enumerate(best, start=1) if score]
 
 
 def words_of(text: str) -> set[str]:
     """The lower-case words of a text, without short ones."""
     return {word.lower() for word in WORD.findall(text)}
-
-
-def share(asked: set[str], passage: Passage) -> float:
-    """The share of the words in a passage's headings that are in the question."""
-    headings = words_of(" ".join(passage.heading))
-    return len(asked & headings) / len(headings) if headings else 0.0
 
 
 def main(folder: str, question: str) -> None:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from spanwise.errors import FilterUnknown
 from spanwise.types import Filter, Scope
 
-from ..corpora.file_types import names_of, type_name
-from ..corpora.path_patterns import composed, path_matcher
+from ..corpora.ignore import composed, path_matcher
+from ..corpora.reading import names_of, type_name
 from ..index.rows import Facts
 from ..index.snapshot import Snapshot
 

@@ -111,7 +111,7 @@ def make_server(library: Library, options: SummaryOptions | None = None) -> MCPS
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> Record:
         """List the documents by id with format, and the files that could not be read with the reason."""
-        from ..corpora.path_patterns import path_matcher
+        from ..corpora.ignore import path_matcher
 
         matches = path_matcher([path] if path else [])
         files = [file for file in library.files() if matches(file["document"])]

@@ -88,7 +88,7 @@ def system_reranking(retriever: str, how: Reranking) -> dict[str, Any]:
     ({'rerank': 'mine', 'rerank_depth': 100}, {})
     """
     is_reranked = split_rerank(retriever)[1]
-    return {"cross-encoder": how.model, "rerank_depth": how.depth} if is_reranked else {}
+    return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
 
 
 def stages_below(retrievers: Iterable[str]) -> set[str]:

@@ -242,7 +242,7 @@ def summary(
     question: str | None,
     roots: Sequence[Root] = (),
 ) -> Summary:
-    """The summary of the best passages for a question; without one, of the documents that the options name."""
+    """The summary of the best passages for a question; without one, of the documents of the options."""
     if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()

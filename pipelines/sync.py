@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document, ProgressCallback, Rejection, Remark, SyncReport, no_progress
 
-from ..corpora.folder import FoundFile, Listing
-from ..corpora.opening import read_regular
+from ..corpora.folder import FoundFile, Listing, read_regular
 from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
 from ..index.maxsim.codebook import Codebook
@@ -32,9 +31,7 @@ from ..index.rows import FileState, Refusal, indexed_text
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from ..index.writer import Writer
-from .parsing.parser import Parser
-from .parsing.pool import ParserPool, default_workers
-from .parsing.wire import Parsed
+from .parse_pool import Parsed, ParsePool, ParseWorker
 
 if TYPE_CHECKING:
     from ..retrieval.protocol import Encoder, TokenEncoder
@@ -79,8 +76,8 @@ def sync_words(
         update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         reader = FileReader(store, {name: state for name, state in known.items() if name not in stale}, own)
-        with ParserPool(workers or default_workers(), analyzer.settings()) as parser_pool:
-            update.read(todo, parser_pool.map(reader, todo), on_progress)
+        with ParsePool(analyzer.settings(), workers) as pool:
+            update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
@@ -124,7 +121,7 @@ class FileReader:
         self._store, self._known, self._own = store, known, own
         self._by_bytes = {(state.sha256, suffix_of(name)): name for name, state in known.items()}
 
-    def __call__(self, parser: Parser, file: FoundFile) -> Outcome:
+    def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
         """The outcome for one file; no file can make it raise."""
         state = None
         try:
@@ -138,8 +135,8 @@ class FileReader:
             if document is None and (parse := self._own.get(suffix_of(file.document_id))):
                 document = _parsed(parse, data, file.document_id, state.sha256)
             if document is not None:
-                return Outcome(file, state, parser.split(document))
-            return Outcome(file, state, parser.parse(data, file.document_id, state.sha256))
+                return Outcome(file, state, worker.split(document))
+            return Outcome(file, state, worker.parse(data, file.document_id, state.sha256))
         except DocumentRejected as error:
             return Outcome(file, state, Rejection(file.document_id, str(error)))
 

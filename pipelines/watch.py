@@ -14,8 +14,8 @@ from pathlib import Path
 from spanwise.errors import SpanwiseError
 from spanwise.types import SyncReport
 
-from ..corpora.folder import IGNORED
-from ..corpora.ignore import NAME as IGNORE_FILE
+from ..corpora.folder import SKIPPED_FOLDERS
+from ..corpora.ignore import IGNORE_FILE as IGNORE_FILE
 from .library import Library
 
 FULL_SYNC_S = 600.0
@@ -104,5 +104,7 @@ def is_relevant(path: Path, folders: list[Path], index: Path) -> bool:
         return False
     below = [path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)]
     return not any(
-        name in IGNORED or (name.startswith(".") and name != IGNORE_FILE) for parts in below for name in parts
+        name in SKIPPED_FOLDERS or (name.startswith(".") and name != IGNORE_FILE)
+        for parts in below
+        for name in parts
     )

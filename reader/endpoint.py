@@ -70,9 +70,7 @@ class Endpoint:
         import openai
 
         ends = time.monotonic() + (timeout_s or float("inf"))
-        sent: Any = [
-            {**one, "content": one["content"].encode("utf-8", "replace").decode()} for one in messages
-        ]
+        sent: Any = [{**one, "content": _encodable(one["content"])} for one in messages]
         try:
             with self._client.chat.completions.create(
                 model=self.model, messages=sent, max_tokens=max_tokens, temperature=0.0, stream=True

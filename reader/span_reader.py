@@ -18,12 +18,10 @@ from ..models.tokenizer import special_tokens
 from .spans import (
     MAX_ANSWER_TOKENS,
     SentenceScores,
-    TokenScores,
     TokenSpan,
     Window,
     WindowLogits,
     spans_of_windows,
-    token_scores,
 )
 from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, Tokens, assemble, tokenize, windows
 
@@ -100,12 +98,6 @@ class SpanReader:
         for (q, passage), pair, logits in zip(flat, inputs, self.logits(inputs), strict=True):
             found[q].append(self._spans(passage, pair.passage, logits, n_best))
         return found
-
-    def token_scores(self, question: str, passage: Passage) -> TokenScores:
-        """The probability of each token to begin and to end the answer."""
-        [pair] = self._inputs([question], [(0, passage)])
-        [windows] = self.logits([pair])
-        return token_scores(pair.passage.offsets, windows, self.answers_null)
 
     def sentence_scores(
         self,

@@ -62,20 +62,6 @@ class WindowLogits:
         return self.null_start + self.null_end
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenScores:
-    """Tokens of one passage: places (n, 2) int32 in code points of its text, and (n,) float64 probabilities.
-
-    `null_start` and `null_end` are those of "no answer", 0 for a reader without it; all add up to 1.
-    """
-
-    places: NDArray[np.int32]
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
-    null_start: float
-    null_end: float
-
-
 def distinct_spans(
     start: NDArray[np.floating], end: NDArray[np.floating], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
 ) -> list[TokenSpan]:
@@ -154,46 +140,3 @@ class SentenceScores:
                 here = slice(low - one.window.first, high - one.window.first)
                 best, score = high - low, float(one.sentence[here].mean())
         return score
-
-
-def token_scores(
-    places: NDArray[np.int32], windows: Sequence[WindowLogits], answers_null: bool
-) -> TokenScores:
-    """The probabilities of the tokens at these places to begin and to end the answer.
-
-    p_start(i) = exp(S.T_i) / (exp(S.T_null) + sum over the passage's tokens j of exp(S.T_j))
-
-    and p_end likewise. A token counts in the window whose nearer end is farthest from it (on a tie in the
-    first); "no answer" is that of the window in which it scores least.
-    Source: Devlin et al. 2019, sections 4.2 and 4.3; the windows are the "max context" of their code.
-    """
-    n = len(places)
-    start, end = np.full(n, -np.inf), np.full(n, -np.inf)
-    context = np.full(n, -1)
-    for one in windows:
-        here = slice(one.window.first, one.window.last)
-        width = one.window.last - one.window.first
-        nearer = np.minimum(np.arange(width), np.arange(width)[::-1])  # tokens up to the nearer end
-        better = nearer > context[here]
-        start[here] = np.where(better, one.start, start[here])
-        end[here] = np.where(better, one.end, end[here])
-        context[here] = np.maximum(nearer, context[here])
-    null = min(windows, key=lambda one: one.null_score, default=None)
-    nulls = (null.null_start, null.null_end) if null and answers_null else (-np.inf, -np.inf)
-    (p_start, null_start), (p_end, null_end) = softmax(start, nulls[0]), softmax(end, nulls[1])
-    return TokenScores(places, p_start, p_end, null_start, null_end)
-
-
-def softmax(logits: NDArray[np.floating], null: float = -np.inf) -> tuple[NDArray[np.float64], float]:
-    """The probabilities of the tokens and of "no answer", which together add up to 1.
-
-    >>> tokens, null = softmax(np.array([4.0, 0, 0, 0, 0, 0, 0]))
-    >>> round(float(tokens[0]), 6), null
-    (0.900987, 0.0)
-    """
-    if not len(logits):
-        return np.zeros(0), 0.0
-    every = np.append(np.asarray(logits, np.float64), null)
-    weights = np.exp(every - every.max())
-    weights /= weights.sum()
-    return weights[:-1], float(weights[-1])

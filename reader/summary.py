@@ -43,8 +43,8 @@ def choose_sentences(
     they share; a sentence with less than half of the best is not chosen. Ties go by number. Of more than
     MAX_SENTENCES sentences, blocks are narrowed first.
 
-    >>> choose_sentences([["mill", "burn"], ["burn", "mill"], ["mill", "sold"], ["tram"]], max_sentences=2)
-    [0, 2]
+    >>> choose_sentences([["mill", "burn"], ["burn", "mill"], ["mill", "sold"], ["tram"]], max_sentences=3)
+    [0, 2, 3]
     """
     if max_sentences < 1:
         raise ValueError(f"max_sentences is {max_sentences}, expected at least 1")

@@ -132,9 +132,9 @@ class Checker:
         for number in numbers(sentence):
             if not any(covers(number.value, value) for value in there):
                 yield Finding("factual", number.text, _other_numbers(there.values()))
-        days_there = [day for piece in pieces for day in days(piece)]
+        days_there = [day.value for piece in pieces for day in days(piece)]
         for day in days(sentence):
-            if not any(day.month == one.month and day.day in (None, one.day) for one in days_there):
+            if not any(f"{one}-".startswith(f"{day.value}-") for one in days_there):
                 yield Finding("factual", day.text, "the cited words have another date, or none")
         words = {term for piece in pieces for term in self.terms(piece)}
         for name in names(sentence, lambda word: not self.content(word)):
@@ -156,8 +156,11 @@ class Checker:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A number as it stands at text[start:end], and its value: "2000", "12%", "3th" (an ordinal), "1930s"."""
+class Fact:
+    """A number or date as it stands at text[start:end], and its value.
+
+    Of a number: "2000", "12%", "3th" (an ordinal), "1930s". Of a date: "5-3" for 3 May, "5" for May.
+    """
 
     text: str
     value: str
@@ -165,18 +168,7 @@ class Number:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A month, 1 to 12, with its day or None, as text[start:end] names it."""
-
-    text: str
-    month: int
-    day: int | None
-    start: int
-    end: int
-
-
-def numbers(text: str) -> list[Number]:
+def numbers(text: str) -> list[Fact]:
     """The numbers of a text, by place, without the days of months; "one" and "second" alone do not count.
 
     >>> [number.value for number in numbers("In the 1930s 2,000 of two million, twelve per cent, came 3rd.")]
@@ -187,11 +179,11 @@ def numbers(text: str) -> list[Number]:
     return sorted(found, key=lambda number: number.start)
 
 
-def days(text: str) -> list[Day]:
+def days(text: str) -> list[Fact]:
     """The months that a text names, with their days, by place. "may" and "march" are verbs when small.
 
-    >>> [(day.month, day.day) for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
-    [(5, 3), (6, 7), (9, None)]
+    >>> [day.value for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
+    ['5-3', '6-7', '9']
     """
     found = []
     for match in _DAY.finditer(text):
@@ -199,7 +191,8 @@ def days(text: str) -> list[Day]:
         if match["month"] in ("may", "march") and not day:
             continue
         month = [name[:3] for name in _MONTHS].index(match["month"].lower()[:3]) + 1
-        found.append(Day(match[0].strip(), month, int(day) if day else None, match.start(), match.end()))
+        value = f"{month}-{int(day)}" if day else str(month)
+        found.append(Fact(match[0].strip(), value, match.start(), match.end()))
     return found
 
 
@@ -262,17 +255,15 @@ def covers(value: str, other: str) -> bool:
 def without_numbers(text: str) -> str:
     """The text without its numbers and days."""
     kept, at = [], 0
-    places = [(one.start, one.end) for one in numbers(text)]
-    places += [(one.start, one.end) for one in days(text)]
-    for start, end in sorted(places):
+    for start, end in sorted((one.start, one.end) for one in (*numbers(text), *days(text))):
         kept.append(text[at:start])
         at = max(at, end)
     return " ".join([*kept, text[at:]])
 
 
-def _numbers(text: str) -> Iterator[Number]:
-    def number(match: re.Match[str], amount: str, suffix: str, percent: str | None) -> Number:
-        return Number(match[0], f"{amount}{suffix}{'%' if percent else ''}", match.start(), match.end())
+def _numbers(text: str) -> Iterator[Fact]:
+    def number(match: re.Match[str], amount: str, suffix: str, percent: str | None) -> Fact:
+        return Fact(match[0], f"{amount}{suffix}{'%' if percent else ''}", match.start(), match.end())
 
     for match in _DIGITS.finditer(text):
         amount = Decimal(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1)
@@ -303,7 +294,10 @@ def _spelled(words: Sequence[str]) -> int:
 
 def _values(text: str) -> list[str]:
     """The numbers and months of a text as terms that no word can be."""
-    return [*(f"#{number.value}" for number in numbers(text)), *(f"#month {day.month}" for day in days(text))]
+    return [
+        *(f"#{number.value}" for number in numbers(text)),
+        *(f"#month {day.value.split('-')[0]}" for day in days(text)),
+    ]
 
 
 def _begins_sentence(text: str, start: int) -> bool:

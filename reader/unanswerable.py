@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .training import ReaderExample
 
-KINDS = ("article", "figures", "names")
 MAX_RIVALS = 3  # passages of an article from which one is drawn
 MAX_DRAWS = 20  # of a number that the passage does not hold
 _WORD = re.compile(r"\w+")
@@ -35,80 +34,68 @@ def unanswerable(
     for kind, share in shares.items():
         if kind not in KINDS or not 0 <= share <= 1:
             raise ValueError(f"{kind} {share}: expected one of {', '.join(KINDS)} and a share from 0 to 1")
-    articles: dict[str, dict[str, None]] = {}
+    passages: dict[str, dict[str, None]] = {}
     for example in examples:
-        articles.setdefault(example.group, {})[example.passage] = None
-    return [
-        one
-        for kind, share in shares.items()
-        for one in _made(kind, examples, round(share * len(examples)), articles, seed)
-    ]
+        passages.setdefault(example.group, {})[example.passage] = None
+    articles = {group: Article(list(texts)) for group, texts in passages.items()}
+    made: list[ReaderExample] = []
+    for kind, share in shares.items():
+        rng, wanted = random.Random(f"{seed} {kind}"), len(made) + round(share * len(examples))
+        for example in rng.sample(examples, len(examples)):
+            changed = CHANGES[kind](example, articles[example.group], rng) if len(made) < wanted else None
+            if changed is not None:
+                made.append(replace(changed, id=f"{example.id}-{kind}", start=None, end=None))
+    return made
 
 
-def other_figure(example: ReaderExample, article: Sequence[str], rng: random.Random) -> str | None:
+class Article:
+    """The passages of one article, with their words, numbers and names."""
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        self.words = {text: frozenset(_WORD.findall(text.lower())) for text in passages}
+        self.figures = sorted({one for text in passages for one in _FIGURE.findall(text)})
+        self.names = sorted({one for text in passages for one in _NAME.findall(text)})
+
+
+def other_passage(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
+    """The question on one of the passages without its answer that share most words with it."""
+    question, answer = set(_WORD.findall(example.question.lower())), example.answer.lower()
+    without = [text for text in article.words if answer not in text.lower()]
+    without.sort(key=lambda text: (-len(question & article.words[text]), text))
+    return replace(example, passage=rng.choice(without[:MAX_RIVALS])) if without else None
+
+
+def other_figure(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
     """The question with another number; None unless it has one that the passage holds."""
     held = [figure for figure in _FIGURE.findall(example.question) if figure in example.passage]
     if not held:
         return None
     old = rng.choice(held)
-    others = sorted({one for text in article for one in _FIGURE.findall(text) if _is_like(one, old)})
+    others = [one for one in article.figures if len(one) == len(old) and one[0] == old[0]]
     others += ["".join(rng.choice("123456789") if c.isdigit() else c for c in old) for _ in range(MAX_DRAWS)]
-    new = [one for one in others if one not in example.passage]
-    return _replaced(example.question, old, rng.choice(new)) if new else None
+    return _replaced(example, old, [one for one in others if one not in example.passage], rng)
 
 
-def other_name(example: ReaderExample, article: Sequence[str], rng: random.Random) -> str | None:
+def other_name(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
     """The question with another name of its article; None unless it has one that the passage holds."""
     held = [name for name in _NAME.findall(example.question) if name in example.passage]
     if not held:
         return None
     old, title = rng.choice(held), set(example.group.lower().split("_"))
-    new = [
-        name
-        for name in sorted({name for text in article for name in _NAME.findall(text)})
-        if name.count(" ") == old.count(" ") and name not in example.passage + example.question
-        if not title & set(name.lower().split())
-    ]
-    return _replaced(example.question, old, rng.choice(new)) if new else None
+    others = [one for one in article.names if one.count(" ") == old.count(" ")]
+    others = [one for one in others if one not in example.passage + example.question]
+    return _replaced(example, old, [one for one in others if not title & set(one.lower().split())], rng)
 
 
-def _made(
-    kind: str,
-    examples: Sequence[ReaderExample],
-    n: int,
-    articles: Mapping[str, Mapping[str, None]],
-    seed: int,
-) -> Iterator[ReaderExample]:
-    """At most n examples of one kind; each question serves once."""
-    rng = random.Random(f"{seed} {kind}")
-    for example in rng.sample(examples, len(examples)):
-        if n < 1:
-            return
-        article = list(articles[example.group])
-        made = replace(example, id=f"{example.id}-{kind}", start=None, end=None)
-        if kind == "article":
-            rivals = _rivals(example, article)
-            changed = replace(made, passage=rng.choice(rivals)) if rivals else None
-        else:
-            question = (other_figure if kind == "figures" else other_name)(example, article, rng)
-            changed = replace(made, question=question) if question else None
-        if changed is not None:
-            n -= 1
-            yield changed
+CHANGES = {"article": other_passage, "figures": other_figure, "names": other_name}
+KINDS = tuple(CHANGES)
 
 
-def _rivals(example: ReaderExample, article: Sequence[str]) -> list[str]:
-    """The passages without the answer that share most words with the question."""
-    asked, answer = set(_WORD.findall(example.question.lower())), example.answer.lower()
-    without = [text for text in article if answer not in text.lower()]
-    without.sort(key=lambda text: (-len(asked & set(_WORD.findall(text.lower()))), text))
-    return without[:MAX_RIVALS]
-
-
-def _is_like(one: str, other: str) -> bool:
-    """Whether two numbers look alike, so that a year replaces a year."""
-    return len(one) == len(other) and one.isdigit() == other.isdigit() and one[0] == other[0]
-
-
-def _replaced(text: str, old: str, new: str) -> str:
-    return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text, count=1)
+def _replaced(
+    example: ReaderExample, old: str, others: Sequence[str], rng: random.Random
+) -> ReaderExample | None:
+    if not others:
+        return None
+    new = rng.choice(others)
+    question = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, example.question, count=1)
+    return replace(example, question=question)

@@ -14,7 +14,7 @@ import pytest
 import scoreboard
 from hypothesis import settings
 
-from spanwise.pipelines.parsing import process
+from spanwise.pipelines import parse_pool
 
 OFFLINE = Path(__file__).parent / "offline"
 RELIABILITY = Path(__file__).parent / "reliability"
@@ -66,7 +66,7 @@ def pytest_unconfigure() -> None:
 def _parsers_record_too() -> Generator[None, None, None]:
     """Let the processes that read files know where a refused attempt is recorded."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "KEPT", process.KEPT | {no_network.LOG})
+        patch.setattr(parse_pool, "KEPT", parse_pool.KEPT | {no_network.LOG})
         yield
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from spanwise.corpora.reading import Skipped
 from spanwise.corpora.reading import parse as honest_parse
-from spanwise.pipelines.parsing import child
+from spanwise.pipelines import parse_worker
 from spanwise.types import Document, Heading, Label
 
 START = (
@@ -22,10 +22,10 @@ START = (
 )
 
 
-def main(limits: Mapping[str, Any], analyzer: Mapping[str, str], parsers: list[Any]) -> None:
+def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
     """The main loop of the child, with `parse` in the place of the honest one."""
-    child.parse = parse
-    child.main(limits, analyzer, parsers)
+    parse_worker.parse = parse
+    parse_worker.main(limits, analyzer)
 
 
 def spin() -> None:
@@ -58,7 +58,7 @@ def answer_nonsense() -> None:
     """Write to every pipe that this process has, where the answers go among them."""
     for descriptor in range(3, 64):
         try:
-            os.write(descriptor, b"nonsense" * 1_000)
+            os.write(descriptor, b"nonsense" * 1_000 + b"\n")
         except OSError:
             continue
     time.sleep(60)
@@ -87,7 +87,7 @@ LIES: dict[bytes, Callable[[Document], Document]] = {
 }
 
 
-def parse(data: bytes, document_id: str, others: Any) -> Document | Skipped:
+def parse(data: bytes, document_id: str) -> Document | Skipped:
     """Do what the first line says, then read the file as ever."""
     name = data.partition(b"\n")[0]
     if name in DEEDS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from spanwise.pipelines.ask import Answerer
 from spanwise.pipelines.filters import select
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.reader.spans import Window, WindowLogits, token_scores
 from spanwise.types import AskOptions, ScoredSpan, Span
 
 
@@ -33,12 +31,6 @@ class Scripted:
             [float(sum(word in passage.text[start:end] for word in words)) for start, end in places]
             for passage, places in zip(passages, sentences, strict=True)
         ]
-
-    def token_scores(self, question, passage):
-        """Every word alike."""
-        words = [match.span() for match in re.finditer(r"\S+", passage.text)]
-        window = WindowLogits(Window(0, 0, len(words)), np.zeros(len(words)), np.zeros(len(words)), 0.0, 0.0)
-        return token_scores(np.array(words, np.int32), [window], answers_null=True)
 
     def _spans(self, passage):
         found = []

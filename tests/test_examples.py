@@ -65,5 +65,5 @@ def test_a_custom_retriever_searches_and_answers(folder, tmp_path):
     out = run("custom_retriever.py", folder, "What are the opening hours of the mill?", cwd=tmp_path)
     first, *_, last = out.splitlines()
     assert first.startswith("1. mill.md, line ")
-    assert first.endswith("(by-heading 1.000)")
+    assert first.endswith("(by-heading 2.000)")
     assert "nine until five" in last

@@ -6,7 +6,7 @@ import unicodedata
 from itertools import pairwise
 
 from spanwise.corpora.passages import split
-from spanwise.corpora.trimming import MOST_MARKS, is_mark
+from spanwise.corpora.sentences import MOST_MARKS, is_mark
 from spanwise.types import Document
 
 

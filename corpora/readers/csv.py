@@ -1,9 +1,8 @@
-"""Tables in text, comma or tab separated: the stored text is the file itself, a label says each row.
+"""Tables in text: the stored text is the file, every row has a label, the header row is a heading.
 
-The standard library's reader gives no offsets, so records are found here, by one expression that never
-backtracks: a quoted field ends with a quote that a delimiter or a line end follows; where there is none,
-the quote is a character like any other. Rows may be of any length. The header row is a heading above all
-rows, so that each passage knows what its columns are.
+The standard library's reader gives no offsets, so one expression that never backtracks finds the records: a
+quoted field ends with a quote before a delimiter or a line end; a quote without that is an ordinary
+character.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading, Label
 
 from ..decoding import decode
-from .source import source_document
+from .builder import source_document
 
 MEDIA_TYPES = {"\t": "text/tab-separated-values"}
 MEDIA_TYPE = "text/csv"
-DELIMITERS = ",\t;|"  # in the order that breaks a tie
-HEAD = 1 << 16  # characters looked at to tell the delimiter and the header
+DELIMITERS = ",\t;|"  # ties go to the first
+HEAD = 1 << 16  # characters that tell the delimiter and the header
 SAMPLE = 100  # records
 HEADER_WITHIN = 10  # records
 MAX_HEADER = 400  # characters
 MAX_ROWS = 1_000_000
-# A number, date, time, amount or share: no name of a column.
+# A number, date, time, amount or share: not the name of a column.
 VALUE = re.compile(r"[-+(]?[$€£¥]?[-+]?[0-9][0-9.,:/ TZ%)+-]{0,40}")
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a table; rows are numbered as a spreadsheet numbers them, the header among them.
+    """The document of a table; rows are numbered as in a spreadsheet, with the header.
 
     `DocumentRejected` above `MAX_ROWS` rows.
     """
@@ -43,7 +42,7 @@ def read(data: bytes, document_id: str) -> Document:
     labels = []
     for number, (start, record) in enumerate(records(text, delimiter), start=1):
         if number > MAX_ROWS:
-            raise DocumentRejected(f"more than {MAX_ROWS:,} rows, which is the limit")
+            raise DocumentRejected(f"more than {MAX_ROWS:,} rows, the limit")
         if record.strip():
             labels.append(Label(start, f"row {number}"))
     media_type = MEDIA_TYPES.get(delimiter, MEDIA_TYPE)
@@ -52,24 +51,20 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:
-    """The offset and the source of each record, its line end included."""
-    for found in _record(delimiter).finditer(text):
+    """The offset and the source of each record with its line end."""
+    for found in record_pattern(delimiter).finditer(text):
         if found[0]:
             yield found.start(), found[0]
 
 
-def cells(record: str, delimiter: str) -> list[str]:
-    """The values of a record, without quotes, their white space made single spaces."""
-    fields = _cell(delimiter).findall(record.rstrip("\r\n"))
-    return [" ".join(_unquoted(field).split()) for field in fields]
-
-
-def _record(delimiter: str) -> re.Pattern[str]:
+def record_pattern(delimiter: str) -> re.Pattern[str]:
+    """The expression of a record."""
     field = _field(delimiter)
     return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)")
 
 
-def _cell(delimiter: str) -> re.Pattern[str]:
+def cell_pattern(delimiter: str) -> re.Pattern[str]:
+    """The expression of a cell, its content the first group."""
     return re.compile(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})")
 
 
@@ -78,40 +73,37 @@ def _field(delimiter: str) -> str:
     return rf'(?:"(?:[^"]++|"")*+"(?=[{stop}]|\Z)|[^{stop}]*+)'
 
 
+def cells(record: str, delimiter: str) -> list[str]:
+    """The values of a record, unquoted, with single spaces."""
+    fields = cell_pattern(delimiter).findall(record.rstrip("\r\n"))
+    return [" ".join(_unquoted(field).split()) for field in fields]
+
+
 def _unquoted(field: str) -> str:
     quoted = len(field) > 1 and field[0] == field[-1] == '"'
     return field[1:-1].replace('""', '"') if quoted else field
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter that parts most of the first records into the same number of cells, above one."""
+    """The delimiter that splits most of the first records into the same number of cells, above one."""
     return max(DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))
 
 
 def _agreement(text: str, delimiter: str) -> tuple[int, int]:
-    """How many records have the commonest number of cells, and that number; nothing for single cells."""
+    """How many records have the commonest number of cells, and that number; single cells do not count."""
     sizes = Counter(len(cells(record, delimiter)) for _, record in islice(records(text, delimiter), SAMPLE))
     several = [(count, size) for size, count in sizes.items() if size > 1]
     return max(several, default=(0, 0))
 
 
 def find_header(text: str, delimiter: str) -> Heading | None:
-    """The names of the columns as a heading: the first row of several cells, if they are all names."""
+    """The names of the columns as a heading: the first row of several cells, if all are names."""
     for start, record in islice(records(text, delimiter), HEADER_WITHIN):
-        names = cells(record, delimiter)
-        if len(names) > 1:
-            words = _joined(names)
-            return Heading(start, 1, words) if words and _are_names(names) else None
+        row = cells(record, delimiter)
+        filled = [name for name in row if name]
+        if len(row) > 1:
+            line = ", ".join(filled)
+            words = line if len(line) <= MAX_HEADER else line[:MAX_HEADER].rpartition(", ")[0]
+            are_names = len(set(filled)) == len(filled) and not any(map(VALUE.fullmatch, filled))
+            return Heading(start, 1, words) if words and are_names else None
     return None
-
-
-def _are_names(names: list[str]) -> bool:
-    """True when no two are the same and none is a value."""
-    filled = [name for name in names if name]
-    return len(set(filled)) == len(filled) and not any(map(VALUE.fullmatch, filled))
-
-
-def _joined(names: list[str]) -> str:
-    """The names in one line, as many of them as `MAX_HEADER` has room for."""
-    line = ", ".join(filter(None, names))
-    return line if len(line) <= MAX_HEADER else line[:MAX_HEADER].rpartition(", ")[0]

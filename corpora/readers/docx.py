@@ -1,47 +1,206 @@
 """Word documents: paragraphs and tables in the order of the body, then footnotes and endnotes.
 
-python-docx opens the package; how the text is taken from it stands in `body_writer`.
+python-docx opens the file; the text comes from the XML, because its `paragraph.text` leaves out tracked
+insertions, content controls, text boxes and formulas. Deleted text, field codes, headers, footers and
+comments are left out. Paragraphs stand between empty lines, cells are separated by " | ", list items start
+with "- ", notes follow the body as "[1] …".
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .body_writer import write_body
-from .text_builder import TextBuilder
-from .titles import choose_title, first_line
-from .zip_limits import check_zip
+from ..archive import Archive
+from .builder import TextBuilder, build_document
+
+if TYPE_CHECKING:
+    from docx.document import Document as WordDocument
+    from docx.oxml.xmlchemy import BaseOxmlElement as Element
+    from docx.styles.style import BaseStyle
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+PARAGRAPH, TABLE, ROW, CELL, BOX = f"{W}p", f"{W}tbl", f"{W}tr", f"{W}tc", f"{W}txbxContent"
+REFERENCES = (f"{W}footnoteReference", f"{W}endnoteReference")
+BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+# What is not shown, is not text, or occurs a second time for older programs.
+LEFT_OUT = frozenset((f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}pPr", f"{W}rPr", f"{MC}Fallback"))
+# "Heading 2" is Word's own; publishers' templates say "HeadB" or "ChapterTitle".
+HEADING_NAME = re.compile(r"head(?:ing)?[ _-]?([1-9a-f])", re.I)
+TITLE_NAME = re.compile(r"(?:chapter|document)?[ _-]?title", re.I)
+CODE_NAME = re.compile(r"\b(?:code|verbatim|preformatted|source)", re.I)
+MAX_BASES = 20  # styles that build on each other
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a .docx file; title from its properties, else the first heading, line or file name."""
-    check_zip(data)
-    builder, title = _write(data)
-    text = builder.text
-    heading = builder.headings[0].text if builder.headings else ""
-    return Document(
-        id=document_id,
-        media_type=MEDIA_TYPE,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(title, heading, first_line(text), document_id=document_id),
-        text=text,
-        headings=tuple(builder.headings),
+    """The document of a .docx file, titled by its properties, its first heading or its first line."""
+    import docx
+
+    Archive(data)  # checks the limits
+    try:
+        word = docx.Document(BytesIO(data))
+        builder, title = write_body(word), word.core_properties.title or ""
+    except KeyError as error:  # a part that python-docx looks for by its transitional name
+        raise DocumentRejected(f"damaged, or in the Strict Open XML form: {error.args[0]}") from error
+    except Exception as error:  # python-docx and lxml raise many kinds on a damaged file
+        raise DocumentRejected(f"damaged Word document: {type(error).__name__}: {error}") from error
+    return build_document(
+        builder, data, document_id, MEDIA_TYPE, title, builder.first_heading, builder.first_line
     )
 
 
-def _write(data: bytes) -> tuple[TextBuilder, str]:
-    import docx
+def write_body(word: WordDocument) -> TextBuilder:
+    """The text and headings of the body and its notes."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.oxml import parse_xml
 
-    try:
-        word = docx.Document(BytesIO(data))
-        return write_body(word), word.core_properties.title or ""
-    except KeyError as error:  # a part that python-docx looks for by its transitional name
-        raise DocumentRejected(f"damaged, or in the Strict Open XML form: {error.args[0]}") from error
-    except Exception as error:  # python-docx and lxml raise what they like on a damaged package
-        raise DocumentRejected(f"damaged Word document: {type(error).__name__}: {error}") from error
+    writer = BodyWriter({style.style_id: read_style(style) for style in word.styles})
+    writer.write_blocks(word.element.body)
+    for kind in (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES):
+        for relation in word.part.rels.values():
+            if relation.reltype == kind and not relation.is_external:
+                writer.write_notes(parse_xml(relation.target_part.blob))
+    return writer.builder
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The meaning of a paragraph style: heading level (0 for none), list item, line of code."""
+
+    level: int = 0
+    item: bool = False
+    code: bool = False
+
+
+def read_style(style: BaseStyle) -> Style:
+    """The meaning of a style, inherited from the styles it builds on."""
+    level, item, code = 0, False, False
+    current: BaseStyle | None = style
+    for _ in range(MAX_BASES):
+        if current is None:
+            break
+        name = current.name or ""
+        level = level or _named_level(name) or _outline_level(current.element)
+        item = item or name.startswith("List ") or _is_numbered(current.element)
+        code = code or CODE_NAME.search(name) is not None
+        current = getattr(current, "base_style", None)
+    return Style(level, item and not level, code and not level)
+
+
+def _named_level(name: str) -> int:
+    """The heading level that a style's name gives, 0 for none; letters count as numbers."""
+    if TITLE_NAME.fullmatch(name):
+        return 1
+    heading = HEADING_NAME.fullmatch(name)
+    return "123456789".find(heading[1]) + 1 or "abcdef".find(heading[1].lower()) + 1 if heading else 0
+
+
+def _outline_level(element: Element) -> int:
+    """The heading level that a paragraph or style sets itself, 0 for none."""
+    outline = element.find(f"{W}pPr/{W}outlineLvl")
+    value = "9" if outline is None else str(outline.get(f"{W}val", "9"))
+    return int(value) + 1 if re.fullmatch("[0-8]", value) else 0
+
+
+def _is_numbered(element: Element) -> bool:
+    """True when a paragraph or style carries a bullet or number; numId 0 takes one away."""
+    number = element.find(f"{W}pPr/{W}numPr/{W}numId")
+    return number is not None and number.get(f"{W}val") != "0"
+
+
+def _children(element: Element, *tags: str) -> Iterator[Element]:
+    """The nearest elements below with one of the tags, through all that only wraps them."""
+    for child in element:
+        if child.tag in tags:
+            yield child
+        elif child.tag not in LEFT_OUT:
+            yield from _children(child, *tags)
+
+
+class BodyWriter:
+    """Writes blocks into `builder` in document order. lxml allows 256 levels, so recursion is bounded."""
+
+    def __init__(self, styles: dict[str, Style]) -> None:
+        self.builder = TextBuilder()
+        self._styles = styles
+        self._last = Style()
+        self._boxes: list[Element] = []  # text boxes inside a paragraph, written after it
+
+    def write_blocks(self, container: Element) -> None:
+        """Writes the paragraphs and tables of a body, cell or text box."""
+        for block in _children(container, PARAGRAPH, TABLE):
+            if block.tag == TABLE:
+                self._write_table(block)
+            else:
+                self._write_paragraph(block)
+            while self._boxes:
+                self.write_blocks(self._boxes.pop(0))
+
+    def write_notes(self, notes: Element) -> None:
+        """Writes footnotes or endnotes, one paragraph each; separators carry a type and are not notes."""
+        for note in notes:
+            words = "" if note.get(f"{W}type") else " ".join("".join(self._texts(note)).split())
+            if words:
+                self.builder.end_line(blank=True)
+                self.builder.write(f"[{note.get(f'{W}id')}] {words}")
+
+    def _write_paragraph(self, paragraph: Element) -> None:
+        style = self._style(paragraph)
+        text = "".join(self._texts(paragraph))
+        text = text.rstrip() if style.code else text.strip()
+        if not text.strip():
+            return
+        # Items of a list and lines of a program are paragraphs in Word, but stand together.
+        together = style == self._last and (style.item or style.code)
+        self.builder.end_line(blank=not together)
+        start = self.builder.write(f"- {text}" if style.item else text)
+        if style.level:
+            self.builder.add_heading(start, style.level)
+        self._last = style
+
+    def _style(self, paragraph: Element) -> Style:
+        named = paragraph.find(f"{W}pPr/{W}pStyle")
+        style = self._styles.get(str(named.get(f"{W}val")), Style()) if named is not None else Style()
+        level = style.level or _outline_level(paragraph)
+        return Style(level, not level and (style.item or _is_numbered(paragraph)), style.code and not level)
+
+    def _write_table(self, table: Element) -> None:
+        rows = [list(_children(row, CELL)) for row in _children(table, ROW)]
+        self._last = Style()
+        if all(len(cells) < 2 for cells in rows):  # a frame around text, not a table of data
+            for cells in rows:
+                for cell in cells:
+                    self.write_blocks(cell)
+            return
+        self.builder.end_line(blank=True)
+        for cells in rows:
+            words = [" ".join("".join(self._texts(cell)).split()) for cell in cells]
+            while words and not words[-1]:
+                words.pop()
+            self.builder.write(" | ".join(words))
+            self.builder.end_line()
+
+    def _texts(self, element: Element) -> Iterator[str]:
+        """The pieces of text below an element; text boxes are kept for later."""
+        for child in element:
+            tag = child.tag
+            if tag in BREAKS:
+                yield BREAKS[tag]
+            elif tag in REFERENCES:
+                yield f"[{child.get(f'{W}id')}]"
+            elif tag == BOX:
+                self._boxes.append(child)
+            elif isinstance(tag, str) and tag.endswith("}t"):  # of Word, of formulas and of drawings
+                yield child.text or ""
+            elif tag not in LEFT_OUT:
+                yield from self._texts(child)
+        if element.tag == PARAGRAPH:
+            yield "\n"

@@ -1,37 +1,50 @@
-"""Mail messages: subject, sender, receivers and date, then the text, then what is attached.
+"""Mail messages: subject, sender, receivers and date, then the text, then the attachments.
 
 Of several forms of the same text the plain one is taken. Attached texts and messages are read; of other
-attachments the name is kept.
+attachments the name is kept. Headers are decoded here, because the standard library's newer policy fails on
+some broken headers and takes quadratic time on some long ones.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
-from email.errors import CloseBoundaryNotFoundDefect
+from datetime import UTC
+from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError
+from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
+from email.policy import Compat32
+from email.utils import parsedate_to_datetime
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from ..decoding import decode
 from . import html
-from .building import build_document
-from .mail_headers import ShortHeaders, file_name, header, in_charset, sent
-from .text_builder import TextBuilder
+from .builder import TextBuilder, build_document
 
 MEDIA_TYPE = "message/rfc822"
 SHOWN = ("From", "To", "Cc", "Date")
-BLANK = b"\xef\xbb\xbf\r\n"  # in front of the first header
+LEADING_BLANKS = b"\xef\xbb\xbf\r\n"
 MAX_DEPTH = 20  # parts inside parts
+MAX_HEADER = 10_000  # characters
+ESCAPING = ("iso2022", "hz")  # encodings whose bytes look like ASCII: only the declaration tells them
 FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end that only keeps lines short
 
 
-def read(data: bytes, document_id: str) -> Document:
-    """The document of an .eml file, titled with its subject; labels name what is attached.
+class ShortHeaders(Compat32):
+    """Headers cut to `MAX_HEADER`: the standard library takes quadratic time on parameters."""
 
-    Its metadata hold the date on which it was sent.
-    """
-    message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(BLANK))
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        """The name and the value of the header on these lines."""
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:MAX_HEADER]
+
+
+def read(data: bytes, document_id: str) -> Document:
+    """The document of an .eml file, titled by its subject; labels name attachments."""
+    message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(LEADING_BLANKS))
     if not message.keys():
         raise DocumentRejected("not a mail message: it has no header")
     writer = MailWriter()
@@ -43,8 +56,8 @@ def read(data: bytes, document_id: str) -> Document:
         data,
         document_id,
         MEDIA_TYPE,
-        header(message, "Subject"),
-        date=sent(message),
+        _header(message, "Subject"),
+        date=_date(message),
         remark="truncated: it ends inside a part" if cut else "",
     )
 
@@ -54,17 +67,15 @@ class MailWriter:
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
-        self._behind_attachment = False
+        self._after_attachment = False
 
     def write_message(self, message: Message, depth: int = 0) -> None:
-        """Write the subject as heading, the headers on lines of their own, and every part."""
-        self._behind_attachment = False
-        self.builder.end_line(blank=True)
-        start = self.builder.write(header(message, "Subject"))
+        """Writes the subject as heading, the headers on lines of their own, and every part."""
+        self._after_attachment = False
+        start = self.builder.write_paragraph(_header(message, "Subject"))
         self.builder.add_heading(start, 1)
-        self.builder.end_line(blank=True)
         for name in SHOWN:
-            if value := header(message, name):
+            if value := _header(message, name):
                 self.builder.write(f"{name}: {value}")
                 self.builder.end_line()
         self._write_part(message, depth)
@@ -76,24 +87,25 @@ class MailWriter:
         if part.get_content_type() == "multipart/alternative" and part.is_multipart():
             self._write_part(_preferred(_parts(part)), depth + 1)
         elif part.get_content_type() == "message/rfc822" and part.is_multipart():
-            self._write_attached_message(_parts(part)[0], depth)
+            message = _parts(part)[0]
+            start = self.builder.write("Attached message:")
+            self.builder.add_label(start, f"attached message {_header(message, 'Subject')}".rstrip())
+            self.write_message(message, depth + 1)
+            self._after_attachment = True
         elif part.is_multipart():
             for child in _parts(part):
                 self._write_part(child, depth + 1)
         elif part.get_content_disposition() == "attachment" or part.get_content_maintype() != "text":
             self._write_attachment(part)
         else:
-            self._write_text(part)
-
-    def _write_attached_message(self, message: Message, depth: int) -> None:
-        start = self.builder.write("Attached message:")
-        self.builder.add_label(start, f"attached message {header(message, 'Subject')}".rstrip())
-        self.write_message(message, depth + 1)
-        self._behind_attachment = True
+            start = self._include(part)
+            if self._after_attachment and start < self.builder.length:
+                self.builder.add_label(start, "message text")
+                self._after_attachment = False
 
     def _write_attachment(self, part: Message) -> None:
-        """Write its name, and its text if it is one; pictures inside a page have no name of their own."""
-        name = file_name(part)
+        """Writes the name, and the text if it is one; pictures inside a page have no name."""
+        name = _file_name(part)
         if not name and part.get_content_disposition() != "attachment":
             return
         start = self.builder.write(f"Attachment: {name or 'without a name'}")
@@ -101,13 +113,7 @@ class MailWriter:
         self.builder.end_line(blank=True)
         if part.get_content_maintype() == "text":
             self._include(part)
-        self._behind_attachment = True
-
-    def _write_text(self, part: Message) -> None:
-        start = self._include(part)
-        if self._behind_attachment and start < self.builder.length:
-            self.builder.add_label(start, "message text")
-            self._behind_attachment = False
+        self._after_attachment = True
 
     def _include(self, part: Message) -> int:
         """The offset at which the text of a part starts."""
@@ -122,14 +128,70 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _preferred(forms: list[Message]) -> Message:
-    """The plain form of a text if it says anything, else the last, which is the richest."""
+    """The plain form of a text if it is not blank, else the last, which is the richest."""
     plain = (form for form in forms if form.get_content_type() == "text/plain" and _text(form).strip())
     return next(plain, forms[-1] if forms else Message())
 
 
 def _text(part: Message) -> str:
-    """The text of a part with line ends of one kind, flowed lines whole."""
+    """The text of a part with line ends of one kind and flowed lines joined."""
     data = part.get_payload(decode=True)
-    text = in_charset(data if isinstance(data, bytes) else b"", part.get_content_charset())
+    text = _in_charset(data if isinstance(data, bytes) else b"", part.get_content_charset())
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
     return FLOWED.sub(" ", text) if part.get_param("format") == "flowed" else text
+
+
+def _header(message: Message, name: str) -> str:
+    """The decoded value of the first header of that name on one line, or the empty string."""
+    values = (value for key, value in message.raw_items() if key.lower() == name.lower())
+    return _readable(str(next(values, "")))
+
+
+def _date(message: Message) -> str:
+    """The time in the Date header in ISO 8601, or the empty string."""
+    try:
+        moment = parsedate_to_datetime(_header(message, "Date"))
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    # The zone -0000 means UTC, from a sender somewhere else.
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def _file_name(part: Message) -> str:
+    """The name of an attachment, or the empty string."""
+    try:
+        return _readable(part.get_filename() or "")
+    except (LookupError, TypeError, ValueError):  # parameters that are split or encoded the wrong way
+        return ""
+
+
+def _readable(raw: str) -> str:
+    """Encoded words and bare bytes as text on one line; what cannot be decoded stays."""
+    # The parser keeps bytes that are not ASCII as surrogates.
+    text = raw if raw.isascii() else _in_charset(raw.encode("utf-8", "surrogateescape"), None)
+    try:
+        parts = decode_header(text)
+    except HeaderParseError:
+        parts = [(text, None)]
+    words = "".join(_header_words(words, charset) for words, charset in parts)
+    return " ".join(words.split()) or " ".join(text.split())
+
+
+def _header_words(words: str | bytes, charset: str | None) -> str:
+    """A piece of a header; between encoded words it comes as bytes in Python's own escape."""
+    if isinstance(words, str):
+        return words
+    return _in_charset(words, charset) if charset else words.decode("raw-unicode-escape", "replace")
+
+
+def _in_charset(data: bytes, charset: str | None) -> str:
+    """Text in a declared character set; where that is wrong or missing, in the one that fits."""
+    try:
+        if charset and codecs.lookup(charset).name.startswith(ESCAPING):
+            return data.decode(charset, "replace")
+    except (LookupError, ValueError):
+        pass  # no such character set: `decode` finds one
+    try:
+        return decode(data, charset)[0]
+    except DocumentRejected:
+        return data.decode("latin-1")

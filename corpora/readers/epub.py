@@ -1,47 +1,63 @@
-"""EPUB 2 and 3: the chapters in reading order, each as a browser would show it.
+"""EPUB 2 and 3: the chapters in reading order, each as a browser shows it.
 
-A chapter without a heading of its own gets the title that the table of contents gives it. What is listed
-but is not in the archive is remarked; the contents page itself is navigation and left out, as it is in
-HTML.
+A chapter without a heading gets its title from the table of contents: the page with a `nav` of EPUB 3, else
+the NCX of EPUB 2. Missing chapters are remarked. The contents page is navigation and left out. A chapter that
+is listed as encrypted rejects the book; font obfuscation does not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading
 
+from ..archive import Archive, Element, attribute, local_name
+from ..decoding import decode
 from . import html
-from .building import build_document, joined
-from .epub_package import Book, Entry, read_book
-from .package import Package
-from .text_builder import TextBuilder
+from .builder import TextBuilder, build_document, join_remarks
 
 MEDIA_TYPE = "application/epub+zip"
-OPENING = 200  # characters in which a chapter's own heading is looked for
+OPENING = 200  # characters of a chapter in which its own heading is expected
+CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
+NCX = "application/x-dtbncx+xml"
+OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+CHAPTERS = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the table of contents: depth from 1, title, and the chapter it refers to."""
+
+    level: int
+    title: str
+    part: str
 
 
 def read(data: bytes, document_id: str) -> Document:
     """The document of an EPUB; title, creators and language from its package document."""
-    package = Package(data)
-    book = read_book(package)
+    book = Book(Archive(data))
     builder = TextBuilder()
-    missing = [part for part in book.spine if not _write_chapter(builder, package, part, book)]
+    missing = [part for part in book.spine if not _write_chapter(builder, book, part)]
     return build_document(
         builder,
         data,
         document_id,
         MEDIA_TYPE,
-        book.title,
-        creator=book.creator,
-        language=book.language,
-        remark=joined({"chapters missing from the archive": missing}),
+        next(iter(book.metadata("title")), ""),
+        creator="; ".join(book.metadata("creator")),
+        language=next(iter(book.metadata("language")), ""),
+        remark=join_remarks({"chapters missing from the archive": missing}),
     )
 
 
-def _write_chapter(builder: TextBuilder, package: Package, part: str, book: Book) -> bool:
+def _write_chapter(builder: TextBuilder, book: Book, part: str) -> bool:
     """False when the archive does not hold the chapter."""
-    if part not in package.names:
+    if part not in book.archive.names:
         return False
-    chapter = html.read(package.read(part), part)
+    chapter = html.read(book.archive.read(part), part)
     if not chapter.text:
         return True
     entry = book.contents.get(part)
@@ -49,7 +65,8 @@ def _write_chapter(builder: TextBuilder, package: Package, part: str, book: Book
     n_headings = len(builder.headings)
     start = builder.include(chapter)
     if entry and entry.title:
-        builder.add_label(start, _label(entry))
+        label = entry.title if entry.title.lower().startswith("chapter") else f"chapter {entry.title}"
+        builder.add_label(start, label)
         if not any(heading.start < OPENING for heading in chapter.headings):
             builder.headings.insert(n_headings, Heading(start, entry.level, entry.title))
     else:
@@ -57,5 +74,73 @@ def _write_chapter(builder: TextBuilder, package: Package, part: str, book: Book
     return True
 
 
-def _label(entry: Entry) -> str:
-    return entry.title if entry.title.lower().startswith("chapter") else f"chapter {entry.title}"
+class Book:
+    """The chapters of a book in reading order, and its table of contents by chapter."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self._opf_name = next(
+            (attribute(found, "full-path") for found in archive.xml(CONTAINER).iter("{*}rootfile")), ""
+        )
+        if not self._opf_name:
+            raise DocumentRejected(f"damaged EPUB: {CONTAINER} names no package document")
+        self._opf = archive.xml(self._opf_name)
+        items = {attribute(item, "id"): item for item in self._opf.iter("{*}item")}
+        order = [items.get(attribute(ref, "idref")) for ref in self._opf.iter("{*}itemref")]
+        # Pictures may be part of the order too; they have no text.
+        chapters = [item for item in order if item is not None and attribute(item, "media-type") in CHAPTERS]
+        self.spine = tuple(self._part(self._opf_name, attribute(item, "href")) for item in chapters)
+        if not self.spine:
+            raise DocumentRejected(f"damaged EPUB: {self._opf_name} gives no reading order")
+        self._refuse_encrypted()
+        self.contents: dict[str, Entry] = {}
+        for entry in self._entries(list(items.values())):
+            self.contents.setdefault(entry.part, entry)
+
+    def metadata(self, name: str) -> list[str]:
+        """The values of the Dublin Core element of that name."""
+        found = self._opf.iter(f"{{http://purl.org/dc/elements/1.1/}}{name}")
+        return [words for element in found if (words := _words(element))]
+
+    def _refuse_encrypted(self) -> None:
+        if ENCRYPTION not in self.archive.names:
+            return
+        for data in self.archive.xml(ENCRYPTION).iter("{*}EncryptedData"):
+            methods = {attribute(method, "Algorithm") for method in data.iter("{*}EncryptionMethod")}
+            parts = {unquote(attribute(cipher, "URI")) for cipher in data.iter("{*}CipherReference")}
+            if parts.intersection(self.spine) and not methods.intersection(OBFUSCATION):
+                raise DocumentRejected("encrypted EPUB: its chapters are under digital rights management")
+
+    def _entries(self, items: list[Element]) -> Iterator[Entry]:
+        """The table of contents, of the first kind that has entries."""
+        navs = [item for item in items if "nav" in attribute(item, "properties").split()]
+        ncxs = [item for item in items if attribute(item, "media-type") == NCX]
+        for found, read_entries in ((navs, self._nav_entries), (ncxs, self._ncx_entries)):
+            for item in found:
+                name = self._part(self._opf_name, attribute(item, "href"))
+                entries = list(read_entries(name)) if name in self.archive.names else []
+                if entries:
+                    yield from entries
+                    return
+
+    def _ncx_entries(self, name: str) -> Iterator[Entry]:
+        for point in self.archive.xml(name).iter("{*}navPoint"):
+            level = 1 + sum(local_name(above) == "navPoint" for above in point.iterancestors())
+            label, content = point.find("{*}navLabel"), point.find("{*}content")
+            if label is not None and content is not None:
+                yield Entry(level, _words(label), self._part(name, attribute(content, "src")))
+
+    def _nav_entries(self, name: str) -> Iterator[Entry]:
+        page = html.parse_html(decode(self.archive.read(name))[0])
+        nav = page.find("nav", attrs={"epub:type": "toc"}) or page.find("nav")
+        for link in nav.find_all("a", href=True) if nav else ():
+            level = len(link.find_parents("ol"))
+            yield Entry(level, " ".join(link.get_text().split()), self._part(name, str(link["href"])))
+
+    def _part(self, source: str, reference: str) -> str:
+        """The member that a reference means, without the place inside it."""
+        return self.archive.resolve(source, unquote(reference.partition("#")[0]))
+
+
+def _words(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())

@@ -1,43 +1,241 @@
-"""HTML: the text that a browser would show, in lines; tags, scripts and navigation are left out.
+"""HTML: the text that a browser shows, in lines; tags, scripts and navigation are left out.
 
-What becomes of the elements stands in `page_writer`. Nothing is fetched, and lxml's parser takes time
-linear in the page where the standard library's is quadratic in unclosed tags.
+Blocks end lines; paragraphs, headings, lists and tables stand between empty lines; cells are separated by
+" | "; list items start with "- " or their number; `<pre>` keeps its white space; images give their
+alternative text. A table that only arranges the page is read as its blocks. Nothing is fetched, and lxml
+parses in linear time, where the standard library's parser is quadratic in unclosed tags.
 """
 
 from __future__ import annotations
 
 import re
-from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from spanwise.types import Document
 
 from ..decoding import decode
-from .page_writer import write_page
-from .titles import choose_title, first_line
+from .builder import TextBuilder, build_document
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+    from bs4.element import PageElement
 
 MEDIA_TYPE = "text/html"
 CHARSET = re.compile(rb"""charset\s{0,9}=\s{0,9}["']?([A-Za-z0-9_.:-]{1,40})""", re.I)
 CHARSET_WITHIN = 2048  # bytes
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+DROPPED = frozenset(
+    "head script style template nav noscript svg iframe object canvas audio video select datalist".split()
+)
+LISTS = frozenset(("ul", "ol", "menu"))
+CELLS = frozenset(("td", "th"))
+# Blocks between empty lines, and blocks on lines of their own.
+PARAGRAPHS = frozenset("p blockquote dl pre table figure hr section article main aside header footer".split())
+LINES = frozenset("div dt dd tr caption figcaption address form fieldset details summary br".split())
+BLOCKS = PARAGRAPHS | LINES | LISTS | HEADINGS.keys()
+# Elements that a table of data does not hold.
+ARRANGING = frozenset(("table", "pre", "section", "article", "form", *HEADINGS))
+ANCHORS = frozenset("#¶§🔗")  # the link of a heading to itself
+HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
+SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space stays
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an HTML page; title from `<title>`, else the first heading, line or file name."""
-    from bs4 import BeautifulSoup
-
+    """The document of an HTML page, titled by `<title>`, its first heading or its first line."""
     declared = CHARSET.search(data[:CHARSET_WITHIN])
     source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
-    # The doctype in front keeps bs4 from taking a short text for a path and an XHTML prolog for XML.
-    page = BeautifulSoup("<!DOCTYPE html>" + source, "lxml")
+    page = parse_html(source)
     builder = write_page(page)
-    text = builder.text
-    title = page.title.get_text() if page.title else ""
-    heading = builder.headings[0].text if builder.headings else ""
-    return Document(
-        id=document_id,
-        media_type=MEDIA_TYPE,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(title, heading, first_line(text), document_id=document_id),
-        text=text,
-        headings=tuple(builder.headings),
-        metadata={"encoding": encoding},
+    titles = page.title.get_text() if page.title else "", builder.first_heading, builder.first_line
+    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
+
+
+def parse_html(source: str) -> BeautifulSoup:
+    """The parsed page."""
+    from bs4 import BeautifulSoup
+
+    # With a doctype bs4 takes no short text for a path and no XHTML prolog for XML.
+    return BeautifulSoup("<!DOCTYPE html>" + source, "lxml")
+
+
+def write_page(page: Tag) -> TextBuilder:
+    """The text and headings of every element that is shown, at any depth of nesting."""
+    from bs4 import Tag
+    from bs4.element import PreformattedString
+
+    writer = PageWriter(_arranging_tables(page))
+    # What is still to do, last first; a tuple holds an element to leave.
+    todo: list[PageElement | tuple[Tag]] = [page]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, tuple):
+            writer.leave(item[0])
+        elif not isinstance(item, Tag):
+            # Comments, doctypes and processing instructions are preformatted strings.
+            if not isinstance(item, PreformattedString):
+                writer.write(str(item))
+        elif not _is_hidden(item):
+            writer.enter(item)
+            todo.append((item,))
+            todo.extend(reversed(item.contents))
+    return writer.builder
+
+
+def _is_hidden(element: Tag) -> bool:
+    return (
+        element.name in DROPPED
+        or element.get("role") == "navigation"
+        or element.has_attr("hidden")
+        or element.get("aria-hidden") == "true"
+        or HIDING_STYLE.search(str(element.get("style", ""))) is not None
+        or _is_anchor(element)
     )
+
+
+def _is_anchor(element: Tag) -> bool:
+    """True for a link within the page that shows a sign alone, as behind headings."""
+    if element.name != "a" or not str(element.get("href", "")).startswith("#"):
+        return False
+    return len(element.contents) == 1 and str(element.contents[0]).strip() in ANCHORS
+
+
+def _arranging_tables(page: Tag) -> frozenset[int]:
+    """The `id()` of each table that holds blocks of text instead of data, found in one pass."""
+    from bs4 import Tag
+
+    found: set[int] = set()
+    todo: list[tuple[PageElement, Tag | None]] = [(page, None)]  # with the nearest table around it
+    while todo:
+        element, table = todo.pop()
+        if not isinstance(element, Tag):
+            continue
+        if table is not None and element.name in ARRANGING:
+            found.add(id(table))
+        if element.name == "table":
+            table = element
+            if element.get("role") in ("presentation", "none"):
+                found.add(id(element))
+        todo.extend((child, table) for child in element.contents)
+    return frozenset(found)
+
+
+class PageWriter:
+    """Enters and leaves elements in document order and writes their words into `builder`."""
+
+    def __init__(self, arranging: frozenset[int]) -> None:
+        self.builder = TextBuilder()
+        self._arranging = arranging
+        self._space = False  # write a space before the next words
+        self._mark = ""  # list mark or cell bars before the next words
+        self._first_cell = True
+        self._pre: list[str] | None = None  # the text of the open <pre>,
+        self._outer_pre: Tag | None = None  # and that element: one inside it neither opens nor closes
+        self._tables: list[bool] = []  # for each open table: does it hold data?
+        self._next_items: list[int | None] = []  # for each open list: the next number, None for bullets
+        self._heading_start: int | None = None
+
+    def enter(self, element: Tag) -> None:
+        """Notes what precedes the element's words."""
+        name = element.name
+        if name == "img":
+            self.write(str(element.get("alt", "")))
+        elif self._pre is not None:
+            if name == "br":
+                self._pre.append("\n")
+        elif name in CELLS and self._in_data:
+            if not self._first_cell:
+                self._mark += "| " if self._mark or self.builder.at_line_start else " | "
+            self._first_cell = False
+        elif name == "li":
+            self._enter_item(element)
+        else:
+            self._break(name)
+            self._open(element)
+
+    def leave(self, element: Tag) -> None:
+        """Notes what follows the element's words."""
+        name = element.name
+        if element is self._outer_pre and self._pre is not None:
+            text, self._pre, self._outer_pre = "".join(self._pre).strip("\r\n"), None, None
+            self._write_words(text)
+            self._break(name)
+        elif self._pre is None:
+            self._close(name)
+            self._break("div" if name in ("li", *CELLS) else name)
+
+    def write(self, string: str) -> None:
+        """Writes a string of the page, its white space collapsed outside of `<pre>`."""
+        if self._pre is not None:
+            self._pre.append(string)
+            return
+        words = SPACES.sub(" ", string)
+        if words.startswith(" "):
+            self._space = True
+        if words.strip(" "):
+            self._write_words(words.strip(" "))
+            self._space = words.endswith(" ")
+
+    @property
+    def _in_data(self) -> bool:
+        return bool(self._tables) and self._tables[-1]
+
+    def _write_words(self, words: str) -> None:
+        if not words:
+            return
+        space = " " if self._space and not self._mark and not self.builder.at_line_start else ""
+        start = self.builder.write(space + self._mark + words)
+        self._space, self._mark = False, ""
+        if self._heading_start is None:
+            self._heading_start = start
+
+    def _break(self, name: str) -> None:
+        """Ends the line at a block; inside a cell of data a space replaces the line end."""
+        if name not in BLOCKS:
+            return
+        if self._in_data and name not in ("table", "tr", "caption"):
+            self._space = True
+            return
+        nested_list = name in LISTS and len(self._next_items) > 0
+        self.builder.end_line(blank=name not in LINES and not nested_list)
+        self._space = False
+
+    def _open(self, element: Tag) -> None:
+        name = element.name
+        if name == "pre":
+            self._pre, self._outer_pre = [], element
+        elif name == "table":
+            self._tables.append(id(element) not in self._arranging)
+        elif name == "tr":
+            self._first_cell = True
+        elif name in LISTS:
+            self._next_items.append(_number(element.get("start"), 1) if name == "ol" else None)
+        elif name in HEADINGS:
+            self._heading_start = None
+
+    def _close(self, name: str) -> None:
+        if name in ("li", "tr", "table"):
+            self._mark = ""  # of an item or cells without words
+        if name == "table":
+            self._tables.pop()
+        elif name in LISTS:
+            self._next_items.pop()
+        elif name in HEADINGS and self._heading_start is not None:
+            self.builder.add_heading(self._heading_start, HEADINGS[name])
+            self._heading_start = None
+
+    def _enter_item(self, element: Tag) -> None:
+        if self._in_data:
+            self._space = True
+            return
+        self.builder.end_line()
+        number = _number(element.get("value"), self._next_items[-1]) if self._next_items else None
+        if number is not None:
+            self._next_items[-1] = number + 1
+        indent = "  " * min(max(len(self._next_items) - 1, 0), 9)
+        self._mark = indent + ("- " if number is None else f"{number}. ")
+
+
+def _number(value: object, default: int | None) -> int | None:
+    """The number that an attribute gives, else the default."""
+    text = str(value or "")
+    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else default

@@ -1,122 +1,99 @@
 """Jupyter notebooks, formats 3 and 4: cells in order with the text of their outputs.
 
 Markdown and code are written as they are, each cell under a label; of an output the first lines, of an error
-its name and message. Left out: pictures, HTML, widgets, the terminal's colour codes.
+its name and message. Pictures, HTML, widgets and the terminal's colour codes are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 from json import JSONDecodeError
+from typing import Any
 
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
 from . import json, markdown
-from .json_writer import Members, Number, Value
-from .text_builder import TextBuilder
-from .titles import choose_title
+from .builder import TextBuilder, build_document
 
 MEDIA_TYPE = "application/x-ipynb+json"
-SHOWN_LINES, SHOWN_CHARACTERS = 30, 3000  # of one output
+MAX_OUTPUT_LINES, MAX_OUTPUT_CHARACTERS = 30, 3000
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a notebook; title from its metadata or first heading. Other JSON is read as JSON."""
+    """The document of a notebook, titled by its metadata or first heading; other JSON is read as JSON."""
     source, encoding = decode(data)
     try:
         notebook = json.parse(source)
     except JSONDecodeError:
         notebook = None
-    cells = list(cells_of(notebook))
+    cells = list(_cells(notebook))
     if not cells:
         return json.read(data, document_id)
     builder, n_cut = TextBuilder(), 0
     for number, cell in enumerate(cells, start=1):
         n_cut += _write_cell(builder, cell, f"cell {number}")
+    title = _text(_member(_member(notebook, "metadata"), "title"))
     heading = markdown.top_heading(builder.text, builder.headings, 0)
-    remark = {"remark": f"{n_cut} long outputs of cells are cut"} if n_cut else {}
-    return Document(
-        id=document_id,
-        media_type=MEDIA_TYPE,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(
-            text_of(member(member(notebook, "metadata"), "title")), heading, document_id=document_id
-        ),
-        text=builder.text,
-        headings=tuple(builder.headings),
-        labels=tuple(builder.labels),
-        metadata={"encoding": encoding, **remark},
+    remark = f"{n_cut} long outputs of cells are cut" if n_cut else ""
+    return build_document(
+        builder, data, document_id, MEDIA_TYPE, title, heading, encoding=encoding, remark=remark
     )
 
 
-def cells_of(notebook: Value) -> Iterator[Members]:
+def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
     """The cells of a notebook, those of format 3 sheet by sheet; none for any other value."""
-    if member(notebook, "nbformat") is None:
+    if _member(notebook, "nbformat") is None:
         return
-    for sheet in (notebook, *elements(member(notebook, "worksheets"))):
-        yield from (cell for cell in elements(member(sheet, "cells")) if isinstance(cell, Members))
+    for sheet in (notebook, *_elements(_member(notebook, "worksheets"))):
+        yield from (cell for cell in _elements(_member(sheet, "cells")) if isinstance(cell, dict))
 
 
-def _write_cell(builder: TextBuilder, cell: Members, label: str) -> int:
-    """Write a cell and its outputs; how many outputs were cut."""
-    kind = text_of(member(cell, "cell_type"))
-    source = text_of(member(cell, "source")) or text_of(member(cell, "input"))
+def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
+    """Writes a cell and its outputs; returns the number of outputs that were cut."""
+    kind = _text(cell.get("cell_type"))
+    source = _text(cell.get("source")) or _text(cell.get("input"))
     builder.end_line(blank=True)
     start = builder.write(source.strip("\r\n"))
     if kind == "heading":
-        level = text_of(member(cell, "level"))
+        level = _text(cell.get("level"))
         builder.add_heading(start, int(level) if level.isdecimal() and len(level) == 1 else 1)
     elif kind == "markdown":
         inner = markdown.find_headings(builder.text_since(start))
         builder.headings += [Heading(start + one.start, one.level, one.text) for one in inner]
     n_cut = 0
-    for output in elements(member(cell, "outputs")):
-        text = ANSI.sub("", output_text(output)).strip("\r\n")
-        short = shortened(text)
+    for output in _elements(cell.get("outputs")):
+        text = ANSI.sub("", _output_text(output)).strip("\r\n")
+        short = "".join(text.splitlines(keepends=True)[:MAX_OUTPUT_LINES])[:MAX_OUTPUT_CHARACTERS]
         n_cut += short != text
         builder.end_line(blank=True)
-        builder.write(short)
+        builder.write(text if short == text else short.rstrip() + "\n…")
     if builder.length > start:
         builder.add_label(start, label)
     return n_cut
 
 
-def output_text(output: Value) -> str:
+def _output_text(output: Any) -> str:
     """The plain text of an output, for an error its name and message; empty for a picture alone."""
-    if error := text_of(member(output, "ename")):
-        return f"{error}: {text_of(member(output, 'evalue'))}"
-    data = member(output, "data")
-    return (
-        text_of(member(output, "text"))
-        or text_of(member(data, "text/plain"))
-        or text_of(member(data, "text/markdown"))
-    )
+    if error := _text(_member(output, "ename")):
+        return f"{error}: {_text(_member(output, 'evalue'))}"
+    data = _member(output, "data")
+    texts = _member(output, "text"), _member(data, "text/plain"), _member(data, "text/markdown")
+    return next(filter(None, map(_text, texts)), "")
 
 
-def shortened(text: str) -> str:
-    """The first lines of an output, with a mark where it is cut."""
-    lines = text.splitlines(keepends=True)
-    short = "".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
-    return text if short == text else short.rstrip() + "\n…"
+def _member(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
 
 
-def member(value: Value, key: str) -> Value:
-    """The first member of that name of an object, None when there is none or the value is no object."""
-    pairs = value.pairs if isinstance(value, Members) else []
-    return next((one for name, one in pairs if name == key), None)
-
-
-def elements(value: Value) -> list[Value]:
-    """The elements of an array; none for any other value."""
+def _elements(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def text_of(value: Value) -> str:
-    """A string, or an array of strings as notebooks keep their lines; numbers as they are spelt."""
+def _text(value: Any) -> str:
+    """A string, or an array of strings as notebooks keep their lines."""
     if isinstance(value, str):
-        return str(value)
-    return "".join(one for one in elements(value) if isinstance(one, str) and type(one) is not Number)
+        return value
+    return "".join(one for one in _elements(value) if isinstance(one, str))

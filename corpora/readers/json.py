@@ -1,96 +1,148 @@
-"""JSON and JSON lines: what stands in the objects, one "key: value" a line, as `json_writer` writes it.
+"""JSON and JSON lines: "key: value" for simple values, keys with indented lines below for the rest.
 
-The standard library parses; numbers keep the spelling of the file, duplicate keys are all kept, NaN and
-lone surrogate escapes are let pass. What is no JSON but text is read as plain text, with a remark.
+Numbers keep their spelling. Short arrays of simple values share a line. A label is the path of the object or
+array. Text that is not JSON is read as plain text, with a remark.
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
+from collections.abc import Iterable
 from json import JSONDecodeError, JSONDecoder
+from typing import Any
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
+from spanwise.types import Document, Heading
 
 from ..decoding import decode
-from .json_writer import MAX_DEPTH, JsonWriter, Members, Number, Value
-from .source import unparsed
-from .titles import choose_title
+from .builder import TextBuilder, build_document, source_document
 
 MEDIA_TYPE = "application/json"
 LINES = "application/x-ndjson"
-TITLES = ("title", "name")
-SHOWN_LINES = 3  # numbers of broken lines that a remark names
+MAX_DEPTH = 200  # levels of arrays and objects
+MAX_HEADING_DEPTH = 4
+MAX_INDENT = 10
+MAX_PATH = 200  # characters; the end is kept
+MAX_LINE = 100  # characters of an array that shares a line
+CONSTANTS = {True: "true", False: "false", None: "null"}
+DECODER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a JSON file, or of one value a line; title from the top object's title or name.
+    """The document of a JSON file, or of one value a line, titled by the top object's title or name.
 
-    Lines that are no JSON are left out and remarked. `DocumentRejected` above `MAX_DEPTH` levels.
+    Lines that are not JSON are left out and remarked. `DocumentRejected` above `MAX_DEPTH` levels.
     """
     source, encoding = decode(data)
-    writer, media_type, title, remarks = JsonWriter(), MEDIA_TYPE, "", []
+    writer, titles, remark = JsonWriter(), [], ""
     try:
         value = parse(source)
-        title = _title(value)
         writer.write(value)
+        media_type = MEDIA_TYPE
+        if isinstance(value, dict):
+            titles = [text for key in ("title", "name") if isinstance(text := value.get(key), str)]
     except JSONDecodeError as error:
-        records, broken = parse_lines(source)
+        records, broken = _parse_lines(source)
         if len(records) <= len(broken):
-            return unparsed(data, document_id, encoding, f"it is no JSON ({error})")
+            remark = f"not JSON ({error}); read as plain text"
+            return source_document(data, document_id, "text/plain", (source, encoding), remark=remark)
         for number, record in records:
             writer.write(record, f"record {number}")
         media_type = LINES
-        remarks += [_broken_remark(broken)] if broken else []
-    remarks += [writer.left_out] if writer.left_out else []
-    return Document(
-        id=document_id,
-        media_type=media_type,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(title, document_id=document_id),
-        text=writer.builder.text,
-        headings=tuple(writer.builder.headings),
-        labels=tuple(writer.builder.labels),
-        metadata={"encoding": encoding, **({"remark": "; ".join(remarks)} if remarks else {})},
+        if broken:
+            lines = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
+            remark = f"no JSON record on {len(broken)} lines, which are left out: {lines}"
+    return build_document(
+        writer.builder, data, document_id, media_type, *titles, encoding=encoding, remark=remark
     )
 
 
-def parse(source: str) -> Value:
-    """The value of a JSON text, objects as `Members`; `DocumentRejected` when it is nested too deep."""
+def parse(source: str) -> Any:
+    """The value of a JSON text, numbers as strings; `DocumentRejected` when it is nested too deep."""
     try:
-        value: Value = DECODER.decode(source)
+        return DECODER.decode(source)
     except RecursionError as error:
         raise DocumentRejected(f"JSON nested deeper than {MAX_DEPTH} levels") from error
-    return value
 
 
-DECODER = JSONDecoder(
-    object_pairs_hook=Members, parse_int=Number, parse_float=Number, parse_constant=Number, strict=False
-)
-
-
-def parse_lines(source: str) -> tuple[list[tuple[int, Value]], list[int]]:
-    """The arrays and objects that each fill a line, with its number from 1; the numbers of other lines."""
-    records: list[tuple[int, Value]] = []
-    broken = []
+def _parse_lines(source: str) -> tuple[list[tuple[int, Any]], list[int]]:
+    """The objects and arrays that each fill a line, with line numbers from 1; the numbers of other lines."""
+    records, broken = [], []
     for number, line in enumerate(source.split("\n"), start=1):
         try:
             value = parse(line) if line.strip() else None
         except JSONDecodeError:
             value = None
-        if isinstance(value, Members | list):
+        if isinstance(value, dict | list):
             records.append((number, value))
         elif line.strip():
             broken.append(number)
     return records, broken
 
 
-def _broken_remark(broken: list[int]) -> str:
-    lines = ", ".join(map(str, broken[:SHOWN_LINES])) + (", …" if len(broken) > SHOWN_LINES else "")
-    return f"no JSON record on {len(broken)} of its lines, which are left out: {lines}"
+class JsonWriter:
+    """Writes values below one another into `builder`."""
+
+    def __init__(self) -> None:
+        self.builder = TextBuilder()
+        self._place = ""
+        self._depth = 0
+
+    def write(self, value: Any, path: str = "") -> None:
+        """Writes a value after an empty line; `path` is that of a record, whose keys are not headings."""
+        self.builder.end_line(blank=True)
+        self._write(None, value, path, path, 0, bool(path))
+
+    def _write(
+        self, key: str | int | None, value: Any, path: str, place: str, n_keys: int, in_array: bool
+    ) -> None:
+        """Writes the member `key` of the object or array at `place`, below `n_keys` keys."""
+        mark = "" if key is None else "- " if isinstance(key, int) else f"{key}: "
+        indent = "  " * min(n_keys, MAX_INDENT)
+        line = _line(value)
+        if line is not None:
+            self._write_line(indent + mark + line, place)
+            return
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise DocumentRejected(f"JSON nested deeper than {MAX_DEPTH} levels")
+        is_named = isinstance(key, str)
+        is_heading = is_named and not in_array and n_keys < MAX_HEADING_DEPTH
+        if is_heading or not is_named:
+            self.builder.end_line(blank=True)
+        if is_named:
+            start = self._write_line(indent + mark.rstrip(), path)
+            if is_heading:
+                self.builder.headings.append(Heading(start, n_keys + 1, " ".join(mark[:-2].split())))
+        members: Iterable[tuple[str | int, Any]] = (
+            value.items() if isinstance(value, dict) else enumerate(value)
+        )
+        for inner, member in members:
+            is_index = isinstance(inner, int)
+            step = f"[{inner}]" if is_index else f".{' '.join(str(inner).split())}"
+            inside = (path + step).removeprefix(".")[-MAX_PATH:]
+            self._write(inner, member, inside, path, n_keys + is_named, in_array or is_index)
+        self._depth -= 1
+        self.builder.end_line()
+
+    def _write_line(self, line: str, place: str) -> int:
+        """Writes a line, with a label when it stands in another object or array than the line above."""
+        start = self.builder.write(line)
+        if place != self._place:
+            self.builder.add_label(start, place)
+            self._place = place
+        self.builder.end_line()
+        return start
 
 
-def _title(value: Value) -> str:
-    """The text of the first member of the top object that is named like a title."""
-    members = dict(reversed(value.pairs)) if isinstance(value, Members) else {}
-    return next((str(text) for key in TITLES if type(text := members.get(key)) is str), "")
+def _line(value: Any) -> str | None:
+    """The value on one line, None for an array or object that needs more."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return None if value else "{}"
+    if not isinstance(value, list):
+        return CONSTANTS[value]
+    if len(value) > MAX_LINE or any(isinstance(one, dict | list) for one in value):
+        return None
+    line = ", ".join(map(str, map(_line, value)))
+    return (line or "[]") if len(line) <= MAX_LINE and "\n" not in line else None

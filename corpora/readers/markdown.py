@@ -1,62 +1,52 @@
-"""Markdown: the stored text is the source itself; markdown-it-py only says where the headings are.
+"""Markdown: the stored text is the source; markdown-it-py finds the headings.
 
-Front matter (`---` or `+++` at the very top) stays in the text, but is kept from the parser: its last
-line would turn the line before it into a heading.
+The parser skips front matter (`---` or `+++` at the top), whose last line would make a heading of the line
+before it.
 """
 
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
-from .titles import choose_title
+from .builder import source_document
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 MEDIA_TYPE = "text/markdown"
-LINE_END = re.compile(r"\r\n|\r|\n")  # what markdown-it counts as one
+LINE_END = re.compile(r"\r\n|\r|\n")  # as markdown-it counts lines
 FENCES = {"---": ("---", "..."), "+++": ("+++",)}
-UNSEEN = frozenset(("html_inline",))
 TITLE = re.compile(r"title\s*[:=]\s*(\S.*)", re.I)
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a Markdown file; title from front matter, the heading on top of all, the file name."""
-    text, encoding = decode(data)
-    lines = LINE_END.split(text)
-    n_front = front_matter(lines)
-    headings = find_headings(text, n_front)
-    titles = front_title(lines[:n_front]), top_heading(text, headings, n_front)
-    return Document(
-        id=document_id,
-        media_type=MEDIA_TYPE,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(*titles, document_id=document_id),
-        text=text,
-        headings=tuple(headings),
-        metadata={"encoding": encoding},
-    )
+    """The document of a Markdown file, titled by its front matter or its top heading."""
+    decoded = decode(data)
+    lines = LINE_END.split(decoded[0])
+    n_front = _front_matter(lines)
+    headings = find_headings(decoded[0], n_front)
+    titles = _front_title(lines[:n_front]), top_heading(decoded[0], headings, n_front)
+    return source_document(data, document_id, MEDIA_TYPE, decoded, *titles, headings=headings)
 
 
-def front_matter(lines: list[str]) -> int:
-    """How many lines at the top are front matter, its two fences included; 0 when there is none."""
+def _front_matter(lines: list[str]) -> int:
+    """The number of lines of front matter with its two fences; 0 when there is none."""
     closing = FENCES.get(lines[0].rstrip(), ())
     if not any(line.strip() for line in lines[1:2]):
-        return 0  # a rule with an empty line below it, not a fence
+        return 0  # a thematic break with an empty line below it
     for number, line in enumerate(lines[1:], start=2):
         if line.rstrip() in closing:
             return number
     return 0
 
 
-def front_title(lines: list[str]) -> str:
+def _front_title(lines: list[str]) -> str:
     """The value of the `title` key of YAML or TOML front matter, without its quotes."""
     for line in lines:
         if match := TITLE.match(line):
@@ -67,9 +57,9 @@ def front_title(lines: list[str]) -> str:
 
 
 def top_heading(text: str, headings: list[Heading], n_front: int) -> str:
-    """The words of the first heading of the highest level, or the empty string.
+    """The first heading of the highest level, or the empty string.
 
-    Where several share that level they are parts, and none is a title unless the text begins with it.
+    Of several on that level none is a title, unless the text begins with it.
     """
     if not headings:
         return ""
@@ -80,13 +70,14 @@ def top_heading(text: str, headings: list[Heading], n_front: int) -> str:
 
 
 def find_headings(text: str, n_front: int = 0) -> list[Heading]:
-    """ATX and setext headings outside code, quotes and lists; the first `n_front` lines are ignored."""
+    """ATX and setext headings outside code, quotes and lists, from line `n_front` on."""
+    from markdown_it import MarkdownIt
+
     line_starts = [0, *(match.end() for match in LINE_END.finditer(text))]
-    body = line_starts[n_front]
-    parser = _block_parser()
-    tokens = parser.parse(text[body:])
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.disable(["inline", "text_join"])  # inline markup is parsed for headings only
     headings = []
-    for opening, inline in pairwise(tokens):
+    for opening, inline in pairwise(parser.parse(text[line_starts[n_front] :])):
         words = _plain(parser, inline.content) if opening.type == "heading_open" else ""
         if words and opening.level == 0 and opening.map:
             start = line_starts[n_front + opening.map[0]]
@@ -94,20 +85,9 @@ def find_headings(text: str, n_front: int = 0) -> list[Heading]:
     return headings
 
 
-def _block_parser() -> MarkdownIt:
-    """A parser of blocks alone: inline markup is parsed for headings only."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark")
-    parser.core.ruler.disable(["inline", "text_join"])
-    return parser
-
-
 def _plain(parser: MarkdownIt, source: str) -> str:
     """The words of an inline source without their markup."""
     children: list[Token] = []
     parser.inline.parse(source, parser, {}, children)
-    words = [
-        " " if child.type == "softbreak" else child.content for child in children if child.type not in UNSEEN
-    ]
-    return " ".join("".join(words).split())
+    shown = [child for child in children if child.type != "html_inline"]
+    return " ".join("".join(" " if child.type == "softbreak" else child.content for child in shown).split())

@@ -1,6 +1,8 @@
-"""OpenDocument packages (odt, odp, ods): how they are opened, what they call themselves, and their words.
+"""OpenDocument texts, spreadsheets and presentations.
 
-Deleted text, annotations and the second text of ruby are left out. An encrypted document is refused by name.
+Paragraphs stand between empty lines, list items start with "- ", cells are separated by " | ", footnotes
+follow the text as "[1] …". Deleted text, annotations and the second text of ruby are left out. A slide is a
+page.
 """
 
 from __future__ import annotations
@@ -9,89 +11,266 @@ import re
 from collections.abc import Iterator
 
 from spanwise.errors import DocumentRejected
+from spanwise.types import Document
 
-from .package import Element, Package, attribute, local_name
+from ..archive import Archive, Element, attribute, local_name
+from .builder import TextBuilder, build_document, join_remarks
+from .xlsx import Cell, SheetWriter
 
+TEXT = "application/vnd.oasis.opendocument.text"
+SPREADSHEET = "application/vnd.oasis.opendocument.spreadsheet"
+PRESENTATION = "application/vnd.oasis.opendocument.presentation"
 CONTENT, META, MANIFEST = "content.xml", "meta.xml", "META-INF/manifest.xml"
+BLOCKS = ("p", "h", "list", "table")
+CELLS = ("table-cell", "covered-table-cell")
 # What is not shown, or not text of its own place.
 LEFT_OUT = frozenset(
     "tracked-changes annotation annotation-end ruby-text note desc title event-listeners".split()
 )
+CODE = "Preformatted_20_Text"
 SPACES = re.compile("[ \t\r\n]+")  # what the format collapses; a no-break space stays
 MAX_SPACES = 100  # that one element may stand for
+MAX_COLUMNS = 16_384  # of a sheet
 
 
-def open_package(data: bytes) -> Package:
-    """The opened package; `DocumentRejected` for one that needs a password."""
-    package = Package(data)
-    if MANIFEST in package.names and package.xml(MANIFEST).find(".//{*}encryption-data") is not None:
+def read_text(data: bytes, document_id: str) -> Document:
+    """The document of an .odt file, titled by its properties, its first heading or its first line."""
+    root, body, title = _open(data, "text")
+    writer = FlowWriter(root)
+    writer.write_blocks(body)
+    writer.write_notes(body)
+    builder = writer.builder
+    return build_document(builder, data, document_id, TEXT, title, builder.first_heading, builder.first_line)
+
+
+def read_spreadsheet(data: bytes, document_id: str) -> Document:
+    """The document of an .ods file, titled by its properties."""
+    root, body, title = _open(data, "spreadsheet")
+    hidden = _styles_with(root, "display", "false")
+    writer = SheetWriter()
+    for sheet in _children(body, "table"):
+        writer.start_sheet(attribute(sheet, "name"), attribute(sheet, "style-name") in hidden)
+        _write_sheet(writer, sheet)
+    return build_document(writer.builder, data, document_id, SPREADSHEET, title, remark=writer.remark)
+
+
+def read_presentation(data: bytes, document_id: str) -> Document:
+    """The document of an .odp file; slide n is page n. Its title is that of its properties or first slide."""
+    root, body, title = _open(data, "presentation")
+    hidden_styles = _styles_with(root, "visibility", "hidden")
+    builder = TextBuilder()
+    page_starts, hidden = [], []
+    for number, slide in enumerate(body.iterfind("{*}page"), start=1):
+        if attribute(slide, "style-name") in hidden_styles:
+            hidden.append(str(number))
+        builder.end_line(blank=True)
+        page_starts.append(builder.include(_slide(root, slide, number)))
+    return build_document(
+        builder,
+        data,
+        document_id,
+        PRESENTATION,
+        *(title, builder.first_heading),
+        page_starts=page_starts,
+        remark=join_remarks({"hidden slides": hidden}),
+    )
+
+
+def _open(data: bytes, kind: str) -> tuple[Element, Element, str]:
+    """The root of the content, the element that holds the text, and the title among the properties."""
+    archive = Archive(data)
+    if MANIFEST in archive.names and archive.xml(MANIFEST).find(".//{*}encryption-data") is not None:
         raise DocumentRejected("encrypted OpenDocument file: needs a password")
-    return package
-
-
-def body(package: Package, kind: str) -> tuple[Element, Element]:
-    """The root of the content and the element that holds the text, the slides or the sheets."""
-    root = package.xml(CONTENT)
-    found = root.find(f"{{*}}body/{{*}}{kind}")
-    if found is None:
+    root = archive.xml(CONTENT)
+    body = root.find(f"{{*}}body/{{*}}{kind}")
+    if body is None:
         raise DocumentRejected(f"damaged: {CONTENT} holds no {kind}")
-    return root, found
+    title = archive.xml(META).findtext(".//{*}title") if META in archive.names else ""
+    return root, body, title or ""
 
 
-def meta_title(package: Package) -> str:
-    """The title among the properties, or the empty string."""
-    if META not in package.names:
-        return ""
-    return package.xml(META).findtext(".//{*}title") or ""
+def _styles_with(root: Element, name: str, value: str) -> set[str]:
+    """The names of the styles with a setting of that value."""
+    styles = root.iter("{*}style")
+    return {
+        attribute(style, "name")
+        for style in styles
+        if any(attribute(setting, name) == value for setting in style)
+    }
 
 
-def children(element: Element, *names: str) -> Iterator[Element]:
-    """The nearest elements below of these names, looked for through all that only wraps them."""
+def _write_sheet(writer: SheetWriter, sheet: Element) -> None:
+    """Writes the rows; one element may stand for many equal ones."""
+    number = 1
+    for row in _children(sheet, "table-row"):
+        repeated = _count(row, "number-rows-repeated")
+        cells = list(_cells(row))
+        for copy in range(repeated if cells else 0):
+            if not writer.write_row(number + copy, cells):
+                return
+        number += repeated
+
+
+def _cells(row: Element) -> Iterator[Cell]:
+    column = 1
+    for element in _children(row, *CELLS):
+        repeated = _count(element, "number-columns-repeated")
+        if text := _words(element):
+            is_words = attribute(element, "value-type", "string") == "string"
+            for copy in range(column, min(column + repeated, MAX_COLUMNS + 1)):
+                yield Cell(copy, text, is_words)
+        column += repeated
+
+
+def _slide(root: Element, slide: Element, number: int) -> TextBuilder:
+    """The text of one slide, its title first, with its labels."""
+    writer = FlowWriter(root)
+    shapes = [shape for shape in slide if not shape.tag.endswith("}notes")]
+    for shape in sorted(shapes, key=lambda shape: attribute(shape, "class") != "title"):
+        if attribute(shape, "class") == "title":
+            writer.write_heading(shape, 1)
+        else:
+            writer.write_blocks(shape)
+    builder = writer.builder
+    if builder.length:
+        builder.add_label(0, f"slide {number}")
+    for notes in slide.iterfind("{*}notes"):
+        lines = "\n".join(filter(None, map(_words, _children(notes, "p"))))
+        builder.end_line(blank=True)
+        if lines:
+            builder.add_label(builder.write(f"Notes: {lines}"), f"slide {number}, notes")
+    return builder
+
+
+class FlowWriter:
+    """Writes blocks into `builder` in document order. lxml allows 256 levels, so recursion is bounded."""
+
+    def __init__(self, root: Element) -> None:
+        self.builder = TextBuilder()
+        # An automatic style ("P7") is a variation of one with a meaningful name.
+        self._parents = {
+            attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")
+        }
+        self._in_code = False
+
+    def write_blocks(self, container: Element) -> None:
+        """Writes the blocks of a body, a section, a text box or a cell."""
+        for block in _children(container, *BLOCKS):
+            self._write_block(block)
+
+    def write_notes(self, container: Element) -> None:
+        """Writes the footnotes and endnotes of a text, one paragraph each."""
+        for note in _children(container, "note"):
+            body = note.find("{*}note-body")
+            words = "" if body is None else _words(body)
+            if words:
+                self.builder.end_line(blank=True)
+                self.builder.write(f"[{_note_mark(note)}] {words}")
+
+    def write_heading(self, element: Element, level: int) -> None:
+        """Writes an element's words as a heading."""
+        self.builder.add_heading(self.builder.write_paragraph(_words(element)), level)
+
+    def _write_block(self, block: Element) -> None:
+        match local_name(block):
+            case "table":
+                self._write_table(block)
+            case "list":
+                self.builder.end_line(blank=True)
+                self._write_list(block, 0)
+                self.builder.end_line(blank=True)
+            case "h":
+                self.write_heading(block, _count(block, "outline-level"))
+            case _ if self._style(block) == "Title":
+                self.write_heading(block, 1)
+            case _:
+                self._write_paragraph(block)
+        for box in _children(block, "text-box") if local_name(block) in ("p", "h") else ():
+            self.write_blocks(box)
+
+    def _style(self, paragraph: Element) -> str:
+        name = attribute(paragraph, "style-name")
+        return self._parents.get(name) or name
+
+    def _write_paragraph(self, paragraph: Element) -> None:
+        code = self._style(paragraph) == CODE
+        text = "".join(_pieces(paragraph))
+        text = text.rstrip() if code else text.strip()
+        if text.strip():
+            self.builder.end_line(blank=not (code and self._in_code))
+            self.builder.write(text)
+            self.builder.end_line(blank=not code)
+            self._in_code = code
+
+    def _write_list(self, items: Element, level: int) -> None:
+        for item in _children(items, "list-item", "list-header"):
+            for block in _children(item, *BLOCKS):
+                match local_name(block):
+                    case "list":
+                        self._write_list(block, level + 1)
+                    case "p" if words := _words(block):
+                        self.builder.end_line()
+                        self.builder.write("  " * min(level, 9) + f"- {words}")
+                    case "h" | "table":
+                        self._write_block(block)
+
+    def _write_table(self, table: Element) -> None:
+        rows = [list(_children(row, *CELLS)) for row in _children(table, "table-row")]
+        self.builder.end_line(blank=True)
+        if all(len(cells) < 2 for cells in rows):  # a frame around text, not a table of data
+            for cells in rows:
+                for cell in cells:
+                    self.write_blocks(cell)
+            return
+        for cells in rows:
+            self.builder.write(" | ".join(map(_words, cells)).rstrip(" |"))
+            self.builder.end_line()
+        self.builder.end_line(blank=True)
+
+
+def _children(element: Element, *names: str) -> Iterator[Element]:
+    """The nearest elements below of these names, through all that only wraps them."""
     for child in element:
         name = local_name(child)
         if name in names:
             yield child
         elif name not in LEFT_OUT:
-            yield from children(child, *names)
+            yield from _children(child, *names)
 
 
-def words(element: Element) -> str:
+def _words(element: Element) -> str:
     """The text below an element on one line."""
-    return " ".join("".join(pieces(element)).split())
+    return " ".join("".join(_pieces(element)).split())
 
 
-def pieces(element: Element) -> Iterator[str]:
-    """The pieces of text below an element, without its text boxes; elements for white space count."""
-    yield _collapsed(element.text)
+def _pieces(element: Element) -> Iterator[str]:
+    """The pieces of text below an element, without its text boxes."""
+    yield SPACES.sub(" ", element.text or "")
     for child in element:
         match local_name(child):
             case "s":
-                yield " " * min(count(child, "c"), MAX_SPACES)
+                yield " " * min(_count(child, "c"), MAX_SPACES)
             case "tab":
                 yield "\t"
             case "line-break":
                 yield "\n"
             case "note":
-                yield f"[{note_mark(child)}]"
+                yield f"[{_note_mark(child)}]"
             case "p" | "h":
-                yield from pieces(child)
+                yield from _pieces(child)
                 yield "\n"
             case name if name not in LEFT_OUT and name != "frame":
-                yield from pieces(child)
-        yield _collapsed(child.tail)
+                yield from _pieces(child)
+        yield SPACES.sub(" ", child.tail or "")
 
 
-def count(element: Element, name: str) -> int:
-    """The number that an attribute gives, 1 when it gives none."""
-    said = attribute(element, name, "1")
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 1
+def _count(element: Element, name: str) -> int:
+    """The number that an attribute gives, else 1."""
+    value = attribute(element, name, "1")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 1
 
 
-def note_mark(note: Element) -> str:
-    """What stands in the text where a footnote or endnote belongs."""
+def _note_mark(note: Element) -> str:
+    """The sign in the text that refers to a footnote or endnote."""
     mark = note.find("{*}note-citation")
     return "" if mark is None else "".join(mark.itertext()).strip()
-
-
-def _collapsed(text: str | None) -> str:
-    return SPACES.sub(" ", text or "")

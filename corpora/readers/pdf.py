@@ -1,100 +1,269 @@
-"""PDF: the text of each page as pdfium gives it, and the outline as headings where its words are found.
+"""PDF: the text of each page by pdfium, and the outline as headings where its words are found.
 
-Pages are joined by an empty line, or by a line end alone where a page stops in the middle of a sentence,
-so that the sentence stays whole; running headers and footers are left out after their first occurrence, what
-was drawn before the text above it is put below it, and words broken at line ends are made whole. Pages
-without text are named in the metadata, under "pages_without_text" by number and under "remark" in words.
+An empty line joins pages, or a line end alone where a page stops in the middle of a sentence. Running headers
+and footers are dropped after their first occurrence, lines are put in reading order, and words broken at line
+ends are rejoined. The metadata name pages without text: "pages_without_text" by number, "remark" in words.
+pdfium is not thread safe, and a hostile file may crash the process: folders are parsed in child processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from ctypes import c_double
 from dataclasses import replace
-from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
+from spanwise.types import Document, Heading
 
-from .hyphens import rejoin
-from .outline import find_headings
-from .pdf_pages import NO_MEANING, NO_TEXT, Page, open_pdf, read_page
-from .pdf_remarks import remark_on
-from .reading_order import in_reading_order
-from .running_lines import drop_running_lines
-from .text_builder import TextBuilder
-from .titles import choose_title, first_line
+from .builder import TextBuilder, build_document
+from .page_layout import NO_TEXT, Line, Page, drop_running_lines, in_reading_order
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
 MEDIA_TYPE = "application/pdf"
-FOR_OCR = (NO_TEXT, NO_MEANING)
 MAX_TEXT = 50_000_000  # characters
 SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
+NO_MEANING = "with fonts that do not say which characters they show"
+DAMAGED = "damaged"
+SCANNED = (NO_TEXT, NO_MEANING)
+NEW_LINE = ord("\n")
+WORD_BREAK = 2  # pdfium's code for a hyphen that breaks a word at a line end
+UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd]")
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+MAX_UNKNOWN = 0.3  # share of the characters of a readable page
+# A few control codes betray a page whose fonts map most codes to nothing: its letters are wrong as well.
+FEW_UNKNOWN, MAX_UNMAPPED = 0.05, 0.5
+MAX_OUTLINE_ENTRIES = 5_000
+MAX_HEADING_WORDS = 40
+SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
+WORD = re.compile(r"[^\W\d_][\w-]*")
+PAGE_END = "\f"
+# Head, hyphen, end of line or page, tail in small letters, what sticks to the tail, and the space after it.
+BROKEN_WORD = re.compile(rf"([^\W\d_]{{2,40}})-([\n{PAGE_END}])([^\W\d_]{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
+
+# pypdfium2 warns about damage that it works around; without a handler Python prints that.
+logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a PDF; title from its metadata, else the first heading, line or file name."""
+    """The document of a PDF, titled by its metadata, its first line or its first heading."""
     with closing(open_pdf(data)) as pdf:
         pages = _read_pages(pdf)
-        builder, page_starts = _write_pages(rejoin(page.text for page in pages))
-        text = builder.text
-        if not text:
-            raise DocumentRejected(_reason(pages))
-        headings = find_headings(pdf, text, page_starts)
+        builder, page_starts = TextBuilder(), []
+        for text in rejoin_words(page.text for page in pages):
+            page_starts.append(builder.write(text))
+            if text:
+                builder.end_line(blank=text.endswith(SENTENCE_ENDS))
+        if not builder.length:
+            advice = f". {_advice(pages)}" if _advice(pages) else ""
+            raise DocumentRejected(f"PDF {_remark(pages) or 'without pages'}{advice}")
+        builder.headings = find_headings(pdf, builder.text, page_starts)
         title = pdf.get_metadata_value("Title")
-    return Document(
-        id=document_id,
-        media_type=MEDIA_TYPE,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(
-            title, first_line(text), headings[0].text if headings else "", document_id=document_id
-        ),
-        text=text,
-        page_starts=tuple(page_starts),
-        headings=tuple(headings),
-        metadata=_metadata(pages),
+    return build_document(
+        builder,
+        data,
+        document_id,
+        MEDIA_TYPE,
+        *(title, builder.first_line, builder.first_heading),
+        page_starts=page_starts,
+        pages_without_text=",".join(str(n) for n, page in enumerate(pages, start=1) if not page.text),
+        remark="; ".join(filter(None, (_remark(pages), _advice(pages)))),
     )
+
+
+def open_pdf(data: bytes) -> PdfDocument:
+    """The opened file; an encrypted one opens when its user password is empty, as most are."""
+    from pypdfium2 import PdfDocument, PdfiumError, raw
+
+    try:
+        return PdfDocument(data)
+    except PdfiumError as error:
+        if error.err_code == raw.FPDF_ERR_PASSWORD:
+            raise DocumentRejected("encrypted PDF: needs a password") from error
+        if error.err_code == raw.FPDF_ERR_SECURITY:
+            raise DocumentRejected("encrypted PDF: unknown kind of encryption") from error
+        raise DocumentRejected(f"damaged PDF: {error}") from error
+
+
+def load_page(pdf: PdfDocument, index: int) -> PdfPage:
+    """The page with the values of its form fields drawn like other text."""
+    from pypdfium2 import raw
+
+    page = pdf[index]
+    if raw.FPDFPage_GetAnnotCount(page) <= 0:
+        return page
+    raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+    page.close()
+    return pdf[index]
 
 
 def _read_pages(pdf: PdfDocument) -> list[Page]:
     pages: list[Page] = []
     n_characters = 0
     for index in range(len(pdf)):
-        pages.append(read_page(pdf, index))
+        pages.append(_read_page(pdf, index))
         n_characters += len(pages[-1].text)
         if n_characters > MAX_TEXT:
             raise DocumentRejected(
-                f"more than {MAX_TEXT:,} characters of text by page {index + 1}, the limit"
+                f"more than {MAX_TEXT:,} characters of text, the limit, by page {index + 1}"
             )
     return [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
 
 
-def _write_pages(pages: Sequence[str]) -> tuple[TextBuilder, list[int]]:
-    """The text, and the offset of each page in it."""
-    builder = TextBuilder()
-    page_starts: list[int] = []
-    for text in pages:
-        page_starts.append(builder.write(text))
-        if text:
-            builder.end_line(blank=text.endswith(SENTENCE_ENDS))
-    return builder, page_starts
+def _read_page(pdf: PdfDocument, index: int) -> Page:
+    """The page at an index from 0; a page that cannot be read gets a remark instead of lines."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
+            found = Page(tuple(_lines(characters, page.get_rotation())))
+            if not found.text:
+                return Page((), NO_TEXT)
+            return Page((), NO_MEANING) if _is_garbled(characters) else found
+    except PdfiumError:
+        return Page((), DAMAGED)
 
 
-def _metadata(pages: Sequence[Page]) -> dict[str, str]:
-    metadata = {}
-    blank = [str(number) for number, page in enumerate(pages, start=1) if not page.text]
-    if blank:
-        metadata["pages_without_text"] = ",".join(blank)
-    if remark := remark_on(pages):
-        advice = "; ocrmypdf adds a text layer" if any(page.remark in FOR_OCR for page in pages) else ""
-        metadata["remark"] = remark + advice
-    return metadata
+def _lines(characters: PdfTextPage, rotation: int) -> Iterator[Line]:
+    """The lines that hold characters, in the order drawn, right-stripped."""
+    from pypdfium2 import raw
+
+    codes = [raw.FPDFText_GetUnicode(characters, i) for i in range(raw.FPDFText_CountChars(characters))]
+    start = 0
+    for i, code in enumerate([*codes, NEW_LINE]):
+        breaks_word = code == WORD_BREAK and raw.FPDFText_IsHyphen(characters, i) == 1
+        if code == NEW_LINE or breaks_word:
+            text = _decoded(codes[start:i])
+            if text:
+                left, height = _origin(characters, start, rotation)
+                right, _ = _origin(characters, start + len(text) - 1, rotation)
+                yield Line(text + "-" * breaks_word, height, left, right)
+            start = i + 1
 
 
-def _reason(pages: Sequence[Page]) -> str:
-    """Why a PDF without text is refused."""
-    advice = ". Add a text layer with ocrmypdf" if any(page.remark in FOR_OCR for page in pages) else ""
-    return f"PDF {remark_on(pages) or 'without pages'}{advice}"
+def _decoded(codes: list[int]) -> str:
+    """The text of some codes with surrogate pairs joined; a hyphen that is drawn is not a soft one."""
+    text = "".join(chr(code) for code in codes if code < 0x110000)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
+
+
+def _origin(characters: PdfTextPage, i: int, rotation: int) -> tuple[float, float]:
+    """The place of a character on the page as it is shown, turned clockwise by `rotation` degrees."""
+    from pypdfium2 import raw
+
+    x, y = c_double(), c_double()
+    raw.FPDFText_GetCharOrigin(characters, i, x, y)
+    turned = {90: (y.value, -x.value), 180: (-x.value, -y.value), 270: (-y.value, x.value)}
+    return turned.get(rotation, (x.value, y.value))
+
+
+def _is_garbled(characters: PdfTextPage) -> bool:
+    """True when the characters that the fonts name cannot be what a person sees."""
+    from pypdfium2 import raw
+
+    shown = [
+        i
+        for i in range(raw.FPDFText_CountChars(characters))
+        if raw.FPDFText_IsGenerated(characters, i) != 1 and raw.FPDFText_IsHyphen(characters, i) != 1
+    ]
+    codes = (raw.FPDFText_GetUnicode(characters, i) for i in shown)
+    n_unknown = sum(code >= 0x110000 or UNKNOWN.match(chr(code)) is not None for code in codes)
+    if n_unknown <= FEW_UNKNOWN * len(shown):
+        return False
+    n_unmapped = sum(raw.FPDFText_HasUnicodeMapError(characters, i) == 1 for i in shown)
+    return bool(n_unknown > MAX_UNKNOWN * len(shown) or n_unmapped > MAX_UNMAPPED * len(shown))
+
+
+def rejoin_words(pages: Iterable[str]) -> list[str]:
+    """The pages with broken words moved whole to the line, or page, on which they begin.
+
+    A PDF does not say whether the hyphen at a line end belongs to the word: "co-\\noperate" keeps it if
+    "co-operate" occurs elsewhere in the document and "cooperate" does not. No page may hold a form feed.
+    """
+    text = PAGE_END.join(pages)
+    words = {word.lower() for word in WORD.findall(text)}
+
+    def whole(match: re.Match[str]) -> str:
+        head, end, tail, rest, _ = match.groups()
+        if not tail.islower():
+            return match[0]
+        hyphenated, joined = f"{head}-{tail}", f"{head}{tail}"
+        keep = hyphenated.lower() in words and joined.lower() not in words
+        return f"{hyphenated if keep else joined}{rest}{end}"
+
+    return BROKEN_WORD.sub(whole, text).split(PAGE_END)
+
+
+def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[Heading]:
+    """The entries of the outline whose words are found on their page, in the order of the text.
+
+    An entry is found where a line begins with its words, perhaps after a section number; a line that holds
+    nothing else is preferred.
+    """
+    bounds = [*page_starts, len(text)]
+    headings: dict[int, Heading] = {}
+    for entry in islice(pdf.get_toc(), MAX_OUTLINE_ENTRIES):
+        words = entry.get_title().split()[:MAX_HEADING_WORDS]
+        destination = entry.get_dest()
+        page = destination.get_index() if destination else None
+        if words and page is not None and 0 <= page < len(page_starts):
+            start = _find_line(words, text[bounds[page] : bounds[page + 1]])
+            if start is not None:
+                offset = bounds[page] + start
+                headings.setdefault(offset, Heading(offset, entry.level + 1, " ".join(words)))
+    return [headings[offset] for offset in sorted(headings)]
+
+
+def _find_line(words: list[str], page: str) -> int | None:
+    """Where a line of the page begins with the words, white space and case aside."""
+    for pattern in line_starts(words):
+        if match := pattern.search(page):
+            return match.start() + len(match[0]) - len(match[0].lstrip())
+    return None
+
+
+def line_starts(words: list[str]) -> Iterator[re.Pattern[str]]:
+    """Patterns of a line that begins with the words, the strictest first: alone, as whole words, at all."""
+    start = r"^[ \t]{0,40}" + SECTION_NUMBER + r"\s{1,4}".join(map(re.escape, words))
+    return (re.compile(start + end, re.M | re.I) for end in (r"[ \t]*$", r"\b", ""))
+
+
+def _advice(pages: Sequence[Page]) -> str:
+    return "ocrmypdf adds a text layer" if any(page.remark in SCANNED for page in pages) else ""
+
+
+def _remark(pages: Sequence[Page]) -> str:
+    """The pages' remarks: "without text (scanned?): pages 3 and 7 to 9 of 12", or the empty string."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for number, page in enumerate(pages, start=1):
+        if page.remark:
+            numbers[page.remark].append(number)
+    return "; ".join(f"{remark}: {_page_names(of_it, len(pages))}" for remark, of_it in numbers.items())
+
+
+def _page_names(numbers: Sequence[int], n_pages: int) -> str:
+    if len(numbers) == n_pages:
+        return "its only page" if n_pages == 1 else f"all {n_pages} pages"
+    *listed, last = _ranges(numbers)
+    pages = f"{', '.join(listed)} and {last}" if listed else last
+    return f"page{'' if len(numbers) == 1 else 's'} {pages} of {n_pages}"
+
+
+def _ranges(numbers: Sequence[int]) -> Iterator[str]:
+    """The numbers in words, three or more in a row as a range: "3", "7 to 9"."""
+    start = 0
+    for i, number in enumerate(numbers):
+        if i + 1 == len(numbers) or numbers[i + 1] != number + 1:
+            if i - start >= 2:
+                yield f"{numbers[start]} to {number}"
+            else:
+                yield from map(str, numbers[start : i + 1])
+            start = i + 1

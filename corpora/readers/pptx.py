@@ -1,56 +1,120 @@
-"""PowerPoint presentations: a page a slide, its shapes in the order of the file, then its speaker notes.
+"""PowerPoint presentations, read with python-pptx: a page a slide, then its speaker notes.
 
-The package is read as XML: python-pptx gives no text of diagrams and alternative content, and does not open
-the strict form. How the text is taken from a slide stands in `slide_writer`.
+The title is a heading; paragraphs of a shape stand on lines of their own, list items start with "- ", cells
+are separated by " | ", a chart is the table of its numbers. Pictures, diagrams and footers are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
 
+from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .building import build_document, joined
-from .opc import core_title, main_part, relation_id, relations
-from .package import Package
-from .slide_writer import is_hidden, write_slide
-from .text_builder import TextBuilder
-from .titles import first_line
+from ..archive import Archive
+from .builder import TextBuilder, build_document, join_remarks
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
+BODIES = frozenset(("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"))
+BULLETS = ("buChar", "buAutoNum", "buBlip")
+MAX_GROUPS = 50  # inside one another
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a .pptx file; slide n is page n, title from its properties, else the first slide's."""
-    package = Package(data)
+    """The document of a .pptx file; slide n is page n. Its title is that of its properties or first slide."""
+    from pptx import Presentation
+
+    Archive(data)  # checks the limits
     builder = TextBuilder()
-    page_starts, hidden, bare = [], [], []
-    for number, part in enumerate(_slides(package), start=1):
-        slide = package.xml(part)
-        written = write_slide(package, part, slide, number)
-        builder.end_line(blank=True)
-        page_starts.append(builder.include(written))
-        if is_hidden(slide):
-            hidden.append(str(number))
-        if not written.length:
-            bare.append(str(number))
+    page_starts: list[int] = []
+    hidden, empty = [], []
+    try:
+        show = Presentation(BytesIO(data))
+        for number, slide in enumerate(show.slides, start=1):
+            written = _write_slide(slide, number)
+            builder.end_line(blank=True)
+            page_starts.append(builder.include(written))
+            if slide._element.get("show") in ("0", "false"):
+                hidden.append(str(number))
+            if not written.length:
+                empty.append(str(number))
+        title = show.core_properties.title or ""
+    except Exception as error:  # python-pptx and lxml raise many kinds on a damaged file
+        raise DocumentRejected(f"damaged PowerPoint presentation: {type(error).__name__}: {error}") from error
     return build_document(
         builder,
         data,
         document_id,
         MEDIA_TYPE,
-        core_title(package),
-        builder.headings[0].text if builder.headings else "",
-        first_line(builder.text),
+        *(title, builder.first_heading, builder.first_line),
         page_starts=page_starts,
-        remark=joined({"hidden slides": hidden, "slides without text": bare}),
+        remark=join_remarks({"hidden slides": hidden, "slides without text": empty}),
     )
 
 
-def _slides(package: Package) -> Iterator[str]:
-    """The parts of the slides in the order of the show."""
-    main = main_part(package)
-    known = relations(package, main)
-    for slide in package.xml(main).iter("{*}sldId"):
-        if relation_id(slide) in known:
-            yield known[relation_id(slide)].target
+def _write_slide(slide: Any, number: int) -> TextBuilder:
+    """The text of one slide with its heading and its labels; empty when the slide has no text."""
+    builder = TextBuilder()
+    title = slide.shapes.title
+    if title is not None and (words := " ".join(title.text_frame.text.split())):
+        builder.add_heading(builder.write(words), 1)
+    for shape in _shapes(slide.shapes):
+        if title is None or shape.shape_id != title.shape_id:
+            builder.end_line(blank=True)
+            for line in _lines(shape):
+                builder.write(line)
+                builder.end_line()
+    if builder.length:
+        builder.add_label(0, f"slide {number}")
+    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    if notes is not None and notes.text.strip():
+        lines = (" ".join(line.split()) for line in notes.text.splitlines())
+        builder.end_line(blank=True)
+        start = builder.write("Notes: " + "\n".join(filter(None, lines)))
+        builder.add_label(start, f"slide {number}, notes")
+    return builder
+
+
+def _shapes(shapes: Any, depth: int = 0) -> Iterator[Any]:
+    """The shapes in the order of the file, those of groups too."""
+    for shape in shapes:
+        if hasattr(shape, "shapes") and depth < MAX_GROUPS:
+            yield from _shapes(shape.shapes, depth + 1)
+        else:
+            yield shape
+
+
+def _lines(shape: Any) -> Iterator[str]:
+    """The lines of a text, a table or a chart."""
+    kind = shape.placeholder_format.type if shape.is_placeholder else None
+    if kind is not None and kind.name in FOOTERS:
+        return
+    if getattr(shape, "has_table", False):
+        for row in shape.table.rows:
+            yield _row(cell.text for cell in row.cells)
+    elif getattr(shape, "has_chart", False):
+        yield from _chart_lines(shape.chart)
+    elif shape.has_text_frame:
+        paragraphs = [(one, text) for one in shape.text_frame.paragraphs if (text := one.text.strip())]
+        in_list = kind is not None and kind.name in BODIES and len(paragraphs) > 1
+        for paragraph, text in paragraphs:
+            bullet = any(paragraph._p.find(f"{{*}}pPr/{{*}}{name}") is not None for name in BULLETS)
+            text = text.replace("\v", "\n")
+            yield "  " * paragraph.level + f"- {text}" if in_list or bullet else text
+
+
+def _chart_lines(chart: Any) -> Iterator[str]:
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield " ".join(chart.chart_title.text_frame.text.split())
+    for plot in chart.plots:
+        if categories := list(plot.categories):
+            yield _row(["", *map(str, categories)])
+        for series in plot.series:
+            yield _row([series.name, *("" if value is None else f"{value:g}" for value in series.values)])
+
+
+def _row(cells: Any) -> str:
+    return " | ".join(" ".join(cell.split()) for cell in cells).rstrip(" |")

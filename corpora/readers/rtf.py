@@ -5,16 +5,14 @@ from __future__ import annotations
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .building import build_document
-from .text_builder import TextBuilder
-from .titles import first_line
+from .builder import TextBuilder, build_document
 
 MEDIA_TYPE = "application/rtf"
 MAX_BYTES = 50_000_000
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an .rtf file; its title is its first line, else the file name."""
+    """The document of an .rtf file, titled by its first line."""
     from striprtf.striprtf import rtf_to_text
 
     if len(data) > MAX_BYTES:
@@ -23,13 +21,9 @@ def read(data: bytes, document_id: str) -> Document:
         text = rtf_to_text(data.decode("latin-1"), errors="replace")
     except Exception as error:  # striprtf checks no argument of a control word
         raise DocumentRejected(f"damaged RTF: {type(error).__name__}: {error}") from error
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     builder = TextBuilder()
-    for line in text.split("\n"):
-        is_row = "|" in line
-        words = (
-            " | ".join(" ".join(cell.split()) for cell in line.split("|")).rstrip(" |") if is_row else line
-        )
-        builder.write(words.strip())
-        builder.end_line(blank=not is_row)
-    return build_document(builder, data, document_id, MEDIA_TYPE, first_line(builder.text))
+    for line in text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").split("\n"):
+        is_row = line.endswith("|")  # striprtf ends every cell so
+        cells = [" ".join(cell.split()) for cell in line.split("|")]
+        builder.write_paragraph(" | ".join(cells).strip(" |") if is_row else line.strip(), blank=not is_row)
+    return build_document(builder, data, document_id, MEDIA_TYPE, builder.first_line)

@@ -1,164 +1,164 @@
-"""Excel workbooks: every sheet, row by row, with the values that the last program computed.
+"""Spreadsheets: sheets under headings, a line a row, cells separated by " | "; Excel through openpyxl.
 
-The parts are read as a stream of rows: openpyxl's read-only mode believes the declared dimensions of a
-sheet and gives either values or formulas. A formula is shown only where no value was stored. Comments,
-charts and text boxes are left out; hidden rows and columns are not.
+Every cell has its place as label, "Sheet1!B7". A first row of words names the columns: it becomes a heading,
+so that it goes with every passage of its sheet. Formulas show the value that the last program computed.
+Hidden rows and columns are read; comments, charts and text boxes are left out.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeVar
+from datetime import date, datetime, time, timedelta
+from io import BytesIO
+from typing import Any
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
+from spanwise.types import Document, Heading
 
-from .building import build_document
-from .number_formats import NumberFormat
-from .opc import core_title, main_part, relation_id, relations, targets
-from .package import Element, Package, attribute, local_name
-from .sheet_writer import Cell, SheetWriter
+from ..archive import Archive
+from .builder import TextBuilder, build_document, join_remarks, shorten
 
-T = TypeVar("T")
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-PLACE = re.compile(r"([A-Z]{1,3})[0-9]{1,7}")
-ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML cannot hold
-TRUE_FALSE = {"0": "FALSE", "1": "TRUE"}
-EPOCHS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
+MAX_CELLS = 1_000_000  # of one workbook; each carries a label
+MAX_ROWS = 1_048_576  # of a sheet, as in Excel
+MAX_GAP = 8  # empty cells shown between two others
+FILLERS = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # quoted text, colours, spaces in number formats
+PERCENT = re.compile(r"[#0,]{0,20}0(?:\.(0{1,15}))?%")
 
 
 @dataclass(frozen=True, slots=True)
-class Workbook:
-    """What the cells of all sheets share: their strings, the number format of each style, day zero."""
+class Cell:
+    """A cell: its column, counted from 1, its text as shown, and whether that is words or a value."""
 
-    strings: list[str]
-    formats: list[NumberFormat]
-    epoch: datetime
+    column: int
+    text: str
+    is_words: bool = True
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an .xlsx file; title from its properties, else the file name."""
-    package = Package(data)
-    main = main_part(package)
-    root = package.xml(main)
-    related = relations(package, main)
-    workbook = Workbook(_strings(package, main), _formats(package, main), _epoch(root))
+    """The document of an .xlsx file, titled by its properties."""
+    from openpyxl import load_workbook
+
+    Archive(data)  # checks the limits
     writer = SheetWriter()
-    for sheet in root.iter("{*}sheet"):
-        relation = related.get(relation_id(sheet))
-        if relation and relation.kind == "worksheet":
-            writer.start_sheet(attribute(sheet, "name"), attribute(sheet, "state", "visible") != "visible")
-            _write_sheet(writer, package, relation.target, workbook)
-    return build_document(
-        writer.builder, data, document_id, MEDIA_TYPE, core_title(package), remark=writer.remark
-    )
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of features that openpyxl does not keep
+            book = load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            for sheet in book.worksheets:
+                writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
+                sheet.reset_dimensions()  # do not trust the declared ones
+                for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
+                    if not writer.write_row(number, list(_cells(row))):
+                        break
+        title = book.properties.title or ""
+    except Exception as error:  # openpyxl raises many kinds on a damaged file
+        raise DocumentRejected(f"damaged Excel workbook: {type(error).__name__}: {error}") from error
+    return build_document(writer.builder, data, document_id, MEDIA_TYPE, title, remark=writer.remark)
 
 
-def _epoch(root: Element) -> datetime:
-    settings = root.find("{*}workbookPr")
-    return EPOCHS[settings is not None and settings.get("date1904") in ("1", "true")]
-
-
-def _strings(package: Package, main: str) -> list[str]:
-    """The shared strings by index, without the readings of Japanese words."""
-    return [
-        _words(item)
-        for part in targets(package, main, "sharedStrings")
-        for item in package.closed_elements(part, "{*}si")
-    ]
-
-
-def _words(item: Element) -> str:
-    runs = [*item.iterfind("{*}t"), *item.iterfind("{*}r/{*}t")]
-    return _plain("".join(run.text or "" for run in runs))
-
-
-def _plain(text: str) -> str:
-    """A text on one line, with the characters that its escapes stand for."""
-    return " ".join(ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).split())
-
-
-def _formats(package: Package, main: str) -> list[NumberFormat]:
-    """The number format of each cell style by index."""
-    from openpyxl.styles.numbers import BUILTIN_FORMATS
-
-    found: list[NumberFormat] = []
-    for part in targets(package, main, "styles"):
-        styles = package.xml(part)
-        known = {str(number): code for number, code in BUILTIN_FORMATS.items()}
-        known |= {
-            attribute(own, "numFmtId"): attribute(own, "formatCode") for own in styles.iter("{*}numFmt")
-        }
-        formats = {number: NumberFormat.of(code) for number, code in known.items()}
-        styled = styles.iterfind("{*}cellXfs/{*}xf")
-        found += [formats.get(attribute(xf, "numFmtId"), NumberFormat()) for xf in styled]
-    return found
-
-
-def _write_sheet(writer: SheetWriter, package: Package, part: str, workbook: Workbook) -> None:
-    number = 0
-    for row in package.closed_elements(part, "{*}row"):
-        said = row.get("r", "")
-        number = int(said) if said.isascii() and said.isdigit() else number + 1
-        if not writer.write_row(number, list(_cells(row, workbook))):
-            return
-
-
-def _cells(row: Element, workbook: Workbook) -> Iterator[Cell]:
-    """The cells of a row that hold something; one without a place stands behind the one before."""
-    column = -1
+def _cells(row: Sequence[Any]) -> Iterator[Cell]:
     for cell in row:
-        place = PLACE.fullmatch(cell.get("r", ""))
-        column = _column(place[1]) if place else column + 1
-        kind = cell.get("t", "n")
-        if text := _value(cell, kind, workbook):
-            yield Cell(column, text, kind in ("s", "str", "inlineStr"))
+        if cell.value is not None and (text := _shown(cell.value, cell)):
+            yield Cell(cell.column, text, isinstance(cell.value, str))
 
 
-def _column(letters: str) -> int:
-    """The number, from 0, of a column that its letters name.
+def _shown(value: Any, cell: Any) -> str:
+    """A value as a person sees it; thousands separators, currency signs and fixed decimals are left out."""
+    match value:
+        case bool():
+            return str(value).upper()
+        case int() | float():
+            percent = PERCENT.fullmatch(cell.number_format or "")
+            return f"{value:.{len(percent[1] or '')}%}" if percent else f"{value:.15g}"
+        case datetime():
+            shown = FILLERS.sub("", cell.number_format or "").lower()
+            day, clock = value.date().isoformat(), str(value.time()).removesuffix(":00")
+            has_clock = "h" in shown or "s" in shown
+            return (f"{day} {clock}" if has_clock else day) if "y" in shown or "d" in shown else clock
+        case date() | time() | timedelta():
+            return str(value)
+        case _:
+            return " ".join(str(value).split())
 
-    >>> [_column(letters) for letters in ("A", "Z", "AA", "XFD")]
-    [0, 25, 26, 16383]
+
+class SheetWriter:
+    """Writes sheets into `builder`; a sheet without cells leaves no text."""
+
+    def __init__(self) -> None:
+        self.builder = TextBuilder()
+        self._hidden: list[str] = []
+        self._cut: list[str] = []
+        self._n_cells = 0
+        self._sheet = ""
+        self._is_open = False  # the heading of the sheet is written
+        self._last_row = 0
+        self._names: int | None = None  # the start of a first row of words, until a second row follows
+        self._has_row = False
+
+    @property
+    def remark(self) -> str:
+        """The sheets that are hidden, and those cut at the limit; often nothing."""
+        limit = f"read up to the limit of {MAX_CELLS:,} cells"
+        return join_remarks({"hidden sheets": self._hidden, limit: self._cut})
+
+    def start_sheet(self, name: str, hidden: bool = False) -> None:
+        """Begins a sheet; its heading is written with its first row."""
+        self._sheet, self._last_row, self._names = name, 0, None
+        self._is_open = self._has_row = False
+        if hidden:
+            self._hidden.append(name)
+
+    def write_row(self, number: int, cells: Sequence[Cell]) -> bool:
+        """Writes a row, counted from 1; False when the workbook is full and the row was not written."""
+        self._n_cells += len(cells)
+        if self._n_cells > MAX_CELLS:
+            self._cut.append(self._sheet)
+            return False
+        if not cells:
+            return True
+        if not self._is_open:
+            self._is_open = True
+            start = self.builder.write_paragraph(" ".join(self._sheet.split()) or "(sheet without a name)")
+            self.builder.add_heading(start, 1)
+            self.builder.add_label(start, self._sheet)
+        if self._names is not None:
+            words = shorten(self.builder.text_since(self._names))
+            self.builder.headings.append(Heading(self._names, 2, words))
+            self._names = None
+        start = self._write_cells(number, cells)
+        if len(cells) > 1 and not self._has_row:
+            self._has_row = True
+            if all(cell.is_words and any(map(str.isalpha, cell.text)) for cell in cells):
+                self._names = start
+        return True
+
+    def _write_cells(self, number: int, cells: Sequence[Cell]) -> int:
+        """The start of the row; separators also stand for empty cells, up to `MAX_GAP` of them."""
+        if number > self._last_row + 1:
+            self.builder.end_line(blank=True)
+        row_start, last = -1, 0
+        for cell in cells:
+            if last:
+                self.builder.write(" | " + " | " * min(cell.column - last - 1, MAX_GAP))
+            start = self.builder.write(cell.text)
+            self.builder.add_label(start, f"{self._sheet}!{column_letters(cell.column)}{number}")
+            row_start, last = (start if row_start < 0 else row_start), cell.column
+        self.builder.end_line()
+        self._last_row = number
+        return row_start
+
+
+def column_letters(column: int) -> str:
+    """The name of a column counted from 1.
+
+    >>> [column_letters(column) for column in (1, 26, 27, 703)]
+    ['A', 'Z', 'AA', 'AAA']
     """
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number - 1
-
-
-def _value(cell: Element, kind: str, workbook: Workbook) -> str:
-    """What a cell shows: its stored value, else its formula."""
-    parts = {local_name(part): part for part in cell}
-    if "is" in parts:
-        return _words(parts["is"])
-    value = str(parts["v"].text or "") if "v" in parts else ""
-    if not value:
-        formula = str(parts["f"].text or "") if "f" in parts else ""
-        return f"={formula}" if formula else ""
-    match kind:
-        case "n":
-            return _format(workbook, cell).shown(float(value), workbook.epoch)
-        case "s":
-            return _item(workbook.strings, value)
-        case "b":
-            return TRUE_FALSE.get(value, value)
-        case _:  # a computed string, an error, a date in ISO's form
-            return _plain(value)
-
-
-def _format(workbook: Workbook, cell: Element) -> NumberFormat:
-    """The number format of a cell; a workbook without styles has none."""
-    return _item(workbook.formats, cell.get("s", "0")) if workbook.formats else NumberFormat()
-
-
-def _item(items: Sequence[T], index: str) -> T:
-    """The item of that index; `DocumentRejected` when the workbook does not hold it."""
-    if not index.isdigit() or int(index) >= len(items):
-        raise DocumentRejected(
-            f"damaged Excel workbook: no item {index[:20]!r} of {len(items):,} that a cell names"
-        )
-    return items[int(index)]
+    letters = ""
+    while column > 0:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

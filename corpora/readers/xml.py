@@ -1,88 +1,136 @@
-"""XML of any vocabulary: the words of its elements, in lines as `xml_writer` lays them out.
+"""XML of any vocabulary: titles as headings, paragraphs, and "name: value" lines for data.
 
-lxml parses without DTD, network, expanded entities or huge trees. What is not well-formed is read as plain
-text, with a remark; what exceeds the parser's limits (256 levels, entities that multiply) is rejected.
+An element with words of its own is a paragraph with everything in it; other elements are containers. HTML in
+a value, as in feeds, is shown as its text. What is not well-formed is read as plain text, with a remark; what
+exceeds the parser's limits (256 levels, entities that multiply) is rejected.
 """
 
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from html.entities import html5
-from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
+from ..archive import Element, local_name
 from ..decoding import decode
-from .source import unparsed
-from .titles import choose_title
-from .xml_writer import write_tree
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from .builder import TextBuilder, build_document, source_document
+from .html import parse_html, write_page
 
 MEDIA_TYPE = "application/xml"
 DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9_.:-]{1,40})""")
 DECLARED_WITHIN = 300  # bytes
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
-
 LONG_TAG = re.compile(r"<[^<>!?/][^<>]{50000,}+")
 MAX_ATTRIBUTES = 5000  # of one element: the parser's time grows with their square
+TITLES = frozenset("title head heading article-title h1 h2 h3 h4 h5 h6".split())
+PROSE = frozenset(
+    "p para simpara ab lg l v quote epigraph stanza caption blockquote note li item listitem member "
+    "list-item term dt dd".split()
+)
+ITEMS = frozenset("li item listitem member list-item".split())
+LINES = ITEMS | frozenset("l v term dt dd tr row td th entry cell".split())
+ROWS = frozenset("tr row".split())
+VERBATIM = frozenset("programlisting screen literallayout pre preformat eg verbatim".split())
+DROPPED = frozenset("script style svg colspec indexterm binary".split())
+MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blockquote|pre)[\s/>]", re.I)
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an XML file; title from its one heading of the highest level, else the file name."""
+    """The document of an XML file, titled by its one heading of the highest level."""
     from lxml.etree import XMLSyntaxError
 
     found = DECLARED.search(data[:DECLARED_WITHIN])
-    declared = found[1].decode("ascii") if found else None
-    source, encoding = decode(data, declared)
+    source, encoding = decode(data, found[1].decode("ascii") if found else None)
     try:
-        root = parse(source)
+        root = _parse_tree(source)
     except XMLSyntaxError as error:
-        return unparsed(data, document_id, declared, f"it is no well-formed XML ({error.msg})")
-    builder = write_tree(root)
+        remark = f"not well-formed XML ({error.msg}); read as plain text"
+        return source_document(data, document_id, "text/plain", (source, encoding), remark=remark)
+    builder = TextBuilder()
+    _write(builder, root, 1)
     highest = min((heading.level for heading in builder.headings), default=0)
     tops = [heading.text for heading in builder.headings if heading.level == highest]
-    return Document(
-        id=document_id,
-        media_type=MEDIA_TYPE,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(*tops[:1] if len(tops) == 1 else (), document_id=document_id),
-        text=builder.text,
-        headings=tuple(builder.headings),
-        labels=tuple(builder.labels),
-        metadata={"encoding": encoding},
-    )
+    titles = tops if len(tops) == 1 else []
+    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
 
 
-def parse(source: str) -> _Element:
-    """The root of an XML text; names of HTML's entities that it uses undeclared count as declared."""
+def _parse_tree(source: str) -> Element:
+    """The root of an XML text; HTML's entities may be undeclared."""
     from lxml.etree import ErrorTypes, XMLSyntaxError
 
     if any(tag[0].count("=") > MAX_ATTRIBUTES for tag in LONG_TAG.finditer(source)):
         raise DocumentRejected(f"XML with more than {MAX_ATTRIBUTES:,} attributes in one element")
     try:
-        return _parse(source)
+        return _parsed(source)
     except XMLSyntaxError as error:
         if error.code == ErrorTypes.ERR_RESOURCE_LIMIT:
             raise DocumentRejected(f"XML beyond the limits of its parser: {error.msg}") from error
         if error.code != ErrorTypes.ERR_UNDECLARED_ENTITY:
             raise
-    return _parse(ENTITY.sub(lambda entity: html5.get(entity[1], entity[0]), source))
+    return _parsed(ENTITY.sub(lambda entity: html5.get(entity[1], entity[0]), source))
 
 
-def _parse(source: str) -> _Element:
+def _parsed(source: str) -> Element:
     from lxml.etree import XMLParser, fromstring
 
-    parser = XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    safe = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    parser = XMLParser(encoding="utf-8", **safe, remove_comments=True, remove_pis=True)
     return fromstring(source.encode(), parser)
+
+
+def _write(builder: TextBuilder, element: Element, level: int) -> None:
+    """Writes an element and everything in it; `level` is that of a title in it."""
+    name = local_name(element)
+    if name in DROPPED:
+        return
+    if name in VERBATIM:
+        builder.write_paragraph("".join(_texts(element)).strip("\r\n"))
+    elif name in ROWS and len(element):
+        builder.write_paragraph(
+            " | ".join(" ".join("".join(_texts(cell)).split()) for cell in element), False
+        )
+    elif name in TITLES:
+        start = builder.write_paragraph(" ".join("".join(_texts(element)).split()))
+        builder.add_heading(start, level)
+    elif _has_words(element):
+        text = "".join(_texts(element))
+        is_html = MARKUP.search(text) is not None
+        words = write_page(parse_html(text)).text if is_html else " ".join(text.split())
+        is_data = not len(element) and name not in PROSE and not is_html
+        mark = "- " if name in ITEMS else f"{name}: " if is_data else ""
+        builder.write_paragraph(mark + words, not (is_data or name in LINES))
+    else:
+        builder.end_line(blank=len(element) > 0)
+        attributes = [f"{key}: {' '.join(value.split())}" for key, value in element.items() if key[0] != "{"]
+        fronts = [child for child in element if local_name(child).endswith("info")]  # DocBook's front matter
+        is_titled = any(local_name(child) in TITLES for parent in (element, *fronts) for child in parent)
+        if attributes and not is_titled:
+            builder.write_paragraph(f"{name} ({', '.join(attributes)}){':' * (len(element) > 0)}", False)
+        for child in element:
+            in_section = is_titled and local_name(child) not in TITLES and child not in fronts
+            _write(builder, child, level + in_section)
+        builder.end_line(blank=len(element) > 0)
+
+
+def _has_words(element: Element) -> bool:
+    """True when words stand directly in the element, beside its children if it has any."""
+    texts = [element.text, *(child.tail for child in element)]
+    return any(text and not text.isspace() for text in texts) or any(
+        not local_name(child) for child in element
+    )
+
+
+def _texts(element: Element) -> list[str]:
+    """The strings of an element and of all in it, HTML's entities resolved."""
+    pieces = [element.text or ""]
+    for child in element:
+        name = local_name(child)
+        if not name:  # an entity that the document declares, or one of HTML
+            pieces.append(html5.get(f"{child.name};", child.text or ""))
+        elif name not in DROPPED:
+            space = " " * (name in PROSE | LINES | VERBATIM | TITLES)
+            pieces += [space, *_texts(child), space]
+        pieces.append(child.tail or "")
+    return pieces

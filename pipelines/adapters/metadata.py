@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from spanwise.types import Hit, Passage
-
-Value = str | int | float | None
+from spanwise.types import Hit
 
 PLACE = ("source", "page", "line", "label", "heading")
 """Where a passage is, in words that a language model can cite."""
 
 
-def place_metadata(passage: Passage) -> dict[str, Value]:
-    """Where a passage is; `source` is the document's id, offsets are code points of its stored text.
-
-    >>> place_metadata(Passage(7, "a.pdf", 4, 9, "words", page=2, heading=("Mill", "Rules")))["heading"]
-    'Mill > Rules'
-    """
+def hit_metadata(hit: Hit) -> dict[str, str | int | float | None]:
+    """Place, rank and scores; `source` is the document's id, offsets are code points of its stored text."""
+    passage = hit.passage
     return {
         "source": passage.document_id,
         "passage": passage.id,
@@ -25,10 +20,7 @@ def place_metadata(passage: Passage) -> dict[str, Value]:
         "line": passage.line,
         "label": passage.label,
         "heading": " > ".join(passage.heading),
+        "rank": hit.rank,
+        "score": hit.score,
+        **{f"score_{stage}": value for stage, value in hit.scores.items()},
     }
-
-
-def hit_metadata(hit: Hit) -> dict[str, Value]:
-    """The place of a hit, its rank and score, and the score of each stage as "score_bm25"."""
-    stages = {f"score_{stage}": value for stage, value in hit.scores.items()}
-    return {**place_metadata(hit.passage), "rank": hit.rank, "score": hit.score, **stages}

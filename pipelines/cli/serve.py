@@ -61,8 +61,8 @@ def serve(
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
     with needing("serve"):
         from ..server.app import create_app
-        from ..server.run import WatchThread
         from ..server.run import serve as serve_app
+        from ..server.run import watch_in_background
         from ..server.security import Access
 
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
@@ -70,14 +70,13 @@ def serve(
         retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator
     )
     with library_of(folder, index) as library:
-        watching = WatchThread(library, lambda text: say(f"watch: {visible(text)}")) if watch else None
-        if watching is None:
-            say_if_empty(library)
+        if watch:
+            watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
         else:
-            watching.start()
+            say_if_empty(library)
         where = visible(str(library.store.path))
         serve_app(
-            lambda bound: create_app(library, bound, options, watching),
+            lambda bound: create_app(library, bound, options),
             access,
             lambda url: say(f"serving {where} at {url} (Ctrl-C stops)"),
         )

@@ -11,8 +11,8 @@ from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ...corpora.beir import Collection, read_beir
 from ...corpora.passages import passages_at, split
+from ...corpora.sentences import trimmed
 from ...corpora.squad import Article, read_squad
-from ...corpora.trimming import trimmed
 from ...eval.questions import FolderQuestion, read_question_set
 from ...eval.trec import read_qrels
 from ...index.analysis import Analyzer

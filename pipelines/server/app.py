@@ -11,11 +11,10 @@ import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
-from unicodedata import category
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -23,7 +22,7 @@ from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
@@ -33,7 +32,6 @@ from ..explain import explanation_record
 from ..library import Library
 from ..records import answer_record, search_record
 from ..summarize import summary_record
-from .run import WatchThread
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -43,25 +41,16 @@ MAX_LISTED = 1_000
 MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
 MAX_IN_FLIGHT = 8  # questions that are computed or wait for it
+PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
 
 log = logging.getLogger("spanwise.server")
 
 
-def plain(text: str) -> str:
-    """The text itself; ValueError for control characters other than white space, and for half surrogates.
+PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
 
-    >>> plain("who founded the mill?")
-    'who founded the mill?'
-    """
-    for character in text:
-        if category(character) in ("Cc", "Cs") and character not in "\t\n\r":
-            raise ValueError(f"contains U+{ord(character):04X}. Send plain text.")
-    return text
-
-
-Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION), AfterValidator(plain)]
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(plain)]
+Question = Annotated[str, Field(max_length=MAX_QUESTION, pattern=PLAIN)]
+Name = Annotated[str, Field(max_length=MAX_NAME, pattern=PLAIN)]
 Names = Annotated[list[Name], Field(max_length=32)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 Retriever = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9_]+([+-][a-z0-9_]+)*$")]
@@ -91,11 +80,11 @@ class Where(Body):
 
 
 class SearchBody(Body):
-    """A search."""
+    """A search; fields that are set replace the server's options."""
 
     question: Question
     k: K = 10
-    retriever: Retriever | None = None
+    retriever: Retriever = ""
     dedupe: bool = True
     rerank: bool = False
     where: Where = Field(default_factory=Where)
@@ -170,21 +159,18 @@ async def slot(request: Request) -> AsyncIterator[None]:
 class Routes:
     """The JSON routes. `options` name the models, which no request can change."""
 
-    def __init__(self, library: Library, options: SummaryOptions, watch: WatchThread | None = None) -> None:
-        self._library, self._options, self._watch = library, options, watch
+    def __init__(self, library: Library, options: SummaryOptions) -> None:
+        self._library, self._options = library, options
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
 
     async def health(self) -> Record:
         """That the server runs."""
-        watch = {} if self._watch is None else {"watch": redacted(self._watch.state, self.hidden)}
-        return Record({"status": "ok", **watch})
+        return Record({"status": "ok"})
 
     def status(self) -> Record:
         """What the index holds."""
-        found = dict(self._library.status())
-        for private in ("index", "roots"):
-            del found[private]
+        found = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
         return Record({**found, "retriever": self._library.default_retriever})
 
     def search(self, body: SearchBody) -> Record:
@@ -196,25 +182,22 @@ class Routes:
 
     def ask(self, body: AskBody) -> Record:
         """The answer, as `ask --json`."""
-        return Record(answer_record(self._answer(body)))
+        return Record(answer_record(self._library.ask(body.question, self._options, **self._changes(body))))
 
     def explain(self, body: AskBody) -> Record:
         """The answer and its evidence, as `ask --explain --json`."""
-        changes = self._ask_changes(body)
-        return Record(explanation_record(self._library.explain(body.question, self._options, **changes)))
+        found = self._library.explain(body.question, self._options, **self._changes(body))
+        return Record(explanation_record(found))
 
     def summarize(self, body: SummaryBody) -> Record:
         """The summary, as `summarize --json`."""
         if body.document is not None:
             self._known(body.document)
-        given = body.model_dump(exclude={"where", "question"})
-        options = replace(self._options, rerank="", where=body.where.filter(), **given)
-        return Record(summary_record(self._library.summarize(body.question, options)))
+        found = self._library.summarize(body.question, self._options, **self._changes(body))
+        return Record(summary_record(found))
 
     def documents(
-        self,
-        limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
-        offset: Offset = 0,
+        self, limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100, offset: Offset = 0
     ) -> Record:
         """`limit` documents by id, from number `offset` on."""
         with self._library.reading() as snapshot:
@@ -225,30 +208,16 @@ class Routes:
         ]
         return Record({"documents": shown, "total": len(found), "offset": offset})
 
-    def document(
-        self,
-        id: Id,
-        start: Offset = 0,
-        end: Annotated[int | None, Query(ge=0, le=MAX_OFFSET)] = None,
-    ) -> Record:
+    def document(self, id: Id, start: Offset = 0, end: Offset = MAX_OFFSET) -> Record:
         """The text of a document from `start` to `end`, with all its headings, labels and page starts."""
         found = self._known(id)
-        end = min(len(found.text) if end is None else end, len(found.text), start + MAX_TEXT)
-        return Record(
-            {
-                "document": found.id,
-                "title": found.title,
-                "media_type": found.media_type,
-                "metadata": dict(found.metadata),
-                "characters": len(found.text),
-                "start": min(start, end),
-                "end": end,
-                "text": found.text[start:end],
-                "page_starts": list(found.page_starts),
-                "headings": [{"start": h.start, "level": h.level, "text": h.text} for h in found.headings],
-                "labels": [{"start": one.start, "text": one.text} for one in found.labels],
-            }
-        )
+        end = min(end, len(found.text), start + MAX_TEXT)
+        about = {"document": found.id, "title": found.title, "media_type": found.media_type}
+        window = {"characters": len(found.text), "start": min(start, end), "end": end}
+        headings = [asdict(one) for one in found.headings]
+        labels, pages = [asdict(one) for one in found.labels], list(found.page_starts)
+        places = {"page_starts": pages, "headings": headings, "labels": labels}
+        return Record({**about, **window, "text": found.text[start:end], **places})
 
     def models(self) -> Record:
         """The model names of the chat interface: one."""
@@ -256,7 +225,8 @@ class Routes:
 
     def chat(self, body: ChatBody) -> Response:
         """The answer as an OpenAI chat completion; the whole record is under the key `spanwise`."""
-        answer = self._answer(body.question())
+        given = body.question()
+        answer = self._library.ask(given.question, self._options, **self._changes(given))
         head = {"id": f"chatcmpl-{uuid4().hex}", "created": 0, "model": "spanwise"}
         text, marks = chat_text(answer)
         record = {"spanwise": answer_record(answer)}
@@ -266,18 +236,12 @@ class Routes:
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         return Record({**head, "object": "chat.completion", "choices": [choice], **record})
 
-    def _answer(self, body: AskBody) -> Answer:
-        return self._library.ask(body.question, self._options, **self._ask_changes(body))
-
-    def _ask_changes(self, body: AskBody) -> dict[str, Any]:
-        names = ("alternatives", "threshold", "read_all")
-        return {**self._changes(body), **{name: getattr(body, name) for name in names}}
-
-    def _changes(self, body: SearchBody) -> dict[str, Any]:
-        retriever = body.retriever or self._options.retriever or self._library.default_retriever
-        rerank = (self._options.rerank or "builtin") if body.rerank else ""
-        where, dedupe = body.where.filter(), body.dedupe
-        return {"k": body.k, "retriever": retriever, "dedupe": dedupe, "where": where, "rerank": rerank}
+    def _changes(self, body: SearchBody | SummaryBody) -> dict[str, Any]:
+        """The options that a request changes."""
+        changes = body.model_dump(exclude={"question", "where"}) | {"where": body.where.filter()}
+        changes["rerank"] = (self._options.rerank or "builtin") if changes.get("rerank") else ""
+        default = self._options.retriever or self._library.default_retriever
+        return changes | {"retriever": changes.get("retriever") or default}
 
     def _known(self, document_id: str) -> Document:
         try:
@@ -307,21 +271,12 @@ def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str,
 
 
 def create_app(
-    library: Library,
-    access: Access | None = None,
-    options: SummaryOptions | None = None,
-    watch: WatchThread | None = None,
+    library: Library, access: Access | None = None, options: SummaryOptions | None = None
 ) -> FastAPI:
     """The application that serves an open library; it does not close it."""
-    app = FastAPI(
-        title="spanwise",
-        version=version("spanwise"),
-        description="Question answering over documents. Every answer is an exact quote with its location.",
-        docs_url=None,
-        redoc_url=None,
-    )
+    app = FastAPI(title="spanwise", version=version("spanwise"), docs_url=None, redoc_url=None)
     app.state.in_flight = 0
-    routes, busy = Routes(library, options or SummaryOptions(), watch), [Depends(slot)]
+    routes, busy = Routes(library, options or SummaryOptions()), [Depends(slot)]
     app.get("/health")(routes.health)
     app.get("/api/status")(routes.status)
     app.get("/api/documents")(routes.documents)
@@ -352,33 +307,28 @@ STATUS: dict[type[Exception], int] = {
 
 
 def _handle_errors(app: FastAPI, hidden: list[str]) -> None:
-    def response(status: int, kind: str, message: str, headers: Any = None) -> Record:
-        return Record({"error": {"type": kind, "message": redacted(message, hidden)}}, status, headers)
+    """Answer every exception in the one form; only bugs and damaged files are logged."""
 
-    def on_known(request: Request, error: Exception) -> Record:
-        status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
+    def answer(request: Request, error: Any) -> Record:
+        headers = None
+        if isinstance(error, HTTPException):
+            status, kind, message, headers = error.status_code, "HttpError", error.detail, error.headers
+        elif isinstance(error, RequestValidationError):
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"][1:])
+            status, kind, message = 400, "BadRequest", f"{where}: {first['msg']}".removeprefix(": ")
+        else:
+            status = next((status for each, status in STATUS.items() if isinstance(error, each)), 500)
+            is_named = isinstance(error, errors.SpanwiseError)
+            kind = type(error).__name__ if is_named else "BadRequest" if status == 400 else "ServerError"
+            is_bug = not is_named and status == 500
+            message = "the request failed. The server's log has the reason." if is_bug else str(error)
         if status == 500:
             log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        kind = type(error).__name__ if isinstance(error, errors.SpanwiseError) else "BadRequest"
-        return response(status, kind, str(error))
+        return Record({"error": {"type": kind, "message": redacted(message, hidden)}}, status, headers)
 
-    def on_http(request: Request, error: Any) -> Record:
-        return response(error.status_code, "HttpError", error.detail, error.headers)
-
-    def on_invalid(request: Request, error: Any) -> Record:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:])
-        return response(400, "BadRequest", f"{where}: {first['msg']}".removeprefix(": "))
-
-    def on_bug(request: Request, error: Exception) -> Record:
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return response(500, "ServerError", "the request failed. The server's log has the reason.")
-
-    app.add_exception_handler(errors.SpanwiseError, on_known)
-    app.add_exception_handler(ValueError, on_known)
-    app.add_exception_handler(HTTPException, on_http)
-    app.add_exception_handler(RequestValidationError, on_invalid)
-    app.add_exception_handler(Exception, on_bug)
+    for each in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(each, answer)
 
 
 _PATH = re.compile(r"(?<![\w.\"'])/[^\s'\",;:()]+")

@@ -15,8 +15,6 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from spanwise.errors import SpanwiseError
-
 from ..library import Library
 from ..open import open_index
 from ..watch import Watch
@@ -103,31 +101,19 @@ def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Callable[[st
         Server(make(access), lambda: ready(access.url)).run([listener])
 
 
-class WatchThread:
-    """Syncs an index in a daemon thread whenever its folders change; `state` is the last error or "running".
+def watch_in_background(library: Library, say: Callable[[str], None]) -> None:
+    """Start a daemon thread that syncs the index whenever its folders change; `say` gets what went wrong.
 
     It opens the index itself, so that questions never wait for a sync.
     """
+    path = library.store.path
 
-    def __init__(self, library: Library, say: Callable[[str], None]) -> None:
-        self.state = "running"
-        self._path, self._say = library.store.path, say
-
-    def start(self) -> None:
-        """Begin to watch."""
-        threading.Thread(target=self._run, name="spanwise-watch", daemon=True).start()
-
-    def _run(self) -> None:
+    def run() -> None:
         try:
-            with open_index(self._path) as library:
-                Watch(library, library.sync, lambda report: self._tell(""), self._tell).run(WATCH_DELAY_S)
-        except (SpanwiseError, OSError) as error:
-            self._tell(f"watching ended: {error}")
-        except Exception:
+            with open_index(path) as own:
+                Watch(own, own.sync, lambda report: None, say).run(WATCH_DELAY_S)
+        except Exception as error:
+            say(f"watching ended: {error}")
             log.exception("watching ended")
-            self.state = "ended"
 
-    def _tell(self, error: str) -> None:
-        self.state = error or "running"
-        if error:
-            self._say(error)
+    threading.Thread(target=run, name="spanwise-watch", daemon=True).start()

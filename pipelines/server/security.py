@@ -1,9 +1,7 @@
 """Access to a server: host names, origins, the token, limits of a request, and headers of every response.
 
-Three attacks matter for a server on a person's own machine. DNS rebinding: a foreign name resolves to
-127.0.0.1, so that a web page reads the documents; the Host header must therefore be a name of this server.
-Cross-origin requests: a foreign page sends questions; its origin must be allowed. Scripts in documents: the
-content security policy runs no script but the page's own.
+It stops DNS rebinding (Host must be a name of this server), requests of foreign pages (their origin must be
+allowed), and scripts in documents (the content security policy runs those of the page only).
 """
 
 from __future__ import annotations

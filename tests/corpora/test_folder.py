@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
 
 import pytest
 
-from spanwise.corpora.folder import joined, walk
-from spanwise.corpora.opening import read_regular
+from spanwise.corpora.folder import joined, read_regular, walk
 from spanwise.errors import DocumentRejected, FolderNotFound
 from spanwise.types import Rejection
 
@@ -28,12 +26,6 @@ def test_files_come_sorted_by_id(tmp_path: Path) -> None:
     for name in ("b.txt", "a/z.txt", "a.txt", "a/b/c.txt", "A.txt", "é.txt"):
         touch(tmp_path / name)
     assert ids(tmp_path) == ["A.txt", "a.txt", "a/b/c.txt", "a/z.txt", "b.txt", "é.txt"]
-
-
-def test_a_file_is_found_with_size_and_time(tmp_path: Path) -> None:
-    path = touch(tmp_path / "a.txt", "1234567")
-    [found] = walk(tmp_path).files
-    assert (found.root / found.place, found.size, found.mtime_ns) == (path, 7, path.stat().st_mtime_ns)
 
 
 def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:
@@ -76,13 +68,6 @@ def test_links_of_every_kind_are_not_followed(tmp_path: Path) -> None:
     assert walk(root).skipped == {"link": 5}
 
 
-def test_a_socket_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("s")
-        assert walk(tmp_path).skipped == {"socket": 1}
-
-
 def raw(folder: Path, name: bytes) -> Path:
     path = Path(os.fsdecode(os.fsencode(folder) + b"/" + name))
     try:
@@ -114,13 +99,7 @@ def test_an_index_inside_is_no_part_of_the_folder(tmp_path: Path) -> None:
     assert (ids(tmp_path), walk(tmp_path).skipped) == (["a.txt"], {"folder of an index": 1})
 
 
-def test_ids_start_with_the_prefix_and_places_do_not(tmp_path: Path) -> None:
-    touch(tmp_path / "a.txt")
-    [found] = walk(tmp_path, "notes/").files
-    assert (found.document_id, found.place) == ("notes/a.txt", "a.txt")
-
-
-def test_joined_listings_lose_nothing(tmp_path: Path) -> None:
+def test_joined_listings_keep_everything(tmp_path: Path) -> None:
     for name in ("b/z.txt", "a/a.txt", "a/.x", "b/.x"):
         touch(tmp_path / name)
     both = joined([walk(tmp_path / "b", "b/"), walk(tmp_path / "a", "a/")])
@@ -161,15 +140,6 @@ def test_odd_names_are_found_and_read(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_deep_folders_are_walked(tmp_path: Path) -> None:
-    touch(tmp_path / ("d/" * 300) / "a.txt")
-    assert ids(tmp_path) == ["d/" * 300 + "a.txt"]
-
-
-def test_an_empty_folder_is_empty(tmp_path: Path) -> None:
-    assert walk(tmp_path).files == ()
-
-
 def test_a_missing_folder_and_a_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(FolderNotFound, match="there is no such folder"):
         walk(tmp_path / "none")
@@ -208,5 +178,5 @@ def test_an_id_that_leaves_the_folder_is_a_wrong_argument(tmp_path: Path, docume
 def test_a_giant_is_refused_by_its_size(tmp_path: Path) -> None:
     with (tmp_path / "giant.txt").open("wb") as file:
         file.truncate(300_000_000)
-    with pytest.raises(DocumentRejected, match="size 300 MB is over the limit of 200 MB"):
+    with pytest.raises(DocumentRejected, match="300 MB; the limit is 200 MB"):
         read_regular(tmp_path, "giant.txt")

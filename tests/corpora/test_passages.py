@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spanwise.corpora.passages import split
+from spanwise.corpora.passages import WORD_WEIGHT, cut, split, weight
 from spanwise.corpora.readers import markdown
-from spanwise.types import Document, Heading, Passage
+from spanwise.corpora.sentences import sentence_spans
+from spanwise.types import Document, Passage
 
 
 def plain(text: str, **more: object) -> Document:
@@ -52,11 +55,6 @@ def test_overlap_is_whole_sentences_up_to_its_words() -> None:
     assert found[1].text.startswith("The word")
 
 
-def test_no_overlap_when_the_last_sentence_is_too_long() -> None:
-    found = split(plain("a b c d e f g h i j. " * 9), words=20, overlap=5)
-    assert all(left.end < right.start for left, right in pairwise(found))
-
-
 def test_overlap_does_not_cross_a_heading() -> None:
     source = f"# Top\n\n## A\n\n{body(15, 'apple')}\n\n## B\n\n{body(80, 'pear')}\n"
     found = passages(source, words=40, overlap=30)
@@ -97,10 +95,6 @@ def test_a_page_without_text_is_nobodys_page() -> None:
     assert [passage.page for passage in found] == [1, 3]
 
 
-def test_no_pages_no_page() -> None:
-    assert split(plain("words"))[0].page is None
-
-
 def test_the_heading_path_starts_with_the_title() -> None:
     sections = [f"{heading}\n\n{body(35)}\n\n" for heading in ("# Top", "## A", "### AA", "## B")]
     found = passages(f"---\ntitle: Book\n---\n{body(35)}\n\n{''.join(sections)}", words=45)
@@ -113,17 +107,6 @@ def test_the_heading_path_starts_with_the_title() -> None:
     ]
 
 
-def test_a_title_that_is_the_first_heading_is_not_said_twice() -> None:
-    found = passages(f"# Top\n\n{body(40)}\n\n## A\n\n{body(40)}")
-    assert [passage.heading for passage in found] == [("Top",), ("Top", "A")]
-
-
-def test_headings_in_any_order_and_beyond_the_text_do_no_harm() -> None:
-    headings = (Heading(500, 1, "far"), Heading(6, 2, "b"), Heading(0, 1, "a"), Heading(6, 1, "c"))
-    [passage] = split(plain("words words", headings=headings))
-    assert passage.text == "words words"
-
-
 @pytest.mark.parametrize("text", ["", " \n\t\u2028"])
 def test_nothing_makes_no_passage(text: str) -> None:
     assert split(plain(text)) == []
@@ -133,3 +116,50 @@ def test_nothing_makes_no_passage(text: str) -> None:
 def test_wrong_sizes_are_refused(words: int, overlap: int) -> None:
     with pytest.raises(ValueError, match=f"overlap {overlap} with {words} words"):
         split(plain("words"), words, overlap)
+
+
+def pieces(text: str, words: int, whole: list[tuple[int, int]] | None = None) -> list[str]:
+    spans = cut(text, sentence_spans(text), whole or [], words * WORD_WEIGHT)
+    assert (spans[0][0], spans[-1][1]) == (0, len(text))
+    assert all(left[1] == right[0] for left, right in pairwise(spans))
+    return [text[start:end] for start, end in spans]
+
+
+def test_paragraphs_come_first() -> None:
+    assert pieces("One two. Three four.\n\nFive six seven.", 5) == [
+        "One two. Three four.\n\n",
+        "Five six seven.",
+    ]
+
+
+def test_then_sentences_then_words() -> None:
+    assert pieces("One two. Three four five. Six.", 3) == ["One two. ", "Three four five. ", "Six."]
+    assert pieces("a b c d e f g h", 4) == ["a b c d ", "e f g h"]
+
+
+def test_runts_join_their_neighbour() -> None:
+    assert pieces("a " * 10 + "b", 10) == ["a " * 10 + "b"]
+
+
+def test_whole_pieces_are_not_cut() -> None:
+    text = "Some words. | a b |\n| c d |\nMore words here."
+    start = text.index("|")
+    assert "| a b |\n| c d |" in "\n".join(pieces(text, 7, [(start, text.rindex("|") + 1)]))
+
+
+def test_a_giant_token_is_cut_by_characters() -> None:
+    assert {len(piece) for piece in pieces("x" * 800, 10)} == {80}
+    assert max(map(len, pieces("漢" * 100, 10))) <= 20
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(1, 9))
+def test_cuts_cover_any_text(text: str, words: int) -> None:
+    if text:
+        assert "".join(pieces(text, words)) == text
+
+
+def test_words_weigh_alike_up_to_eight_characters() -> None:
+    assert weight("a bb\nccc") == 3 * WORD_WEIGHT
+    assert weight("x" * 80) == 10 * WORD_WEIGHT
+    assert weight("漢字") == WORD_WEIGHT
+    assert weight(" \n\t") == 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import zipfile
-from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from made_files import MAKERS, as_docx, as_html, as_pdf
+from made_files import as_docx, as_html, as_pdf
+from made_office import OFFICE_MAKERS, archive, as_eml, as_odt, rezipped, without
 
 from spanwise.corpora.folder import walk
 from spanwise.corpora.reading import BY_SUFFIX, Skipped, parse, read_document
@@ -17,14 +15,6 @@ from spanwise.types import Document
 
 NOTEBOOK = b'{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "words"}]}'
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(99)
-
-
-def archive(**members: bytes) -> bytes:
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        for name, data in members.items():
-            made.writestr(name, data)
-    return file.getvalue()
 
 
 def media_type(data: bytes, name: str) -> str:
@@ -53,7 +43,7 @@ def media_type(data: bytes, name: str) -> str:
         ("words".encode("utf-16"), "a.dat", "text/plain"),
         (PNG, "a.png", "unsupported format .png"),
         (PNG, "a", "unsupported format (no suffix)"),
-        (archive(a=b"1"), "a.zip", "unsupported format .zip"),
+        (archive({"a": "1"}), "a.zip", "unsupported format .zip"),
         (b"\xd0\xcf\x11\xe0 old", "a.doc", "unsupported format .doc"),
         (b"body { }", "a.css", "unsupported format .css"),
         (b"caf\xe9", "a.bin", "text/plain"),
@@ -94,8 +84,8 @@ def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> No
         (b"<html><script>x</script></html>", "a.html", "no text in it"),
         (PNG, "a.txt", "not text"),
         (b"words", "a.pdf", "not a PDF"),
-        (b"words", "a.docx", "not a Word document: it is no zip"),
-        (archive(a=b"1"), "a.docx", "holds no word/document.xml"),
+        (b"words", "a.docx", "not a Word document: it is not a zip"),
+        (archive({"a": "1"}), "a.docx", "holds no word/document.xml"),
         (b"\xd0\xcf\x11\xe0 encrypted", "a.docx", "encrypted Word document"),
         (as_docx("words")[:-500], "a.docx", "damaged or truncated"),
         (as_pdf("words")[:200], "a.pdf", "damaged PDF"),
@@ -127,7 +117,7 @@ def test_found_is_read_skipped_or_rejected_and_good_files_do_not_suffer(tmp_path
         "good.txt": b"words",
         "sub/page.html": as_html("words"),
         "bad.pdf": b"%PDF-",
-        "z.zip": archive(a=b""),
+        "z.zip": archive({"a": ""}),
     }
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -153,13 +143,69 @@ def test_a_path_must_end_with_the_document_id(tmp_path: Path) -> None:
         read_document(tmp_path / "a.txt", "b.txt")
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_every_prefix_and_flip_is_read_or_refused(name: str) -> None:
-    data = MAKERS[name]("Some words here.\n\nAnd more.")
-    damaged = [data[: len(data) * part // 12] for part in range(12)]
-    damaged += [
-        data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :] for at in range(0, len(data), len(data) // 12)
-    ]
-    for broken in damaged:
-        with suppress(DocumentRejected):
-            parse(broken, name)
+ZIPPED = ["a.epub", "a.pptx", "a.xlsx", "a.odt", "a.ods", "a.odp"]
+
+
+def ole(*streams: str) -> bytes:
+    """The first bytes of an OLE file with these streams in its directory."""
+    entries = b"".join(name.encode("utf-16-le").ljust(128, b"\0") for name in streams)
+    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + entries
+
+
+@pytest.mark.parametrize("other", ["a.zip", "a.docx", "a.txt", "a", "a.pdf"])
+@pytest.mark.parametrize("name", [*ZIPPED, "a.rtf"])
+def test_content_counts_more_than_the_name(name: str, other: str) -> None:
+    data = OFFICE_MAKERS[name]("words")
+    assert media_type(data, other) == media_type(data, name)
+
+
+@pytest.mark.parametrize("name", ZIPPED)
+def test_a_truncated_archive_is_refused_by_the_name_of_its_format(name: str) -> None:
+    with pytest.raises(DocumentRejected, match="damaged or truncated"):
+        parse(OFFICE_MAKERS[name]("words")[:-40], name)
+
+
+@pytest.mark.parametrize("name", ZIPPED)
+def test_a_file_that_is_no_archive_is_refused(name: str) -> None:
+    with pytest.raises(DocumentRejected, match="it is not a zip archive"):
+        parse(b"words", name)
+
+
+def test_an_opendocument_without_its_media_type_is_told_by_its_name() -> None:
+    assert media_type(without(as_odt("words"), "mimetype"), "a.odt").endswith("opendocument.text")
+
+
+def test_a_template_is_read_like_a_document() -> None:
+    data = rezipped(as_odt("words"), {"mimetype": "application/vnd.oasis.opendocument.text-template"})
+    assert media_type(data, "a").endswith("opendocument.text")
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.xlsx", "a", "a.doc"])
+def test_a_password_is_named(name: str) -> None:
+    with pytest.raises(DocumentRejected, match="encrypted Office document"):
+        parse(ole("Root Entry", "EncryptionInfo", "EncryptedPackage"), name)
+
+
+def test_words_about_encryption_are_no_encryption() -> None:
+    told = "EncryptedPackage".encode("utf-16-le") + b"\0\0"
+    assert media_type(ole("WordDocument") + b"about " + told, "a.doc") == "unsupported format .doc"
+
+
+@pytest.mark.parametrize("suffix", [".doc", ".msg", ".ppt"])
+def test_other_old_formats_are_passed_over(suffix: str) -> None:
+    assert parse(ole("WordDocument"), f"a{suffix}") == Skipped(f"a{suffix}", f"unsupported format {suffix}")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (as_eml("words"), "a.eml", "message/rfc822"),
+        (b"From a@x.org Thu Jan 1\nSubject: x\n\nwords", "a.eml", "message/rfc822"),
+        (b"Received: from x\nSubject: x\n\nwords", "1700.M1P2.host:2,S", "message/rfc822"),
+        (b"Received: from x\nSubject: x\n\nwords", "a.txt", "text/plain"),
+        (b"Recipe: soup\n\nwords", "a", "text/plain"),
+        (b"just words", "a.eml", "text/plain"),
+    ],
+)
+def test_mails_are_told_by_their_headers(data: bytes, name: str, expected: str) -> None:
+    assert media_type(data, name) == expected

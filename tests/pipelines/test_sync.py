@@ -12,10 +12,9 @@ import pytest
 
 import spanwise
 from spanwise.errors import FolderNotFound, ModelMismatch
-from spanwise.pipelines import sync
+from spanwise.pipelines import parse_pool, sync
 from spanwise.pipelines.open import open_index
-from spanwise.pipelines.parsing import process
-from spanwise.pipelines.parsing.parser import Parser
+from spanwise.pipelines.parse_pool import ParseWorker
 
 
 def documents(library) -> list[str]:
@@ -161,9 +160,9 @@ def test_an_index_follows_its_folder_when_that_moves(folder, encoder_folder):
 @pytest.fixture
 def reads(monkeypatch) -> list[str]:
     """The documents that were parsed so far."""
-    parsed, parse = [], Parser.parse
+    parsed, parse = [], ParseWorker.parse
     monkeypatch.setattr(
-        Parser, "parse", lambda self, *given: (parsed.append(given[1]), parse(self, *given))[1]
+        ParseWorker, "parse", lambda self, *given: (parsed.append(given[1]), parse(self, *given))[1]
     )
     return parsed
 
@@ -291,7 +290,7 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
 def test_a_sync_without_anything_to_read_starts_no_process(folder, encoder_folder, monkeypatch):
     with spanwise.open(folder, model=encoder_folder) as library:
         library.sync(vectors=False)
-        monkeypatch.setattr(process, "START", "raise SystemExit")
+        monkeypatch.setattr(parse_pool, "START", "raise SystemExit")
         assert library.sync(vectors=False).unchanged == 3
 
 

@@ -14,10 +14,8 @@ from spanwise.reader.spans import (
     Window,
     WindowLogits,
     distinct_spans,
-    softmax,
     span_scores,
     spans_of_windows,
-    token_scores,
 )
 
 START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
@@ -29,10 +27,6 @@ def window(first: int, start: list[float], null: tuple[float, float] = (0.0, 0.0
     return WindowLogits(Window(0, first, first + len(start)), logits, -logits, *null)
 
 
-def places(n: int) -> np.ndarray:
-    return np.array([[i, i + 1] for i in range(n)], np.int32).reshape(-1, 2)
-
-
 def test_r6_the_joint_argmax_never_reverses():
     [best, *_] = distinct_spans(START, END, 3)
     assert (best.first, best.last, best.score) == (1, 2, 8)
@@ -42,7 +36,7 @@ def test_r6_the_joint_argmax_never_reverses():
 
 
 def test_r8_probabilities():
-    p_start, p_end = softmax(START)[0], softmax(END)[0]
+    p_start, p_end = (np.exp(one) / np.exp(one).sum() for one in (START, END))
     assert p_start == pytest.approx([0.017040, 0.930370, 0.046320, 0.006269], abs=1e-6)
     assert p_start[1] * p_end[2] == pytest.approx(0.220389, abs=1e-6)
     legal = span_scores(START, END, 4)
@@ -77,38 +71,6 @@ def test_spans_of_overlapping_windows_share_no_token():
     found = spans_of_windows([window(0, [0, 5, 0, 0]), window(1, [5, 0, 0, 9])], 8)
     tokens = [token for span in found for token in range(span.first, span.last + 1)]
     assert len(tokens) == len(set(tokens))
-
-
-def test_r11_one_softmax_over_the_passage_and_no_answer():
-    logits = np.array([0, 0, 4.0, 0, 0, 0, 0])
-    assert softmax(logits)[0][2] == pytest.approx(0.900987, abs=1e-6)
-    tokens, null = softmax(logits, null=0.0)
-    assert tokens[2] == pytest.approx(0.886360, abs=1e-6)
-    assert null == pytest.approx(0.886360 / np.exp(4), abs=1e-6)
-
-
-def test_a_token_in_two_windows_counts_where_it_has_most_context():
-    first, second = window(0, [0, 1, 2, 3, 4.0]), window(2, [50, 60, 70, 80, 90.0])
-    seen = token_scores(places(7), [first, second], answers_null=False)
-    expected = softmax(np.array([0, 1, 2, 3, 70, 80, 90.0]))[0]  # on a tie the first window's
-    np.testing.assert_allclose(seen.start, expected)
-    assert (seen.null_start, seen.null_end) == (0.0, 0.0)
-
-
-def test_no_answer_is_that_of_the_window_where_it_scores_least():
-    one, other = window(0, [0.0, 0.0, 0.0], (3.0, 3.0)), window(1, [0.0, 0.0, 0.0], (1.0, 2.0))
-    seen = token_scores(places(4), [one, other], answers_null=True)
-    assert seen.null_start == pytest.approx(np.e / (np.e + 4))
-
-
-@given(st.lists(st.floats(-50, 50, width=32), max_size=12), st.floats(-50, 50))
-def test_probabilities_add_up_to_one(logits, null):
-    seen = token_scores(places(len(logits)), [window(0, logits, (null, null))], answers_null=True)
-    if logits:
-        assert seen.start.sum() + seen.null_start == pytest.approx(1)
-        assert seen.end.sum() + seen.null_end == pytest.approx(1)
-    else:
-        assert len(seen.start) == 0
 
 
 def test_of_several_windows_the_fullest_scores_a_sentence():

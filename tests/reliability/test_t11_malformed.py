@@ -18,7 +18,7 @@ from made_files import MAKERS
 
 import spanwise
 from spanwise.pipelines.library import Library
-from spanwise.pipelines.parsing.process import ChildProcess
+from spanwise.pipelines.parse_pool import Child
 from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 PEAK = 1.2e9  # bytes
@@ -63,15 +63,15 @@ def peaks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     Not `ru_maxrss`, which begins with the peak of the process that started the child.
     """
     found: list[int] = []
-    kill = ChildProcess.kill
+    kill = Child.kill
 
-    def weighed(child: ChildProcess) -> None:
+    def weighed(child: Child) -> None:
         with suppress(OSError):  # one that is gone has no status any more
             status = Path(f"/proc/{child._process.pid}/status").read_text()
             found.extend(int(kib) * 1024 for kib in re.findall(r"VmHWM:\s+(\d+) kB", status))
         kill(child)
 
-    monkeypatch.setattr(ChildProcess, "kill", weighed)
+    monkeypatch.setattr(Child, "kill", weighed)
     return found
 
 

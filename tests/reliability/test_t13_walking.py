@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from spanwise.corpora.folder import walk
-from spanwise.corpora.opening import read_regular
+from spanwise.corpora.folder import read_regular, walk
 from spanwise.errors import DocumentRejected
 
 SECRET = b"the secret from outside"
@@ -87,7 +86,7 @@ UNPRIVILEGED = """
 import os, sys
 from pathlib import Path
 from spanwise.corpora.folder import walk
-from spanwise.corpora.opening import read_regular
+from spanwise.corpora.folder import read_regular
 if os.geteuid() == 0:
     os.setuid(65534)
 listing = walk(Path(sys.argv[1]))

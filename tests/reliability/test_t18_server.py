@@ -213,6 +213,9 @@ def test_the_page_answers_in_a_browser(port, tmp_path):
         assert page.inner_text("mark.current") in page.inner_text("#quote")
         assert page.inner_text("#document-place").startswith("7.md")
         assert "likely" in page.inner_text(".sure") or "certain" in page.inner_text(".sure")
+        page.click("#evidence summary")
+        page.wait_for_selector(".figures")
+        page.click("#question")
         page.keyboard.press("Escape")  # closes the document
         page.keyboard.press("Escape")  # leaves the question
         page.keyboard.press("3")

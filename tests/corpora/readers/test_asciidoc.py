@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.corpora.passages import split
-from spanwise.corpora.readers.asciidoc import read
+from spanwise.corpora.readers.markup import read_asciidoc
 
 
 def headings(source: str) -> list[tuple[int, str]]:
-    return [(heading.level, heading.text) for heading in read(source.encode(), "a.adoc").headings]
+    return [(heading.level, heading.text) for heading in read_asciidoc(source.encode(), "a.adoc").headings]
 
 
 def test_titles_of_one_line() -> None:
@@ -41,20 +40,9 @@ def test_titles_of_two_lines() -> None:
 )
 def test_what_looks_like_a_title_and_is_none(source: str) -> None:
     assert headings(source) == []
-    assert read(source.encode(), "a.adoc").text == source
+    assert read_asciidoc(source.encode(), "a.adoc").text == source
 
 
 def test_the_title_is_that_of_the_book() -> None:
-    assert read(b"= The Mill\n\n== One\n", "a.adoc").title == "The Mill"
-    assert read(b"=== Sub\n\n== One\n", "sub/notes.adoc").title == "notes"
-
-
-def test_listings_and_tables_stay_whole() -> None:
-    words = "Many words stand here before it. " * 3
-    listing = "----\nx = 1\n\ny = 2. And more words here.\n----"
-    table = "|===\n|A one |B two\n\n|C one |D two\n|==="
-    passages = split(
-        read(f"{words}\n\n{listing}\n\n{words}\n\n{table}\n".encode(), "a.adoc"), words=24, overlap=0
-    )
-    assert any(listing in passage.text for passage in passages)
-    assert any(table in passage.text for passage in passages)
+    assert read_asciidoc(b"= The Mill\n\n== One\n", "a.adoc").title == "The Mill"
+    assert read_asciidoc(b"=== Sub\n\n== One\n", "sub/notes.adoc").title == "notes"

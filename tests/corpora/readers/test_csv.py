@@ -17,10 +17,6 @@ FIELDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 TOWNS = 'town,population,note\nMill Town,4000,"old,\nbut growing"\nHale,12,\n'
 
 
-def test_the_text_is_the_file() -> None:
-    assert read(TOWNS.encode(), "towns.csv").text == TOWNS
-
-
 def test_rows_are_numbered_as_a_spreadsheet_numbers_them() -> None:
     document = read(TOWNS.encode(), "towns.csv")
     rows = [(label.text, document.text[label.start :][:4]) for label in document.labels]
@@ -59,14 +55,6 @@ def test_a_first_row_of_values_is_no_header(first: str) -> None:
 def test_ragged_rows_are_read() -> None:
     document = read(b"a,b,c\n1\n1,2,3,4,5\n\n1,2\n", "a.csv")
     assert [label.text for label in document.labels] == ["row 1", "row 2", "row 3", "row 5"]
-
-
-@pytest.mark.parametrize(
-    ("source", "n_records"),
-    [('a,"b\nc,d\n', 2), ('5" pipe,x\n"a"b,c\n', 2), ('"a\nb","c"\n', 1), ("a\rb\r\nc", 3)],
-)
-def test_a_quote_that_closes_nowhere_is_a_character(source: str, n_records: int) -> None:
-    assert len(list(records(source, ","))) == n_records
 
 
 @given(st.lists(st.lists(FIELDS, min_size=2, max_size=4), min_size=1, max_size=5), st.sampled_from(",\t;|"))

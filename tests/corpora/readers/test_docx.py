@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable
-from io import BytesIO
 
 import docx
 import pytest
 from docx.oxml import parse_xml
 from made_files import as_docx, saved
+from made_office import rezipped
 
 from spanwise.corpora.readers.docx import read
 from spanwise.errors import DocumentRejected
@@ -52,14 +51,6 @@ def test_paragraphs_and_tables_in_order() -> None:
     assert made(build).text == "Before\n\nA | B\n1 |  | 3\n\nAfter"
 
 
-def test_a_bar_in_a_cell_is_kept() -> None:
-    def build(word: docx.document.Document) -> None:
-        table = word.add_table(1, 3)
-        table.cell(0, 0).text, table.cell(0, 1).text = "or", "a ||"
-
-    assert made(build).text == "or | a ||"
-
-
 def test_headings_have_levels_and_offsets() -> None:
     def build(word: docx.document.Document) -> None:
         word.add_heading("The mill", 0)
@@ -79,14 +70,6 @@ def test_list_items_stand_together_with_dashes() -> None:
         word.add_paragraph("No more.")
 
     assert made(build).text == "Owners:\n\n- Hale\n- Low\n\nNo more."
-
-
-def test_core_title_comes_first() -> None:
-    def build(word: docx.document.Document) -> None:
-        word.core_properties.title = "The Book"
-        word.add_heading("Chapter", 1)
-
-    assert made(build).title == "The Book"
 
 
 @pytest.mark.parametrize(
@@ -138,32 +121,10 @@ def test_footnotes_follow_the_body() -> None:
     assert read(saved(word), "a.docx").text == "Hale[2]\n\n[2] A miller."
 
 
-def rezipped(data: bytes, members: dict[str, bytes]) -> bytes:
-    """A package with members replaced or added."""
-    file = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
-        contents = {name: old.read(name) for name in old.namelist()} | members
-        for name, content in contents.items():
-            new.writestr(name, content)
-    return file.getvalue()
-
-
-def test_a_zip_bomb_is_refused_unparsed() -> None:
-    bomb = rezipped(as_docx("words"), {"word/media/zeros.bin": bytes(60_000_000)})
-    with pytest.raises(DocumentRejected, match="zip bomb"):
-        read(bomb, "a.docx")
-
-
 def test_a_package_without_a_main_part_is_refused() -> None:
     relations = b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"/>'
     with pytest.raises(DocumentRejected, match="Strict Open XML form"):
         read(rezipped(as_docx("words"), {"_rels/.rels": relations}), "a.docx")
-
-
-def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.corpora.readers.zip_limits.MAX_MEMBERS", 3)
-    with pytest.raises(DocumentRejected, match="members; the limit is 3"):
-        read(as_docx("words"), "a.docx")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +132,6 @@ def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         b"<w:document",
         b"not xml",
-        b'<!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><d>&b;</d>',
         b"<d>" * 5000 + b"</d>" * 5000,
     ],
 )

@@ -73,23 +73,6 @@ def test_an_encrypted_chapter_refuses_the_book() -> None:
         made({"a.xhtml": "<p>words</p>"}, **{"META-INF/encryption.xml": rights})
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "part"),
-    [
-        ("http://www.idpf.org/2008/embedding", "OEBPS/font.otf"),
-        ("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "OEBPS/picture.png"),
-    ],
-)
-def test_obfuscated_fonts_and_encrypted_pictures_do_not(algorithm: str, part: str) -> None:
-    rights = ENCRYPTION.format(algorithm, part)
-    assert made({"a.xhtml": "<p>words</p>"}, **{"META-INF/encryption.xml": rights}).text == "words"
-
-
-def test_a_book_without_an_order_is_refused() -> None:
-    with pytest.raises(DocumentRejected, match="no reading order"):
-        made({})
-
-
 def test_self_closing_tags_of_xhtml_swallow_nothing() -> None:
     page = '<script src="x"/><p>one<a id="i"/> two</p><div/><p>three&nbsp;four</p>'
     assert made({"a.xhtml": page}).text == "one two\n\nthree\xa0four"

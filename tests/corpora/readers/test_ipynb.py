@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.corpora.passages import split
 from spanwise.corpora.readers.ipynb import read
 from spanwise.types import Document
 
@@ -66,12 +65,6 @@ def test_a_notebook_of_format_3() -> None:
 )
 def test_title(more: dict[str, object], title: str) -> None:
     assert made(markdown("# Top\n\nwords"), **more).title == title
-
-
-def test_a_cell_stays_whole_where_it_fits() -> None:
-    cells = [code(f"x{number} = 1\n\nprint('It is. And so on.')\n\ny = 2") for number in range(9)]
-    passages = split(made(*cells), words=30, overlap=0)
-    assert all(passage.text.startswith("x") and passage.text.endswith("y = 2") for passage in passages)
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,6 @@ def title(source: str) -> str:
     return read(source.encode(), "sub/notes.md").title
 
 
-def test_the_text_is_the_source() -> None:
-    source = "# A *b*\r\n\r\n| x |\n<b>&amp;</b>\0\n"
-    assert read(source.encode(), "a.md").text == source
-
-
 def test_atx_and_setext_headings() -> None:
     assert headings("# One #\n\ntext\n\nTwo\nwords\n---\n   ### Three\n") == [
         (1, "One", "# One #"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.corpora.passages import split
-from spanwise.corpora.readers.tex import read
+from spanwise.corpora.readers.markup import read_tex
 
 
 def headings(source: str) -> list[tuple[int, str]]:
-    return [(heading.level, heading.text) for heading in read(source.encode(), "a.tex").headings]
+    return [(heading.level, heading.text) for heading in read_tex(source.encode(), "a.tex").headings]
 
 
 def test_the_highest_kind_that_is_there_is_level_one() -> None:
@@ -49,7 +48,7 @@ def test_commands_are_not_part_of_a_heading(argument: str, words: str) -> None:
 )
 def test_what_looks_like_a_heading_and_is_none(source: str) -> None:
     assert headings(source) == []
-    assert read(source.encode(), "a.tex").text == source
+    assert read_tex(source.encode(), "a.tex").text == source
 
 
 def test_an_escaped_percent_sign_starts_no_comment() -> None:
@@ -57,12 +56,5 @@ def test_an_escaped_percent_sign_starts_no_comment() -> None:
 
 
 def test_title() -> None:
-    assert read(rb"\title{The \textbf{Mill}}\section{One}", "a.tex").title == "The Mill"
-    assert read(rb"\section{One}", "sub/notes.tex").title == "notes"
-
-
-def test_tables_stay_whole() -> None:
-    words = "Many words stand here before it. " * 3
-    table = "\\begin{tabular}{ll}\nA & one. Two\\\\\n\nB & two\n\\end{tabular}"
-    passages = split(read(f"{words}\n\n{table}\n\n{words}".encode(), "a.tex"), words=20, overlap=0)
-    assert any(table in passage.text for passage in passages)
+    assert read_tex(rb"\title{The \textbf{Mill}}\section{One}", "a.tex").title == "The Mill"
+    assert read_tex(rb"\section{One}", "sub/notes.tex").title == "notes"

@@ -11,7 +11,6 @@ from made_office import rezipped, workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from spanwise.corpora.readers.xlsx import read
-from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 SHEET = "xl/worksheets/sheet1.xml"
@@ -60,11 +59,6 @@ def test_sheets_are_headings_and_rows_are_lines() -> None:
     }
 
 
-def test_columns_are_named_by_words_alone() -> None:
-    document = read(workbook({"S": [["Revenue", "$50,000"], ["a", "b"]]}), "a.xlsx")
-    assert [heading.text for heading in document.headings] == ["S"]
-
-
 def test_empty_cells_are_separated_and_empty_rows_part_tables() -> None:
     document = read(workbook({"S": [["a", None, "c"], [], ["d"]]}), "a.xlsx")
     assert document.text == "S\n\na |  | c\n\nd"
@@ -93,7 +87,6 @@ def test_a_far_cell_does_not_flood_the_line() -> None:
         (0.1 + 0.2, "General", "0.3"),
         (10**15, "0", "1e+15"),
         (-7, "0", "-7"),
-        (5e9, "yyyy-mm-dd", "5000000000"),
         (True, "General", "TRUE"),
     ],
 )
@@ -101,33 +94,18 @@ def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expect
     assert formatted(value, code) == expected
 
 
-def test_dates_can_count_from_1904() -> None:
-    book = openpyxl.Workbook()
-    book.epoch = openpyxl.utils.datetime.MAC_EPOCH
-    book.active["A1"] = date(2024, 2, 29)
-    assert cell_text(book.active) == "2024-02-29"
-
-
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
         ("<c><f>A2+1</f><v>3</v></c>", "3"),
-        ("<c><f>A2+1</f></c>", "=A2+1"),
         ('<c t="str"><f>A2&amp;1</f><v>x1</v></c>', "x1"),
         ('<c t="e"><v>#DIV/0!</v></c>', "#DIV/0!"),
         ('<c t="d"><v>2024-02-29</v></c>', "2024-02-29"),
         ('<c t="inlineStr"><is><r><t>rich </t></r><r><t>text</t></r></is></c>', "rich text"),
-        ('<c t="str"><v>two\nlines_x000D_</v></c>', "two lines"),
-        ('<c t="str"><v>_x005F_x000D_</v></c>', "_x000D_"),
     ],
 )
 def test_what_a_cell_shows(cell: str, expected: str) -> None:
     assert of_rows(f'<row r="1">{cell}</row>').text == f"S\n\n{expected}"
-
-
-def test_readings_of_japanese_words_are_left_out() -> None:
-    strings = "<si><t>東京</t><rPh><t>とうきょう</t></rPh></si>"
-    assert of_rows('<row><c t="s"><v>0</v></c></row>', strings).text == "S\n\n東京"
 
 
 def test_the_declared_dimension_is_not_believed_and_places_may_be_missing() -> None:
@@ -152,15 +130,7 @@ def test_hidden_sheets_are_read_and_said() -> None:
 
 
 def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.corpora.readers.sheet_writer.MAX_CELLS", 3)
+    monkeypatch.setattr("spanwise.corpora.readers.xlsx.MAX_CELLS", 3)
     document = read(workbook({"A": [["1", "2"], ["3", "4"]], "B": [["5"]]}), "a.xlsx")
     assert document.text == "A\n\n1 | 2"
     assert document.metadata["remark"] == "read up to the limit of 3 cells: A, B"
-
-
-@pytest.mark.parametrize(
-    "cell", ['<c t="s"><v>9</v></c>', '<c t="s"><v>-1</v></c>', '<c s="99"><v>1</v></c>']
-)
-def test_a_cell_that_refers_to_nothing_is_a_reason(cell: str) -> None:
-    with pytest.raises(DocumentRejected, match="that a cell names"):
-        of_rows(f"<row>{cell}</row>")

@@ -1,4 +1,4 @@
-"""The pieces of a document that a passage should hold whole: rows, cells, blocks of code, and tables."""
+"""Blocks of a document that a passage should not break: rows, cells, blocks of code, and tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Line = tuple[int, str]  # its offset, and the line with its end
 Span = tuple[int, int]
 
 
-def whole_blocks(document: Document) -> list[Span]:
+def unbreakable_blocks(document: Document) -> list[Span]:
     """Half-open spans, in order and apart, each from the start of a line to the last word of one.
 
     Where labels are records, those are the blocks. Else a table is two or more lines in a row that hold
@@ -51,7 +51,7 @@ def _records(document: Document) -> Iterator[Span]:
 
 
 def _fences(lines: Iterable[Line], fence_line: re.Pattern[str] = FENCE) -> Iterator[Span]:
-    """What stands from fence to fence; one that is never closed is left out."""
+    """From fence to fence; a fence that is never closed is left out."""
     opened_at, opening = 0, ""
     for start, line in lines:
         fence = fence_line.match(line)

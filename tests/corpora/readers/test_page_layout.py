@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.corpora.readers.pdf_pages import NO_TEXT, Line, Page
-from spanwise.corpora.readers.running_lines import drop_running_lines
+from spanwise.corpora.readers.page_layout import drop_running_lines, in_reading_order
+from spanwise.corpora.readers.pdf import NO_TEXT, Line, Page
 
 HEIGHT = 700
 
@@ -28,36 +30,14 @@ def test_bare_page_numbers_go_everywhere() -> None:
     assert kept(*([letter, f"- {i} -"] for i, letter in enumerate("abc", start=7))) == [["a"], ["b"], ["c"]]
 
 
-@pytest.mark.parametrize("footer", ["Page {} of 9", "{}", "- {} -", "{} / 9", "p. {}", "[{}]"])
-def test_forms_of_bare_page_numbers(footer: str) -> None:
-    assert kept(*([letter, footer.format(i + 1)] for i, letter in enumerate("abc"))) == [["a"], ["b"], ["c"]]
-
-
 def test_a_number_that_does_not_grow_with_the_page_stays() -> None:
     pages = [["item", f"Total {n}"] for n in (3, 9, 27, 30)]
     assert [lines[-1] for lines in kept(*pages)] == [lines[-1] for lines in pages]
 
 
-def test_two_lines_and_both_edges_go() -> None:
-    pages = [
-        [f"The Mill {i + 1}", "By E. Hale", f"body {'abcd'[i]}", "All rights reserved"] for i in range(4)
-    ]
-    assert kept(*pages) == [pages[0], *([f"body {letter}"] for letter in "bcd")]
-
-
 def test_left_and_right_pages_have_headers_of_their_own() -> None:
     pages = [["Hale" if i % 2 else "The Mill", f"body {'abcdefgh'[i]}"] for i in range(8)]
     assert [len(lines) for lines in kept(*pages)] == [2, 2, 1, 1, 1, 1, 1, 1]
-
-
-def test_a_header_of_one_chapter_alone_goes() -> None:
-    pages = [[f"{'The Weir' if i < 6 else 'The Wheel'} {i}", f"body {'abcdefghijkl'[i]}"] for i in range(12)]
-    assert [i for i, lines in enumerate(kept(*pages)) if len(lines) == 2] == [0, 6]
-
-
-def test_where_the_file_draws_a_footer_does_not_matter() -> None:
-    pages = [Page((Line("Hale 1998", 20), Line("The Mill", 700), Line(f"body {c}", 600))) for c in "abcde"]
-    assert [line.text for line in drop_running_lines(pages)[3].lines] == ["body d"]
 
 
 def test_lines_inside_a_page_stay() -> None:
@@ -91,3 +71,43 @@ def test_no_word_is_lost(texts: list[list[str]]) -> None:
     left = drop_running_lines(pages)
     assert words(left) == words(pages)
     assert all(set(a.lines) >= set(b.lines) for a, b in zip(pages, left, strict=True))
+
+
+def ordered(*places: tuple[str, float, float, float]) -> str:
+    return " ".join(line.text for line in in_reading_order([Line(*place) for place in places]))
+
+
+def column(names: str, top: float, left: float = 0.0) -> list[tuple[str, float, float, float]]:
+    return [(name, top - 14 * i, left, left + 200) for i, name in enumerate(names)]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        ([*column("xy", 90), *column("abc", 700)], "a b c x y"),  # footnotes first
+        ([*column("abc", 600), *column("h", 700)], "h a b c"),  # a heading last
+        ([*column("h", 760), *column("xy", 90), *column("abc", 700)], "h a b c x y"),
+        ([*column("xy", 90), *column("cd", 500), *column("ab", 700)], "a b c d x y"),
+        ([*column("abc", 700), *column("xy", 90)], "a b c x y"),
+    ],
+)
+def test_parts_in_the_wrong_order_change_places(
+    drawn: list[tuple[str, float, float, float]], expected: str
+) -> None:
+    assert ordered(*drawn) == expected
+
+
+def test_columns_stay_in_the_order_drawn() -> None:
+    assert ordered(*column("abc", 700), *column("def", 700, left=250)) == "a b c d e f"
+
+
+def test_powers_stay_behind_what_they_raise() -> None:
+    assert ordered(("x", 500, 0, 9), ("2", 507, 5, 9), ("+ y", 500, 10, 20)) == "x 2 + y"
+
+
+PLACES = st.integers(0, 9).map(lambda n: 30.0 * n)
+
+
+@given(st.lists(st.builds(Line, st.sampled_from("abc"), PLACES, PLACES, PLACES), max_size=12))
+def test_no_line_is_lost(lines: list[Line]) -> None:
+    assert Counter(in_reading_order(lines)) == Counter(lines)

@@ -1,0 +1,123 @@
+"""Zip archives with limits: a small file must not inflate into all of memory.
+
+Every member is inflated and counted before the first is parsed; declared sizes are not trusted. XML that
+declares entities is refused; nothing is fetched and no DTD is loaded; lxml refuses more than 256 levels and
+single texts of more than 10 MB.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+import zlib
+from io import BytesIO
+from typing import Any
+
+from spanwise.errors import DocumentRejected
+
+MAX_MEMBERS = 10_000
+MAX_INFLATED = 200_000_000  # bytes, all members together
+MAX_RATIO = 100  # inflated to stored bytes, above FREE_INFLATED
+FREE_INFLATED = 4_000_000  # bytes
+BLOCK = 1 << 16  # bytes
+# What zipfile raises on a damaged archive, and RuntimeError on an encrypted member.
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError)
+# As it stands in UTF-8 and its like, and in UTF-16 of both byte orders.
+ENTITY = b"<!ENTITY"
+ENTITY_IN_UTF_16 = ENTITY.decode().encode("utf-16-le")[:-1]
+XML_SUFFIXES = (".xml", ".rels", ".opf", ".ncx")
+MIMETYPE = "mimetype"
+MAX_MIMETYPE = 100  # bytes
+
+Element = Any  # lxml comes without type hints
+
+
+class Archive:
+    """The members of a zip archive by name; `DocumentRejected` for a damaged, encrypted or exploding one."""
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self._zip = zipfile.ZipFile(BytesIO(data))
+            self.names = frozenset(self._zip.namelist())
+            self._inflate_all(len(data))
+        except DAMAGE as error:
+            kind = "encrypted" if isinstance(error, RuntimeError) else "damaged"
+            raise DocumentRejected(f"{kind} zip archive: {error}") from error
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member; `DocumentRejected` when there is none of that name."""
+        if name not in self.names:
+            raise DocumentRejected(f"damaged: the archive holds no {name}")
+        return self._zip.read(name)
+
+    def xml(self, name: str) -> Element:
+        """The root element of a member."""
+        return parse_xml(self.read(name), name)
+
+    def resolve(self, member: str, target: str) -> str:
+        """The name of the member that a reference in another one means; the root has no parent."""
+        return posixpath.normpath(posixpath.join("/", posixpath.dirname(member), target)).lstrip("/")
+
+    def _inflate_all(self, stored: int) -> None:
+        members = self._zip.infolist()
+        if len(members) > MAX_MEMBERS:
+            raise DocumentRejected(f"zip archive of {len(members):,} members; the limit is {MAX_MEMBERS:,}")
+        allowed = min(MAX_INFLATED, max(FREE_INFLATED, MAX_RATIO * stored))
+        inflated = 0
+        for member in members:
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise DocumentRejected("zip archive with another compression than deflate")
+            tail = b""
+            with self._zip.open(member) as stream:
+                while block := stream.read(BLOCK):
+                    inflated += len(block)
+                    if inflated > allowed:
+                        raise DocumentRejected(
+                            f"zip bomb: {stored:,} bytes inflate to more than {allowed:,}, "
+                            f"the limit for a file of this size"
+                        )
+                    if member.filename.endswith(XML_SUFFIXES):
+                        refuse_entities(tail + block, member.filename)
+                        tail = block[-len(ENTITY_IN_UTF_16) :]
+
+
+def zip_content(data: bytes) -> tuple[frozenset[str], str]:
+    """The member names of a zip archive and what its member `mimetype` says; raises one of `DAMAGE`."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        names = frozenset(archive.namelist())
+        if MIMETYPE not in names:
+            return names, ""
+        with archive.open(MIMETYPE) as stream:
+            return names, stream.read(MAX_MIMETYPE).decode("ascii", "replace").strip()
+
+
+def parse_xml(data: bytes, name: str) -> Element:
+    """The root element of an XML text, called `name` in the error message."""
+    from lxml import etree
+
+    refuse_entities(data, name)
+    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
+    try:
+        return etree.fromstring(data, etree.XMLParser(**safe, remove_comments=True, remove_pis=True))
+    except etree.XMLSyntaxError as error:
+        raise DocumentRejected(f"damaged {name}: {error}") from error
+
+
+def refuse_entities(data: bytes, name: str) -> None:
+    """Raises `DocumentRejected` for XML that declares entities."""
+    if ENTITY in data or ENTITY_IN_UTF_16 in data:
+        raise DocumentRejected(f"{name} declares XML entities, which are not expanded")
+
+
+def local_name(element: Element) -> str:
+    """The tag of an element without its namespace; empty for comments and entities."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(element: Element, name: str, default: str = "") -> str:
+    """The attribute of that name in any namespace, else the default."""
+    for key, value in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return str(value)
+    return default

@@ -1,0 +1,194 @@
+"""Plain text, reStructuredText, AsciiDoc and LaTeX: the stored text is the file; only headings are searched.
+
+No directive is expanded and no other file is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from spanwise.types import Document, Heading
+
+from ..decoding import decode
+from .builder import first_line, source_document
+
+LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
+
+# reStructuredText: an underline of one punctuation character, perhaps also an overline.
+ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+")
+MIN_UNDERLINE = 4  # from here on an underline may be shorter than its title
+ROLE = re.compile(r":[\w:+.-]{1,60}:(?=`)")
+TARGET = re.compile(r"\s?<[^<>`]{0,300}>(?=`)")
+RST_MARKUP = re.compile(r"`{1,2}_{0,2}|\*{1,2}|\|")
+
+# AsciiDoc: `== One line`, or an underline.
+ONE_LINE = re.compile(r"(={1,6}|#{1,6})[ \t]{1,9}(?=\S)(.*)")
+UNDERLINE = re.compile(r"=++|-++|~++|\^++|\++")
+UNDERLINE_LEVELS = "=-~^+"
+UNDERLINE_SLACK = 2  # the difference in length that a title and its underline may have
+FENCE = re.compile(r"-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|--|[|,:!]={3,}")
+# What may precede a title directly: a comment, attributes of the document or of the block, an anchor.
+PREFACE = re.compile(r"//|:[^:\s][^:]{0,99}:|\[.*\]\Z")
+ANCHOR = re.compile(r"\[\[[^\]]{0,200}\]\]|\[#[^\]]{0,200}\]")
+REFERENCE = re.compile(r"<<[^<>,]{0,200}(?:,([^<>]{0,200}))?>>")
+LINK = re.compile(r"(?:link:|https?://)[^\s\[\]]{1,500}\[([^\]]{0,500})\]")
+ADOC_MARKUP = re.compile(r"[`*_#+]{1,2}(?=\w)|(?<=\w)[`*_#+]{1,2}|`")
+
+# LaTeX: the sectioning commands.
+COMMANDS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
+MAX_ARGUMENT = 1000  # characters of a heading
+TOKEN = re.compile(
+    r"(?P<escape>\\[\\%])|(?P<comment>%[^\r\n]*+)"
+    r"|\\begin\{(?P<verbatim>verbatim\*?|Verbatim|lstlisting|minted|comment|filecontents\*?)\}"
+    rf"|\\(?P<command>{'|'.join(COMMANDS)}|title)\*?"
+    rf"[ \t]{{0,9}}(?:\[[^\[\]]{{0,{MAX_ARGUMENT}}}\][ \t]{{0,9}})?\{{"
+)
+BRACE = re.compile(r"\\.|[{}]", re.S)
+COMMENT = re.compile(r"(?<!\\)%[^\r\n]*")
+DROPPED = re.compile(r"\\(?:label|index|footnote|thanks|cite|ref|vspace|hspace)\*?\{[^{}]{0,300}\}")
+COMMAND = re.compile(r"\\[a-zA-Z]{1,40}\*?(?:\[[^\[\]]{0,200}\])?[ \t]{0,9}|\\(?=[&%$#_{}])|\\\\")
+SPACE = re.compile(r"~|\\[ ,;:]")
+
+
+def read_text(data: bytes, document_id: str) -> Document:
+    """The document of a plain text file, titled by its first line."""
+    decoded = decode(data)
+    return source_document(data, document_id, "text/plain", decoded, first_line(decoded[0]))
+
+
+def read_rst(data: bytes, document_id: str) -> Document:
+    """The document of an .rst file, titled by its first section if that has the highest level."""
+    decoded = decode(data)
+    headings = rst_headings(decoded[0])
+    return source_document(data, document_id, "text/x-rst", decoded, top_title(headings), headings=headings)
+
+
+def read_asciidoc(data: bytes, document_id: str) -> Document:
+    """The document of an AsciiDoc file, titled by its first heading if that has the highest level."""
+    decoded = decode(data)
+    headings = asciidoc_headings(decoded[0])
+    return source_document(
+        data, document_id, "text/asciidoc", decoded, top_title(headings), headings=headings
+    )
+
+
+def read_tex(data: bytes, document_id: str) -> Document:
+    r"""The document of a .tex file, titled by its \title."""
+    decoded = decode(data)
+    headings, title = tex_headings(decoded[0])
+    return source_document(data, document_id, "text/x-tex", decoded, title, headings=headings)
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """The offset and the words of each line, right-stripped; a lone "\\\\r" also ends a line."""
+    for line in LINE.finditer(text):
+        yield line.start(), line[0].rstrip()
+
+
+def top_title(headings: Sequence[Heading]) -> str:
+    """The first heading if it has the highest level, else the empty string."""
+    if not headings or headings[0].level > min(heading.level for heading in headings):
+        return ""
+    return headings[0].text
+
+
+def rst_headings(text: str) -> list[Heading]:
+    """The section titles; levels follow the order in which their styles appear."""
+    styles: dict[tuple[str, bool], int] = {}
+    headings: list[Heading] = []
+    above_last = above = ""  # a title follows an empty line or its overline
+    was_title = False
+    for (start, line), (_, below) in pairwise(lines_of(text)):
+        overlined = above == below and not above_last
+        is_title = _is_underlined(line, below) and (overlined or not (above or line[0].isspace()))
+        if is_title:
+            level = styles.setdefault((below[0], overlined), len(styles) + 1)
+            words = " ".join(RST_MARKUP.sub("", TARGET.sub("", ROLE.sub("", line))).split())
+            headings.append(Heading(start, level, words or line))
+        # An underline, a comment and a target end a block as an empty line does.
+        above_last, above = above, "" if was_title or line.startswith("..") else line
+        was_title = is_title
+    return headings
+
+
+def _is_underlined(line: str, below: str) -> bool:
+    if not line or not ADORNMENT.fullmatch(below) or ADORNMENT.fullmatch(line):
+        return False
+    return len(below) >= min(len(line), MIN_UNDERLINE)
+
+
+def asciidoc_headings(text: str) -> list[Heading]:
+    """The titles of the document and its sections, level 1 for `=`; delimited blocks hold none."""
+    headings: list[Heading] = []
+    fence = ""  # the delimiter that closes the open block
+    candidate: tuple[int, str] | None = None  # a line at the start of a block
+    at_block_start = True
+    for start, line in lines_of(text):
+        if fence:
+            fence = "" if line == fence else fence
+        elif candidate and _underlines(line, candidate[1]):
+            level = UNDERLINE_LEVELS.index(line[0]) + 1
+            headings.append(Heading(candidate[0], level, _asciidoc_words(candidate[1])))
+            candidate, at_block_start = None, True
+        elif FENCE.fullmatch(line):
+            fence, candidate, at_block_start = line, None, True
+        elif at_block_start and (title := ONE_LINE.fullmatch(line)):
+            headings.append(Heading(start, len(title[1]), _asciidoc_words(title[2])))
+            candidate = None
+        else:
+            at_start = not line or PREFACE.match(line) is not None
+            candidate = (start, line) if at_block_start and not at_start else None
+            at_block_start = at_start
+    return headings
+
+
+def _underlines(line: str, title: str) -> bool:
+    return (
+        len(line) > 1
+        and UNDERLINE.fullmatch(line) is not None
+        and abs(len(line) - len(title)) <= UNDERLINE_SLACK
+        and not title.startswith((".", "|", " ", "\t"))
+        and any(character.isalnum() for character in title)
+    )
+
+
+def _asciidoc_words(title: str) -> str:
+    words = LINK.sub(r"\1", REFERENCE.sub(r"\1", ANCHOR.sub("", title)))
+    return " ".join(ADOC_MARKUP.sub("", words.rstrip("=# ")).split()) or title
+
+
+def tex_headings(text: str) -> tuple[list[Heading], str]:
+    r"""The sections, level 1 for the highest command that occurs, and the argument of the first \title."""
+    found: list[tuple[int, str, str]] = []
+    title, position = "", 0
+    while token := TOKEN.search(text, position):
+        position = token.end()
+        if token["verbatim"]:
+            end = text.find(rf"\end{{{token['verbatim']}}}", position)
+            position = end if end >= 0 else len(text)
+        elif token["command"]:
+            source, position = _argument(text, position)
+            if token["command"] == "title":
+                title = title or _tex_words(source)
+            else:
+                found.append((token.start(), token["command"], _tex_words(source)))
+    found = [section for section in found if section[2]]
+    kinds = [command for command in COMMANDS if any(command == kind for _, kind, _ in found)]
+    return [Heading(start, kinds.index(kind) + 1, words) for start, kind, words in found], title
+
+
+def _argument(text: str, start: int) -> tuple[str, int]:
+    """The text up to the closing brace and the offset after it; empty when the brace is too far away."""
+    depth, end = 1, start + MAX_ARGUMENT
+    for brace in BRACE.finditer(text, start, end):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return text[start : brace.start()], brace.end()
+    return "", end
+
+
+def _tex_words(source: str) -> str:
+    words = SPACE.sub(" ", DROPPED.sub("", COMMENT.sub("", source)))
+    return " ".join(COMMAND.sub("", words).replace("{", "").replace("}", "").split())

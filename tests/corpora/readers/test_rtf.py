@@ -1,0 +1,31 @@
+"""Rich text becomes paragraphs and rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanwise.corpora.readers.rtf import read
+from spanwise.errors import DocumentRejected
+
+SOURCE = (
+    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}{\info{\title No}}\pard The M\'fchle\par\par It is old.\par"
+    rb"\trowd\intbl Town\cell People\cell\row\intbl Eskery\cell 812\cell\row}"
+)
+
+
+def test_paragraphs_and_rows() -> None:
+    document = read(SOURCE, "a.rtf")
+    assert document.text == "The Mühle\n\nIt is old.\n\nTown | People\nEskery | 812"
+    assert document.title == "The Mühle"
+
+
+def test_surrogate_pairs_are_one_character() -> None:
+    assert read(rb"{\rtf1\uc1 \u-10179?\u-8638?}", "a.rtf").text == "\N{SLIGHTLY SMILING FACE}"
+
+
+def test_damage_and_size_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DocumentRejected, match="damaged RTF"):
+        read(rb"{\rtf1\uc x}", "a.rtf")
+    monkeypatch.setattr("spanwise.corpora.readers.rtf.MAX_BYTES", 5)
+    with pytest.raises(DocumentRejected, match="the limit is 5"):
+        read(SOURCE, "a.rtf")
