@@ -196,7 +196,7 @@ class Answerer:
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
             rejected=() if best else rejected_spans(shown, read, fitted, words, self.analyzer),
-            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer),
+            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..models import RERANK_DEPTH, RERANKER, Reranking
+from ..models import RERANK_DEPTH, RERANKER
 
 RerankOption = Annotated[
     bool,
@@ -40,11 +40,6 @@ def rerank_model(rerank: bool, model: str | None) -> str:
     ('builtin', 'mine', '')
     """
     return model or (RERANKER if rerank else "")
-
-
-def reranking(model: str | None, depth: int) -> Reranking:
-    """How those are re-ranked whose names say so."""
-    return Reranking(RERANKER if model is None else model, depth)
 
 
 def reranked_names(names: Sequence[str], rerank: bool, model: str | None) -> list[str]:

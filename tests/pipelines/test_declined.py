@@ -18,7 +18,7 @@ QUESTION = "Who sold the zeppelin mlil?"
 
 
 def declined(library, *script, calibration=None, question=QUESTION) -> Answer:
-    (answer,) = asker(library, *script, calibration=calibration).ask([question], threshold=None)
+    (answer,) = asker(library, *script, calibration=calibration, threshold=None).answer([question])
     assert answer.no_answer
     return answer
 
@@ -34,7 +34,7 @@ def test_it_says_how_much_was_searched_and_read(library):
 
 
 def test_a_filter_counts_what_it_left(library):
-    (answer,) = confined(library, Filter(paths=("mill.md",)), ("Ada Rook", 1.0, 5.0)).ask(
+    (answer,) = confined(library, Filter(paths=("mill.md",)), ("Ada Rook", 1.0, 5.0)).answer(
         ["Who sold the mill?"]
     )
     assert answer.documents_searched == 1
@@ -75,7 +75,7 @@ def test_rejected_spans_are_three_at_most_and_differ(library):
 
 
 def test_an_answer_that_is_shown_has_nothing_rejected(library):
-    (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).ask(["Who built the zeppelin mill?"])
+    (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the zeppelin mill?"])
     assert (answer.rejected, answer.unknown) == ((), ())
 
 
@@ -113,7 +113,7 @@ def test_the_record_has_the_passages_to_look_at_as_a_search_has_them(library):
 
 
 def test_the_record_of_an_answer_sends_nobody_elsewhere(library):
-    [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).ask(["Who built the mill?"])
+    [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the mill?"])
     assert answer.nearest
     assert answer_record(answer)["nearest"] == []
 

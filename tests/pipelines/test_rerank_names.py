@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from spanwise.pipelines.cli.reranking import reranked_names
-from spanwise.pipelines.models import Reranking, split_rerank
+from spanwise.pipelines.models import split_rerank
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ def test_names_say_what_is_reranked(names, rerank, model, expected):
 @pytest.mark.parametrize(
     ("retriever", "model", "expected"),
     [
-        ("bm25", None, ("bm25", None)),
-        ("bm25", "mine", ("bm25", Reranking("mine", 7))),
-        ("bm25+rerank", None, ("bm25", Reranking("builtin", 7))),
-        ("bm25+rerank", "mine", ("bm25", Reranking("mine", 7))),
+        ("bm25", "", ("bm25", "")),
+        ("bm25", "mine", ("bm25", "mine")),
+        ("bm25+rerank", "", ("bm25", "builtin")),
+        ("bm25+rerank", "mine", ("bm25", "mine")),
     ],
 )
 def test_a_model_or_a_name_asks_for_it(retriever, model, expected):
-    assert split_rerank(retriever, model, 7) == expected
+    assert split_rerank(retriever, model) == expected

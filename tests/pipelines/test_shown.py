@@ -20,7 +20,7 @@ def ask(library, folder, question: str, n_copies: int) -> Answer:
         )
         (folder / f"guide{number}.txt").write_text(said, encoding="utf-8")
     library.sync(vectors=False)
-    [answer] = asker(library, *SCRIPT).ask([question])
+    [answer] = asker(library, *SCRIPT).answer([question])
     return answer
 
 

@@ -23,7 +23,12 @@ except SystemExit as stopped:
     assert not stopped.code, stopped.code
 print("MODULES", *(name for name in sys.argv[1].split(",") if name in sys.modules), file=sys.stderr)
 """
-PARSING = {"numpy", "pydantic"}  # pydantic: recent versions of typer check arguments with it
+PARSING = {
+    "numpy",
+    "pydantic",
+    "sqlite_utils",
+    "click",
+}  # pydantic: recent versions of typer check arguments with it
 
 
 def imported(*arguments: object) -> set[str]:

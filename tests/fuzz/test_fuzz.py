@@ -1,4 +1,4 @@
-"""The targets of the fuzzer hold for their seeds and for simple damage; the fuzzer itself runs by hand."""
+"""The targets of the fuzzer hold for their seeds and for simple damage; `make fuzz` runs the fuzzer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ def test_seeds_are_taken(name: str) -> None:
         TARGETS[name].run(seed)
 
 
+@pytest.mark.reliability
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, derandomize=False, suppress_health_check=list(HealthCheck))
 @given(drawn=st.data())
-def test_damaged_seeds_are_taken_or_refused(name: str, drawn: st.DataObject) -> None:
+def test_damaged_seeds_are_taken_or_rejected(name: str, drawn: st.DataObject) -> None:
     seed = drawn.draw(st.sampled_from(TARGETS[name].seeds))
     start, end = sorted(drawn.draw(st.tuples(*[st.integers(0, len(seed))] * 2)))
     TARGETS[name].run(seed[:start] + drawn.draw(st.binary(max_size=9)) + seed[end:])
