@@ -19,6 +19,7 @@ from spanwise.errors import SpanwiseError
 
 from ..index.ann import CACHE as CODES
 from ..index.store import Store
+from ..models.locate import wrong_weights
 from .cache import CACHE_NAME, AnswerCache
 from .folders import CATALOG_NAME, is_writable, resolve_index
 from .models import RERANKER, ModelKind
@@ -205,6 +206,7 @@ def check_record(library: Library) -> dict[str, Any]:
             packages[name] = version(name)
         except PackageNotFoundError:
             problems.append(f"{name} is not installed. Install it with: pip install {name}")
+    problems += wrong_weights()
     digests = {}
     models: dict[ModelKind, str] = {"encoder": library.model, "reader": "builtin", "cross-encoder": RERANKER}
     if library.colbert is not None:
