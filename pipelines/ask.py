@@ -16,7 +16,7 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
 from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
+from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
@@ -196,7 +196,7 @@ class Answerer:
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
             rejected=() if best else rejected_spans(shown, read, fitted, words, self.analyzer),
-            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer),
+            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,

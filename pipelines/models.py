@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -63,32 +62,6 @@ def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
     """
     below = retriever.removesuffix(RERANK_SUFFIX)
     return below, rerank or (RERANKER if below != retriever else "")
-
-
-def below_reranking(retriever: str) -> str:
-    """The retriever without "+rerank"."""
-    return split_rerank(retriever)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Reranking:
-    """The cross-encoder that re-ranks, and the number of passages that it reads."""
-
-    model: str = RERANKER
-    depth: int = RERANK_DEPTH
-
-
-DEFAULT_RERANKING = Reranking()
-
-
-def system_reranking(retriever: str, how: Reranking) -> dict[str, Any]:
-    """The search options for a retriever whose name may end in "+rerank".
-
-    >>> system_reranking("bm25+rerank", Reranking("mine", 100)), system_reranking("bm25", Reranking())
-    ({'rerank': 'mine', 'rerank_depth': 100}, {})
-    """
-    is_reranked = split_rerank(retriever)[1]
-    return {"rerank": how.model, "rerank_depth": how.depth} if is_reranked else {}
 
 
 def stages_below(retrievers: Iterable[str]) -> set[str]:
@@ -190,7 +163,6 @@ class LoadedModels:
 
     def digests(self, how: SearchOptions) -> dict[str, str] | None:
         """The digests of all models that a result depends on; None with a user's own retriever or reader."""
-        from ..reader.load import calibration_sha256
         from ..retrieval.retrievers import stages_of
 
         below, reranker = split_retriever(how)
@@ -206,6 +178,8 @@ class LoadedModels:
         if isinstance(how, AskOptions):
             if not isinstance(how.reader, str):
                 return None
+            from ..reader.load import calibration_sha256
+
             wanted["reader"], found["calibration"] = how.reader, calibration_sha256(how.reader)
         return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
 

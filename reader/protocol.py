@@ -8,7 +8,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, Protocol
 
-from spanwise.errors import PluginFailed, SpanwiseError
+from spanwise.errors import ContractBroken, SpanwiseError
 from spanwise.types import Passage, ScoredSpan, Span
 
 
@@ -30,14 +30,14 @@ class CheckedReader:
     """A reader from outside this package, held to the contract of every reader.
 
     Each span is compared with the text of its passage, so that no answer can show text that is not there.
-    PluginFailed when reading fails, and for a result that is not a list of spans of the passages.
+    ContractBroken when reading fails, and for a result that is not a list of spans of the passages.
     """
 
     digest = ""
 
     def __init__(self, reader: Any) -> None:
         if not callable(getattr(reader, "read", None)):
-            raise PluginFailed(f"the reader {reader!r:.60} has no method read")
+            raise ContractBroken(f"the reader {reader!r:.60} has no method read")
         self._reader, self._label = reader, f"the reader {type(reader).__name__}"
 
     def read(
@@ -77,5 +77,5 @@ class CheckedReader:
             raise self._broke(f"gave the scores {scored.score!r} and {scored.null_score!r}, expected numbers")
         return replace(scored, passage=passage)
 
-    def _broke(self, problem: str) -> PluginFailed:
-        return PluginFailed(f"{self._label} {problem}")
+    def _broke(self, problem: str) -> ContractBroken:
+        return ContractBroken(f"{self._label} {problem}")

@@ -11,7 +11,7 @@ Interaction over BERT", SIGIR 2020, section 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import IndexEmpty, ModelMismatch, PluginFailed, SpanwiseError
+from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, SpanwiseError
 from spanwise.types import Hit, Passage
 
 from ..index import Snapshot
@@ -53,18 +53,16 @@ class Searching(Protocol):
         """
 
 
-def stages_of(name: str, others: Collection[str] = ()) -> list[str]:
+def stages_of(name: str) -> list[str]:
     """The single retrievers that a name stands for; `ValueError` lists the known ones.
-
-    `others` are the names of retrievers that are not built in.
 
     >>> stages_of("hybrid")
     ['bm25', 'dense']
     """
     stages = ALIASES.get(name, name).split("+")
-    unknown = [stage for stage in stages if stage not in (*LEXICAL, *ENCODED, *others)]
+    unknown = [stage for stage in stages if stage not in (*LEXICAL, *ENCODED)]
     if unknown or len(set(stages)) != len(stages):
-        known = ", ".join([*LEXICAL, "dense", *ALIASES, "colbert", *others])
+        known = ", ".join([*LEXICAL, "dense", *ALIASES, "colbert"])
         raise ValueError(f"retriever must be one of {known}, or different ones joined by +, not {name!r}")
     return stages
 
@@ -75,30 +73,27 @@ def build(
     analyzer: Analyzer,
     encoders: Encoders,
     exact: bool = False,
-    others: Mapping[str, Callable[[Snapshot], Searching]] | None = None,
 ) -> Retriever:
     """The retriever of that name, or the user's own object, over a snapshot; `IndexEmpty` without passages.
 
     Only the encoders that a stage needs are loaded. `exact` compares every vector where an approximate index
-    exists. `others` make retrievers that a name may contain beside the built-in ones.
+    exists.
     """
-    names = stages_of(retriever, others or ()) if isinstance(retriever, str) else []
+    names = stages_of(retriever) if isinstance(retriever, str) else []
     if not snapshot.n_passages:
         raise IndexEmpty(
             "the index holds no passages. Run `spanwise index FOLDER` on a folder with documents"
         )
     if not isinstance(retriever, str):
-        return CheckedRetriever(str(getattr(retriever, "name", "custom")), lambda _: retriever, snapshot)
-    stages: list[Stage[Any] | CheckedRetriever] = []
+        return CheckedRetriever(retriever, snapshot)
+    stages: list[Stage[Any]] = []
     for name in names:
         if name in LEXICAL:
             stages.append(LEXICAL[name](snapshot, analyzer))
         elif name == "dense":
             stages.append(dense_retriever(snapshot, encoders.passages(), exact))
-        elif name == "colbert":
-            stages.append(colbert_retriever(snapshot, encoders.tokens(), exact))
         else:
-            stages.append(CheckedRetriever(name, (others or {})[name], snapshot))
+            stages.append(colbert_retriever(snapshot, encoders.tokens(), exact))
     return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)
 
 
@@ -141,16 +136,14 @@ class CheckedRetriever:
     """A retriever from outside this package, held to the contract of every retriever.
 
     Only passage ids and scores are used: text, places and the order of equal scores come from the index.
-    PluginFailed when `make` or the search fails, and for a result that is not a ranking of its passages.
+    ContractBroken when the search fails, and for a result that is not a ranking of its passages.
     """
 
-    def __init__(self, name: str, make: Callable[[Snapshot], Searching], snapshot: Snapshot) -> None:
-        self.name = name
-        self._label, self._snapshot = str(getattr(make, "label", f"the retriever {name!r}")), snapshot
-        try:
-            self._searching = make(snapshot)
-        except Exception as error:
-            raise self._failed(error) from error
+    def __init__(self, searching: Searching, snapshot: Snapshot) -> None:
+        self.name = str(getattr(searching, "name", "custom"))
+        self._searching, self._snapshot = searching, snapshot
+        if not callable(getattr(searching, "search", None)):
+            raise self._broke("has no method search")
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
@@ -163,8 +156,10 @@ class CheckedRetriever:
         check_questions(questions, k)
         try:
             found = [list(hits) for hits in self._searching.search(questions, k, among)]
+        except SpanwiseError:
+            raise
         except Exception as error:
-            raise self._failed(error) from error
+            raise self._broke(f"failed: {type(error).__name__}: {error}") from error
         if len(found) != len(questions):
             raise self._broke(f"gave {len(found)} lists of hits for {len(questions)} questions")
         allowed = self._ids if among is None else frozenset(among.tolist())
@@ -195,10 +190,5 @@ class CheckedRetriever:
     def _ids(self) -> frozenset[int]:
         return frozenset(self._snapshot.passage_ids().tolist())
 
-    def _broke(self, problem: str) -> PluginFailed:
-        return PluginFailed(f"{self._label} {problem}")
-
-    def _failed(self, error: Exception) -> SpanwiseError:
-        if isinstance(error, SpanwiseError):
-            return error
-        return self._broke(f"failed: {type(error).__name__}: {error}")
+    def _broke(self, problem: str) -> ContractBroken:
+        return ContractBroken(f"the retriever {self.name!r} {problem}")

@@ -20,7 +20,7 @@ SpanwiseError
 ├── DocumentRejected        a file cannot be read as a document
 ├── DataMalformed           a data set or predictions file does not have the form it should have
 ├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
-├── PluginFailed            a plug-in cannot be loaded, clashes, or does not keep its contract
+├── ContractBroken          a retriever or reader of your own fails, or returns what it must not
 ├── StorageFull             the disk is full
 ├── GenerationFailed        a generator failed before its text was whole
 ├── ExtraMissing            what is asked for needs packages of an extra that is not installed
@@ -116,8 +116,8 @@ class VectorRejected(SpanwiseError):
     """A vector is NaN, infinite, zero or of the wrong width; nothing was stored."""
 
 
-class PluginFailed(SpanwiseError):
-    """A plug-in cannot be loaded, clashes with another, or does not keep its contract; names its package."""
+class ContractBroken(SpanwiseError):
+    """A retriever or reader of your own fails, or returns what it must not; the message names it."""
 
 
 class StorageFull(SpanwiseError):

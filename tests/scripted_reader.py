@@ -72,8 +72,8 @@ def by_margin(threshold: float) -> Calibration:
     return Calibration(weights, 1.0, 0.0, threshold, "scripted", "nothing")
 
 
-def confined(library, where, *script) -> Answerer:
-    return replace(asker(library, *script), selection=select(library.snapshot, where))
+def confined(library, where, *script, **options) -> Answerer:
+    return replace(asker(library, *script, **options), selection=select(library.snapshot, where))
 
 
 def read_by(library, monkeypatch, *script, calibration=None) -> None:

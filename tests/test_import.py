@@ -36,7 +36,11 @@ def test_importing_loads_only_the_standard_library() -> None:
 def test_every_error_is_a_spanwise_error_and_is_drawn_in_the_tree() -> None:
     from spanwise import errors
 
-    named = {name: value for name, value in vars(errors).items() if isinstance(value, type)}
+    named = {
+        name: value
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and value.__module__ == errors.__name__
+    }
     assert all(issubclass(value, errors.SpanwiseError) for value in named.values())
     drawn = {line.lstrip("├└─ ").split()[0] for line in (errors.__doc__ or "").splitlines() if "──" in line}
     assert drawn == set(named) - {"SpanwiseError"}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..models import DEFAULT_RETRIEVER
-from .arguments import JsonOption
-from .terminal import print_json, progress, say
+from .options import JsonOption
+from .show import print_json, progress, say
 
 if TYPE_CHECKING:
     from spanwise.types import RankingExample
@@ -27,17 +26,6 @@ app = typer.Typer(
 )
 
 
-class Precision(str, Enum):  # noqa: UP042 (typer shows the values of this kind)
-    """The storage of the differences from the base."""
-
-    bf16 = "bf16"
-    int8 = "int8"
-    int6 = "int6"
-    int4 = "int4"
-    int3 = "int3"
-    int2 = "int2"
-
-
 DataOption = Annotated[list[Path], typer.Option("--data", help="SQuAD-format file; repeatable.")]
 OutOption = Annotated[
     Path, typer.Option(help="Folder for the model and its checkpoint; run again to resume.")
@@ -49,7 +37,9 @@ NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, 
 RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
-PrecisionOption = Annotated[Precision, typer.Option(help="Storage of the weights; fewer bits, smaller file.")]
+PrecisionOption = Annotated[
+    Literal["int8", "int4"], typer.Option(help="Storage of the weights; fewer bits, smaller file.")
+]
 SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 
 
@@ -71,7 +61,7 @@ def reader(
     ] = 0.0,
     batch_tokens: BatchOption = 6144,
     max_length: LengthOption = 320,
-    precision: PrecisionOption = Precision.int8,
+    precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -85,7 +75,7 @@ def reader(
     recipe = ReaderTrainingConfig(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
     datasets, shares = [read_squad(path) for path in data], {"article": unanswerable} if unanswerable else {}
     with _training(out) as on_step:
-        figures = train_reader(datasets, out, recipe, limit, precision.value, start, shares, on_step)
+        figures = train_reader(datasets, out, recipe, limit, precision, start, shares, on_step)
     _show(out, figures, f"spanwise ask … --reader {out}", json)
 
 
@@ -101,7 +91,7 @@ def retriever(
     batch_tokens: BatchOption = 12288,
     max_length: LengthOption = 256,
     temperature: Annotated[float, typer.Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
-    precision: PrecisionOption = Precision.int8,
+    precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -114,7 +104,7 @@ def retriever(
     config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
     parts = _read_lists(lists)
     with _training(out) as on_step:
-        figures = train_retriever(*parts, out, config, start, limit, precision.value, on_step)
+        figures = train_retriever(*parts, out, config, start, limit, precision, on_step)
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 
@@ -129,7 +119,7 @@ def reranker(
     learning_rate: RateOption = 1e-4,
     batch_tokens: BatchOption = 6144,
     max_length: LengthOption = 320,
-    precision: PrecisionOption = Precision.int8,
+    precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
@@ -142,7 +132,7 @@ def reranker(
     config = CrossEncoderConfig(loop, epochs, negatives, batch_tokens, max_length)
     parts = _read_lists(lists)
     with _training(out) as on_step:
-        figures = train_reranker(*parts, out, config, start, limit, precision.value, on_step)
+        figures = train_reranker(*parts, out, config, start, limit, precision, on_step)
     _show(out, figures, f"spanwise search … --rerank-model {out}", json)
 
 

@@ -49,7 +49,7 @@ from ...reader.evidence import (
 )
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
-from ..models import DEFAULT_RETRIEVER, below_reranking
+from ..models import DEFAULT_RETRIEVER, split_rerank
 from .observe import Observed, observe
 
 FOLDS = 5
@@ -110,7 +110,7 @@ def full_name(retriever: str) -> str:
     >>> full_name("hybrid+rerank")
     'bm25+dense+rerank'
     """
-    below = below_reranking(retriever)
+    below = split_rerank(retriever)[0]
     return "+".join(stages_of(below)) + retriever.removeprefix(below)
 
 

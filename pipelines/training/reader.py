@@ -38,7 +38,7 @@ from .model_card import RUN, start_record, write_card
 
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
-VALIDATION_QUESTIONS = 1000
+MIN_VALIDATION, MAX_VALIDATION = 200, 1000  # questions; otherwise as many as there are to train on
 VALIDATION_UNANSWERABLE = 100  # of each kind
 SEED = 1  # of the validation questions
 _TOKENIZER = (
@@ -94,7 +94,6 @@ def train_reader(
     evaluations = fine_tune(
         *(model, begun.tokenizer, [*examples, *made], recipe, out / RUN, evaluate, on_progress),
         split=sentence_spans,
-        beside={name: begun.record[name] for name in ("base_sha256",) if name in begun.record},
     )
     model.cpu()
     begun.save(out, precision)
@@ -187,7 +186,7 @@ def _answered(best: Sequence[ScoredSpan | None]) -> float:
 def split_examples(
     datasets: Sequence[SquadDataset], limit: int | None, seed: int
 ) -> tuple[list[ReaderExample], list[ReaderExample]]:
-    """At most `limit` questions of the training articles, 1,000 of the others; ValueError without both."""
+    """At most `limit` questions of the training articles, and some of the others; ValueError without both."""
     training, validation = split_articles(article for dataset in datasets for article in dataset.articles)
     examples, held_out = examples_of(training), examples_of(validation)
     if limit is not None and limit < len(examples):
@@ -197,7 +196,8 @@ def split_examples(
             f"{len(examples)} training and {len(held_out)} validation questions, expected some of both: one "
             "article in twenty is for validation. Give more articles"
         )
-    return examples, random.Random(SEED).sample(held_out, min(VALIDATION_QUESTIONS, len(held_out)))
+    n_held_out = min(len(held_out), max(MIN_VALIDATION, len(examples)), MAX_VALIDATION)
+    return examples, random.Random(SEED).sample(held_out, n_held_out)
 
 
 def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:

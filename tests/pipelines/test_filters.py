@@ -159,7 +159,7 @@ def test_ask_of_nothing_says_what_the_filter_left(run, folder, encoder_folder, r
         (("--meta", "tag=x"), 1, "no document has metadata 'tag'; the keys here are"),
         (("--meta", "language"), 2, "'language' is not KEY=VALUE"),
         (("--meta", "a=1", "--meta", "a=2"), 2, "'a' is given twice"),
-        (("--after", "soon"), 2, "'soon' is no date"),
+        (("--after", "soon"), 2, "invalid date 'soon'"),
         (("--path", ""), 2, "is no pattern of paths"),
         (("--path", "' OR 1=1; --"), 0, ""),
     ],

@@ -123,7 +123,7 @@ def test_threads_share_a_library_while_another_writes(library, path):
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from spanwise.pipelines.opening import open_index
+from spanwise.pipelines.open import open_index
 
 def search(path):
     with open_index(Path(path)) as library:

@@ -30,7 +30,7 @@ def test_search_folds_copies_of_a_file(copies):
     with spanwise.open(copies) as library:
         library.sync(vectors=False)
         assert searched(library) == [("old/tram.txt", ["tram-copy.txt", "tram.txt"])]
-        assert searched(library, group=False) == [(name, []) for name in sorted(COPIES)]
+        assert searched(library, dedupe=False) == [(name, []) for name in sorted(COPIES)]
 
 
 def test_ask_reads_a_repeated_text_once_and_counts_who_agrees(copies, encoder_folder, reader_folder):
@@ -49,7 +49,7 @@ def test_the_command_line_names_the_files(copies, capsys):
     assert "(and 2 near-duplicates: tram-copy.txt, tram.txt)" in printed(capsys, command)
     [hit] = json.loads(printed(capsys, [*command, "--json"]))["hits"]
     assert [d["document"] for d in hit["duplicates"]] == ["tram-copy.txt", "tram.txt"]
-    assert len(json.loads(printed(capsys, [*command, "--json", "--no-group"]))["hits"]) == 3
+    assert len(json.loads(printed(capsys, [*command, "--json", "--no-dedupe"]))["hits"]) == 3
 
 
 def printed(capsys, command):

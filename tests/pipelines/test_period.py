@@ -43,7 +43,7 @@ def test_microseconds_are_kept():
 
 @pytest.mark.parametrize("value", ["", "2024-13-01", "31.1.2024", "yesterday", "0001-01-01", 2024])
 def test_what_is_no_date_is_named(value):
-    with pytest.raises(ValueError, match="is no date: write it as 2024-01-31"):
+    with pytest.raises(ValueError, match="invalid date"):
         moment_ns(value)
 
 

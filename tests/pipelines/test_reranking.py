@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from made_collections import write_beir_folder
-from small_squad import small_squad, written
 from tiny_models import classifier
 
 import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import cross_encoder, foreign
-from spanwise.pipelines.cli import terminal
+from spanwise.pipelines.cli import show
 
 QUESTION = "who built the mill?"
 
@@ -40,7 +38,7 @@ def test_hits_come_in_the_order_of_the_scorer(library, scorer_folder):
     assert {hit.passage.id for hit in hits} == {hit.passage.id for hit in plain}
     assert [hit.score for hit in hits] == [hit.scores["rerank"] for hit in hits]
     assert [set(hit.scores) for hit in hits] == [{"tfidf", "rerank"}] * len(hits)
-    assert library.retriever("tfidf", scorer_folder).name == "tfidf+rerank"
+    assert library.retriever("tfidf", rerank=scorer_folder).name == "tfidf+rerank"
 
 
 def test_only_so_many_passages_are_read(library, scorer_folder):
@@ -57,7 +55,7 @@ def test_the_builtin_model_is_named_in_two_ways(library, no_builtin, call):
 
 
 def test_a_depth_of_nothing_is_refused_before_anything_is_loaded(library):
-    with pytest.raises(ValueError, match="depth of re-ranking must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="rerank_depth is 0, expected at least 1"):
         library.ask(QUESTION, rerank="builtin", rerank_depth=0)
 
 
@@ -80,7 +78,10 @@ def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path
 def test_progress_is_reported(library, scorer_folder):
     heard: list[tuple[str, int, int]] = []
     library.search_many(
-        [QUESTION, "why?"], retriever="bm25", rerank=scorer_folder, report=lambda *told: heard.append(told)
+        [QUESTION, "why?"],
+        retriever="bm25",
+        rerank=scorer_folder,
+        on_progress=lambda *told: heard.append(told),
     )
     stage, done, total = heard[-1]
     assert (stage, done) == ("rerank", total)
@@ -104,38 +105,6 @@ def test_a_missing_model_is_one_line(run, folder, no_builtin):
     assert "reinstall spanwise" in err
 
 
-def test_a_collection_is_measured_with_and_without(run, tmp_path, scorer_folder):
-    write_beir_folder(tmp_path / "toy")
-    names = ("--retriever", "bm25", "--retriever", "bm25+rerank", "--rerank-model", scorer_folder)
-    options = (*names, "--rerank-depth", 5, "--measures", "RR", "--out", "out", "--json")
-    code, out, err = run("eval", "retrieval", "--data", tmp_path / "toy", *options)
-    assert code == 0, err
-    assert list(json.loads(out)) == ["bm25", "bm25+rerank"]
-    settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
-    assert (settings["rerank"], settings["rerank_depth"]) == (scorer_folder, 5)
-
-
-def test_paragraphs_are_found_by_a_reranked_retriever(run, tmp_path, scorer_folder):
-    data = written(tmp_path / "a.json", small_squad("1.1"))
-    options = ("--retriever", "bm25", "--rerank-model", scorer_folder, "--read", 0, "--json")
-    code, out, err = run("eval", "open", "--data", data, *options)
-    assert code == 0, err
-    assert list(json.loads(out)) == ["bm25+rerank"]
-
-
-def test_a_folder_is_judged_with_reranking(
-    run, tmp_path, folder, reader_folder, encoder_folder, scorer_folder
-):
-    run("index", folder, "--model", encoder_folder)
-    asked = {"question": QUESTION, "answers": ["Ada Rook"], "documents": ["mill.md"], "answerable": True}
-    (tmp_path / "q.jsonl").write_text(json.dumps(asked) + "\n")
-    options = ("--questions", "q.jsonl", "--retriever", "bm25", "--reader", reader_folder, "--out", "out")
-    code, _, err = run("eval", "folder", folder, *options, "--rerank-model", scorer_folder)
-    assert code == 0, err
-    settings = json.loads((tmp_path / "out" / "settings.json").read_text())["settings"]
-    assert (settings["retriever"], settings["rerank"]) == ("bm25+rerank", scorer_folder)
-
-
 def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):
     drawn = []
 
@@ -153,11 +122,11 @@ def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):
         def update(self, task, **given):
             drawn.append(given["amount"])
 
-    monkeypatch.setattr(terminal, "_bar", Bar)
-    monkeypatch.setattr(terminal.sys.stderr, "isatty", lambda: True, raising=False)
-    with terminal.progress(after_s=3600) as report:
+    monkeypatch.setattr(show, "_bar", Bar)
+    monkeypatch.setattr(show.sys.stderr, "isatty", lambda: True, raising=False)
+    with show.progress(after_s=3600) as report:
         report("rerank", 1, 2)
     assert drawn == []
-    with terminal.progress() as report:
+    with show.progress() as report:
         report("rerank", 2, 2)
     assert drawn == ["begun", "2/2", "ended"]

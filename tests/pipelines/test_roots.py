@@ -90,7 +90,7 @@ def test_folders_that_overlap_are_refused(tmp_path, other):
     if inner == folder:
         assert len(with_folders((), [folder, inner])) == 1
     else:
-        with pytest.raises(ValueError, match="lies inside"):
+        with pytest.raises(ValueError, match="is inside"):
             with_folders((), [folder, inner])
 
 

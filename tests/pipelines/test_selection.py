@@ -108,7 +108,7 @@ def test_an_unknown_key_lists_those_there_are(store):
 @pytest.mark.parametrize(
     ("conditions", "says"),
     [
-        ({"after": "soon"}, "'soon' is no date"),
+        ({"after": "soon"}, "invalid date 'soon'"),
         (
             {"after": "2024-01-02", "before": "2024-01-02"},
             "no time is after 2024-01-02 and before 2024-01-02",

@@ -113,7 +113,6 @@ def test_an_interrupted_encoding_goes_on_where_it_stopped(folder, encoder_folder
         monkeypatch.setattr(library.encoder, "encode_passages", interrupted)
         with pytest.raises(KeyboardInterrupt):
             library.sync()
-        library._snapshot = None
         assert library.missing_vectors() == library.snapshot.n_passages - 2
         library.sync()
         assert library.missing_vectors() == 0
@@ -280,8 +279,7 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
 
     with spanwise.open(folder, model=encoder_folder) as library:
         with pytest.raises(KeyboardInterrupt):
-            library.sync(vectors=False, report=interrupted, workers=workers)
-        library._snapshot = None
+            library.sync(vectors=False, on_progress=interrupted, workers=workers)
         assert documents(library) == ["mill.md", "sub/weir.html"]
         assert library.sync(vectors=False).added == ("tram.txt",)
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("spanwise-parser")]

@@ -95,9 +95,7 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
         lambda library: library.search("mill"),
         lambda library: library.search_many(["mill", "tram"], retriever="bm25"),
         lambda library: library.ask("mill"),
-        lambda library: list(library.ask_each(["mill"])),
         lambda library: library.explain("mill"),
-        lambda library: library.why_not("mill.md", "mill"),
         lambda library: library.summarize("mill"),
         lambda library: library.sync(),
         lambda library: library.status(),
@@ -134,30 +132,3 @@ def test_closing_waits_for_the_thread_that_computes(library):
     worker.join(20)
     closer.join(20)
     assert ended == [3]
-
-
-def test_each_question_is_answered_before_the_next_is_taken(library):
-    events = []
-
-    def questions():
-        for question in QUESTIONS:
-            events.append(question)
-            yield question
-
-    for hits in library.search_each(questions(), retriever="bm25", k=1):
-        events.append(hits[0].passage.document_id)
-    assert events == [part for pair in QUESTIONS.items() for part in pair]
-
-
-def test_questions_computed_together_give_the_same(library):
-    asked = [*QUESTIONS] * 3
-    one_by_one = list(library.search_each(asked, retriever="bm25"))
-    assert list(library.search_each(iter(asked), retriever="bm25", at_once=4)) == one_by_one
-
-
-@pytest.mark.parametrize(
-    ("questions", "at_once", "what"), [(["mill"], 0, "expected at least 1"), ("mill", 1, r"\['mill'\]")]
-)
-def test_wrong_questions_are_refused(library, questions, at_once, what):
-    with pytest.raises(ValueError, match=what):
-        list(library.search_each(questions, at_once=at_once))

@@ -63,17 +63,9 @@ def test_each_stage_keeps_its_score() -> None:
     assert list(hit.scores) == ["a", "b", "a+b"]
 
 
-def test_ties_break_by_document() -> None:
-    assert fused(ranking(9, 1), ranking(1, 9)).passage_ids.tolist() == [1, 9]
-
-
 def test_a_stage_that_finds_nothing_takes_no_part() -> None:
     assert [hit.passage.id for hit in search(Fixed("a"), Fixed("b", 5, 4))] == [5, 4]
     assert FusionRetriever([Fixed("a"), Fixed("b", 5, 4)], Documents()).name == "a+b"
-
-
-def test_stages_rank_deeper_than_k() -> None:
-    assert [hit.passage.id for hit in search(Fixed("a", 1, 2, 3), Fixed("b", 4, 3), k=1)] == [3]
 
 
 def test_only_the_passages_that_are_shown_are_read() -> None:

@@ -64,11 +64,6 @@ def test_below_the_depth_the_retrievers_order_follows():
     assert [set(hit.scores) for hit in hits[2:]] == [{"ranked"}, {"ranked"}]
 
 
-def test_ties_break_by_document_and_place():
-    [hits] = reranker("ab", "ba", "aa").search(["who?"], 3)
-    assert [hit.passage.document_id for hit in hits] == ["001", "002", "003"]
-
-
 @given(st.lists(st.text("a", max_size=5), min_size=1, max_size=9), st.integers(1, 10), st.integers(1, 9))
 def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
     search = reranker(*texts, depth=depth).search
@@ -77,12 +72,6 @@ def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
     assert [hit.rank for hit in hits] == list(range(1, len(texts) + 1))
     assert all(one.score >= other.score for one, other in pairwise(hits))
     assert fewer == hits[:k]
-
-
-def test_all_pairs_of_all_questions_are_scored_in_one_call():
-    asked = reranker("a", "aa")
-    asked.search(["who?", "why?"], 1)
-    assert asked._scorer.calls == [(["who?", "why?"], [["a", "aa"], ["a", "aa"]])]
 
 
 def test_who_asks_for_more_hits_has_nothing_scored_again():
@@ -110,15 +99,6 @@ def test_near_duplicates_are_folded_into_the_hit_that_the_scorer_likes_best():
     [hits] = DeduplicatingRetriever(retriever, Analyzer()).search(["where?"], 2)
     found = {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
     assert found == {3: [1], 2: []}
-
-
-def test_progress_is_told_in_pairs():
-    heard = []
-    asked = RerankingRetriever(
-        Ranked("a", "aa"), ByLength(), 5, lambda done, total: heard.append((done, total))
-    )
-    asked.search(["who?", "why?"], 1)
-    assert heard == [(4, 4)]
 
 
 def test_a_depth_of_nothing_is_refused():

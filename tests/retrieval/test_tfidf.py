@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from made_corpora import PLAIN
 
-from spanwise.index.analysis import Analyzer
-from spanwise.index.statistics import CorpusStatistics
-from spanwise.retrieval.tfidf import idf_lg, log_weights, norm, tfidf_retriever
+from spanwise.index.lexical import CorpusStatistics
+from spanwise.retrieval.tfidf import log_weights, norm, tfidf_retriever
 
-PLAIN = Analyzer(stem=False, stop_words=False)
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
     "d2": ["Sweet sorrow"],
@@ -27,13 +26,6 @@ def scores(corpus, question="sweet love"):
 def test_t4_a_term_of_every_passage_finds_nothing(corpus_of) -> None:
     texts = {"a": ["He played video games"], "b": ["She played him the videos"]}
     assert scores(corpus_of(texts), "played") == {}
-
-
-def test_t6_statistics_of_the_store(corpus_of) -> None:
-    with corpus_of(SWEET_LOVE).snapshot() as snapshot:
-        statistics = snapshot.postings().all_statistics
-    assert statistics == SWEET_STATISTICS
-    assert [idf_lg(df, 4) for df in (3, 2, 1)] == pytest.approx([0.124939, 0.301030, 0.602060], abs=1e-6)
 
 
 def test_t7_the_question_as_a_vector() -> None:
@@ -59,12 +51,3 @@ def test_t13_deleting_scores_like_a_fresh_build(corpus_of) -> None:
     assert scores(corpus) == pytest.approx({"d1": 0.346242, "d3": 0.252515}, abs=1e-6)
     assert scores(corpus) == scores(corpus_of({name: SWEET_LOVE[name] for name in ("d1", "d2", "d3")}))
     assert scores(corpus, "sweet") == {}
-
-
-def test_t14_adding_scores_like_a_fresh_build(corpus_of) -> None:
-    corpus = corpus_of(SWEET_LOVE)
-    corpus.write({"d5": ["Love is sorrow"]})
-    expected = {"d1": 0.669278, "d3": 0.363406, "d2": 0.344315, "d5": 0.259324}
-    assert scores(corpus) == pytest.approx(expected, abs=1e-6)
-    assert list(scores(corpus)) == list(expected)
-    assert scores(corpus) == scores(corpus_of(SWEET_LOVE | {"d5": ["Love is sorrow"]}))

@@ -12,7 +12,7 @@ from spanwise.corpora.ranking_examples import read_ranking_examples, write_ranki
 from spanwise.eval.text import has_answer
 from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import mining
-from spanwise.pipelines.training.mining import Leaks, Question, mine
+from spanwise.pipelines.training.mining import mine
 from spanwise.retrieval.training.mining import MiningConfig
 from spanwise.types import RankingExample
 
@@ -129,14 +129,6 @@ def test_evaluation_data_is_neither_asked_nor_a_negative(tmp_path, files):
     assert mined.excluded == {"by_question": 2, "by_passage": 1}
     leaked = text_of("tram", THINGS["tram"], 1811)
     assert all(leaked not in one.passages for one in lists(tmp_path / "out"))
-
-
-def test_question_sets_are_evaluation_data_too(tmp_path):
-    line = {"question": "Who sold the boats?", "answers": [], "documents": [], "answerable": False}
-    (tmp_path / "asked.jsonl").write_text(json.dumps(line))
-    leaks = Leaks.read([tmp_path / "asked.jsonl"])
-    assert not leaks.is_clean(Question("Who sold the boats?", ("a",)))
-    assert leaks.is_clean(Question("Who sold the nets?", ("a",)))
 
 
 def test_the_verb_prints_what_was_mined(run, tmp_path, files):

@@ -39,10 +39,6 @@ def test_l11_the_kl_of_softened_scores(t, kl):
     assert float(softened_kl(STUDENT, TEACHER, t, t)) == pytest.approx(kl, abs=2e-7)
 
 
-def test_l12_the_direction_is_from_teacher_to_student():
-    assert float(softened_kl(TEACHER, STUDENT)) == pytest.approx(0.00078631, abs=1e-7)
-
-
 @pytest.mark.parametrize(
     ("temperature", "expected"),
     [(1, [-0.00132004, 0.00120063, 0.00011941]), (4, [-0.01334119, 0.00583630, 0.00750489])],
@@ -60,12 +56,6 @@ def test_l16_the_kl_is_that_of_torch_over_lists(pairs, temperature):
     expected = float(kl_div(*logs, reduction="batchmean", log_target=True))
     assert float(softened_kl(student, teacher, temperature, temperature)) == pytest.approx(expected, abs=1e-5)
     assert float(softened_kl(teacher + 3, teacher)) == pytest.approx(0, abs=1e-5)
-
-
-def test_missing_passages_of_a_list_take_no_part():
-    none = torch.full((1, 2), -torch.inf)
-    student, teacher = (torch.cat([scores, none], dim=1) for scores in (STUDENT, TEACHER))
-    assert float(softened_kl(student, teacher)) == pytest.approx(float(softened_kl(STUDENT, TEACHER)))
 
 
 def encoded(texts, unit=True, pads=0, pad=0.0):
