@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spanwise.types import Answer, AnswerSpan, AskOptions, Scope
+from spanwise.types import Answer, AnswerSpan, AskOptions, FilterResult
 
 from ..ask import checked_question
 from ..library import Library
@@ -144,7 +144,7 @@ def ask(
 def _explain(explanation: Explanation, json: bool) -> None:
     """Shows the answer and its explanation."""
     if json:
-        from ..explain import explanation_record
+        from ..records import explanation_record
 
         print_json(explanation_record(explanation))
         return
@@ -180,7 +180,7 @@ def show_answer(answer: Answer) -> None:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
             words = visible(" ".join(other.text.split()))
-            more = f", and {len(other.agreeing)} more" if other.agreeing else ""
+            more = f", and {len(other.also_in)} more" if other.also_in else ""
             show(f"  {words}{confidence(other)}  ", (visible(place(other.passage) + more), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
     stages = f"answered before, {stages}" if answer.cached else stages
@@ -188,7 +188,7 @@ def show_answer(answer: Answer) -> None:
     show((f"\n{searched}, {answer.retriever}{_left_unread(answer)}; {stages}", "dim"))
 
 
-def _confined(scope: Scope | None) -> str:
+def _confined(scope: FilterResult | None) -> str:
     return "" if scope is None else f" in {scope.documents} of {scope.of_documents} documents"
 
 
@@ -204,7 +204,7 @@ def _left_unread(answer: Answer) -> str:
 
 
 def _show_one(best: AnswerSpan) -> None:
-    words, sentence, short = (visible(span.text) for span in (best.span, best.sentence, best.short))
+    words, sentence, short = (visible(span.text) for span in (best.span, best.context, best.answer))
     before, found, after = words.partition(short)
     show((before, "bold"), (found, "bold green"), (after, "bold"))
     if sentence != words:
@@ -212,7 +212,7 @@ def _show_one(best: AnswerSpan) -> None:
         show("  “", before, (found, "bold green"), after, "”")
     score = f"score {best.score:.2f}{confidence(best)}"
     show((f"  {visible(answer_place(best))}  ({score})", "dim"))
-    if best.agreeing:
-        show((f"  {visible(also_said(best.agreeing))}", "dim"))
+    if best.also_in:
+        show((f"  {visible(also_said(best.also_in))}", "dim"))
     if best.duplicates:
         show((f"  {visible(repeated(best.duplicates))}", "dim"))

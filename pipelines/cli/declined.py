@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import dropwhile
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, UnknownWord
+from spanwise.types import Answer, AnswerSpan, Hit, MissingTerm, Passage
 
 from ..declined import reasons
+from ..status import LANGUAGE
 from .search import place, where_in_file
 from .terminal import show, visible
 
@@ -18,7 +19,7 @@ LONGEST_WORD = 20  # that is left out rather than broken
 def show_declined(answer: Answer) -> None:
     """What a declined answer rests on, a few lines each."""
     show(f"  {searched(answer)}")
-    for unknown in answer.unknown:
+    for unknown in answer.missing_terms:
         show(f"  {visible(said_of(unknown, answer.question))}")
     for number, rejected in enumerate(answer.rejected):
         words = visible(" ".join(rejected.answer.text.split()))
@@ -31,6 +32,7 @@ def show_declined(answer: Answer) -> None:
         show_nearest(answer.nearest)
     else:
         show("  no passage was found to read")
+    show((f"  {LANGUAGE}", "dim"))
 
 
 def show_nearest(hits: Sequence[Hit]) -> None:
@@ -62,9 +64,9 @@ def searched(answer: Answer) -> str:
     return f"searched: {passages} of {documents}, of which the best {answer.passages_read} were read"
 
 
-def said_of(unknown: UnknownWord, question: str) -> str:
+def said_of(unknown: MissingTerm, question: str) -> str:
     """That a word stands nowhere, and what it may have been meant for."""
-    told = f'"{unknown.word.of(question)}" stands in none of the documents'
+    told = f'"{unknown.term.of(question)}" stands in none of the documents'
     if unknown.nearest is None:
         return told
     return f'{told}; did you mean "{unknown.nearest.text}" ({unknown.nearest.document_id})?'

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spanwise.types import Filter, Scope
+from spanwise.types import Filter, FilterResult
 
 PathOption = Annotated[
     list[str] | None,
@@ -59,10 +59,10 @@ def filter_of(
     return None if where == Filter() else where
 
 
-def left_nothing(scope: Scope | None) -> str | None:
+def left_nothing(scope: FilterResult | None) -> str | None:
     """What to say when a filter left no document to be searched, else None.
 
-    >>> left_nothing(Scope(Filter(), documents=0, of_documents=41, passages=0))
+    >>> left_nothing(FilterResult(Filter(), documents=0, of_documents=41, passages=0))
     'the filter left 0 of 41 documents'
     """
     if scope is None or scope.documents:

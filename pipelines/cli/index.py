@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Rejection, SyncReport
+from spanwise.types import RejectedFile, SyncReport
 
 from ..folders import FOLDER_NAME
 from ..library import Library
@@ -158,7 +158,7 @@ def say_report(report: SyncReport) -> None:
         say(f"token vectors made: {report.encoded_tokens} passages")
 
 
-def say_rejected(rejected: Sequence[Rejection]) -> None:
+def say_rejected(rejected: Sequence[RejectedFile]) -> None:
     """Tells on stderr which files could not be read, and why."""
     _say_some([f"rejected {r.document_id}: {r.reason}" for r in rejected])
 

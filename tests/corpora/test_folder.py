@@ -9,7 +9,7 @@ import pytest
 
 from spanwise.corpora.folder import joined, read_regular, walk
 from spanwise.errors import DocumentRejected, FolderNotFound
-from spanwise.types import Rejection
+from spanwise.types import RejectedFile
 
 
 def touch(path: Path, text: str = "words") -> Path:
@@ -88,7 +88,7 @@ def test_of_two_files_with_one_id_the_second_is_refused(tmp_path: Path) -> None:
     raw(tmp_path, rb"caf\xe9.txt")
     listing = walk(tmp_path)
     assert [file.place for file in listing.files] == [r"caf\xe9.txt"]
-    assert listing.rejected == (Rejection(r"caf\xe9.txt", "another file's name is spelled the same way"),)
+    assert listing.rejected == (RejectedFile(r"caf\xe9.txt", "another file's name is spelled the same way"),)
 
 
 def test_an_index_inside_is_no_part_of_the_folder(tmp_path: Path) -> None:
