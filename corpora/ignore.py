@@ -25,18 +25,17 @@ class IgnoreRules:
     """
 
     folder: str
-    patterns: tuple[RegexPattern, ...]
+    patterns: tuple[tuple[re.Pattern[str], bool], ...]
     above: IgnoreRules | None = None
 
     def ignores(self, place: str, is_folder: bool) -> bool:
         """True when the entry at this path below the root is ignored."""
         path = place[len(self.folder) :] + "/" * is_folder
-        for pattern in reversed(self.patterns):
+        for pattern, ignored in reversed(self.patterns):
             # The whole path, because to pathspec a rule for a folder also matches everything in it. Its
             # expressions for "*" and "*/" are just "." and "/".
-            source = pattern.regex.pattern
-            if source == "." or (source == "/" and is_folder) or pattern.regex.fullmatch(path):
-                return bool(pattern.include)
+            if pattern.pattern == "." or (pattern.pattern == "/" and is_folder) or pattern.fullmatch(path):
+                return ignored
         return self.above is not None and self.above.ignores(place, is_folder)
 
 
@@ -53,7 +52,8 @@ def read_rules(data: bytes, folder: str, above: IgnoreRules | None) -> tuple[Ign
                 lines.append(_checked(rule))
         except ValueError as error:
             complaints.append(f"line {number} is not a rule: {error}")
-    patterns = cast(Sequence[RegexPattern], PathSpec.from_lines("gitignore", lines).patterns)
+    rules = cast(Sequence[RegexPattern], PathSpec.from_lines("gitignore", lines).patterns)
+    patterns = ((rule.regex, bool(rule.include)) for rule in rules if rule.regex is not None)
     return IgnoreRules(folder, tuple(patterns), above), complaints
 
 

@@ -155,7 +155,8 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
     if head.startswith(ZIP):
         return _zip_reader(data, suffix)
     if head.startswith(OLE):
-        return _refuse_ole(data, suffix)
+        _refuse_ole(data, suffix)
+        return None
     if head.startswith(b"{\\rtf"):
         return rtf.read
     if suffix in ZIPPED:

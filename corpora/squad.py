@@ -1,9 +1,8 @@
 """The SQuAD format, versions 1.1 and 2.0, plain or gzipped: articles, paragraphs, questions, answers.
 
-Source: Rajpurkar et al. 2016 and 2018; the layout is that of the official files. What does not have this
-form is refused with the place where it goes wrong, except one common slip: an `answer_start` that misses
-its text is moved to the nearest place where the context holds the text, and the question is named in
-`relocated`.
+Source: Rajpurkar et al. 2016 and 2018. Another layout than that of the official files is an error with its
+place. An `answer_start` that misses its text, a common slip, moves to the nearest place where the context
+holds the text; `relocated` names the question.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ NAMES = {str: "a string", int: "a whole number", bool: "true or false", list: "a
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
-    """An answer that people gave: `context[start : start + len(text)] == text`, in code points."""
+    """An answer by a person: `context[start : start + len(text)] == text`, in code points."""
 
     text: str
     start: int
@@ -35,9 +34,9 @@ class GoldAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question on a paragraph. Without an answer it may have `plausible` ones, which are wrong.
+    """A question on a paragraph. An impossible one may have `plausible` answers, which are wrong.
 
-    `type` is our own optional key: factoid, how, why or list; the empty string where the file has none.
+    `type` is an optional key of ours: factoid, how, why or list; the empty string without it.
     """
 
     id: str
@@ -50,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A text and the questions asked about it."""
+    """A text and its questions."""
 
     context: str
     questions: tuple[Question, ...]
@@ -66,20 +65,18 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class SquadDataset:
-    """A whole file. `version` is "2.0" when any question says whether it can be answered, else "1.1".
+    """A file. `version` is "2.0" when a question has the key `is_impossible`, else "1.1".
 
-    `relocated` holds the ids of questions with an answer whose start did not match its text, in order;
-    `left_out` those that the file has and that cannot be asked, since their answer is not in their context.
+    `relocated` are the ids of questions with an answer whose start did not match its text, in order.
     """
 
     version: str
     articles: tuple[Article, ...]
     relocated: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
 
 
 def read_squad(path: Path) -> SquadDataset:
-    """The data set in a file; `DataMalformed` names the file, the place and what was expected there."""
+    """The data set in a file; `DataMalformed` names the file, the place and the expected value."""
     return _Parser(path).dataset(_load(path))
 
 
@@ -88,7 +85,7 @@ def _load(path: Path) -> object:
         return json.loads(_unpacked(path), object_pairs_hook=_without_duplicates)
     except (OSError, EOFError, zlib.error) as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
-    except ValueError as error:  # no JSON, no UTF-8, or a key given twice
+    except ValueError as error:  # not JSON, not UTF-8, or a duplicate key
         raise DataMalformed(f"{path}: not JSON: {error}") from error
     except RecursionError as error:
         raise DataMalformed(f"{path}: not SQuAD: its JSON is nested too deeply") from error
@@ -105,7 +102,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The pairs as a dict; a key given twice is an error, where plain JSON would keep the last value."""
+    """The pairs as a dict; a duplicate key is an error, where plain JSON keeps the last value."""
     result = dict(pairs)
     if len(result) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
@@ -114,7 +111,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Parser:
-    """Checks and copies one file; `place` says where it is, for the errors."""
+    """Checks and copies one file; `place` is the current place, for error messages."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -191,7 +188,7 @@ class _Parser:
         return text
 
     def value(self, owner: dict[str, Any], key: str, kind: type[Kind]) -> Kind:
-        """The value of a key, checked; True is no whole number here."""
+        """The value of a key; True is not a whole number here."""
         if key not in owner:
             raise self.error(f"expected the key {key!r}, found only {sorted(owner)!s:.200}")
         value = owner[key]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
 from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
+from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
@@ -80,7 +80,7 @@ class Answerer:
     reader: Reader
     vectorizer: Vectorizer
     calibration: Calibration | None
-    options: AskOptions = AskOptions()
+    options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:

@@ -32,7 +32,7 @@ MAX_RESULTS = 4_000
 _DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # 0: another format
 
 
-def result_key(commit: object, question: str, options: object, digests: Mapping[str, str]) -> str:
+def result_key(commit: str, question: str, options: object, digests: Mapping[str, str]) -> str:
     """The key of a result; its parts are compared by their `repr`."""
     return _sha256(repr((__version__, commit, question, options, sorted(digests.items()))))
 

@@ -34,7 +34,7 @@ from spanwise.types import (
 )
 
 from ..index.analysis import Analyzer
-from ..index.approximation import RECALL
+from ..index.ann import RECALL
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .ask import Answerer, checked_question
@@ -210,7 +210,7 @@ class Library:
         if not vectors:
             return report
         self._sync_dense(on_progress)
-        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        self.store.approximate(self.recall, on_progress=partial(on_progress, "approximate"))
         n_tokens = self.sync_tokens(on_progress)
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
@@ -407,7 +407,7 @@ class Library:
 
         Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
         selects. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal.
-        IndexEmpty without any passage, DocumentNotFound for an unknown document, ValueError for question and document.
+        IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
         """
         from .summarize import summary
 
@@ -454,7 +454,7 @@ class Library:
         if cache is None or digests is None:
             with self._views.current() as view:
                 return compute(view), False
-        [question], commit = questions, self.store.last_commit()
+        [question], commit = questions, self.store.commit_digest()
         key = result_key(commit, question, how, digests)
         found = cache.get(key, kind, question, how.where)
         if found is not None:
@@ -463,7 +463,7 @@ class Library:
             [result] = compute(view)
             is_current = view.commit == commit and self._models.digests(how) == digests
         if is_current:
-            cache.put(key, commit.seal, kind, result)
+            cache.put(key, commit, kind, result)
         return [result], False
 
     def _sync_dense(self, on_progress: ProgressCallback) -> None:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from array import array
-from collections import deque
+from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from pathlib import Path
 from queue import LifoQueue
-from typing import Any, BinaryIO, Protocol, Self, TypeVar, cast, overload
+from typing import Any, BinaryIO, Protocol, Self, TypeVar, cast
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage
@@ -77,23 +77,12 @@ class Parsed:
     terms: Sequence[Sequence[str]]
 
 
-class TermLines(Sequence[list[str]]):
+class TermLines(UserList[str]):
     """The terms of each passage, split on access: as lists they take ten times the memory."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-
-    def __len__(self) -> int:
-        """The number of passages."""
-        return len(self._lines)
-
-    @overload
-    def __getitem__(self, place: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, place: slice) -> TermLines: ...
-    def __getitem__(self, place: int | slice) -> list[str] | TermLines:
-        """The terms of one passage, or of several."""
-        return TermLines(self._lines[place]) if isinstance(place, slice) else self._lines[place].split()
+    def __getitem__(self, place: Any) -> Any:
+        """The terms of one passage."""
+        return self.data[place].split()
 
 
 class Child:
@@ -182,7 +171,7 @@ class ParseWorker:
         self._analyzer, self._limits = analyzer, limits or Limits()
         self._child: Child | None = None
         self._changing = threading.Lock()
-        self._stopped = False
+        self._stopped = self._was_used = False
 
     def parse(self, data: bytes, document_id: str, sha256: str) -> Parsed | Skipped:
         """The document in the bytes of a file; `DocumentRejected` says why there is none."""
@@ -281,9 +270,9 @@ def _one_line(reason: object) -> str:
 
 def _check(document: Document) -> None:
     """Raises `TypeError` or `ValueError` for what no document can be."""
-    named = [*document.headings, *document.labels]
-    words = [document.media_type, document.title, *(one.text for one in named)]
-    "".join([*words, *document.metadata.keys(), *document.metadata.values()]).encode()
+    words = [document.media_type, document.title, *document.metadata.keys(), *document.metadata.values()]
+    words += [one.text for one in document.headings] + [one.text for one in document.labels]
+    "".join(words).encode()
     starts = [one.start for one in document.headings], [one.start for one in document.labels]
     for offsets in (list(document.page_starts), sorted(starts[0]), starts[1]):
         _check_ascending(offsets, len(document.text))

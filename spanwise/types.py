@@ -205,8 +205,8 @@ class Answer:
     `best` is None when the documents do not hold the answer. Then `rejected` are the nearest spans, best
     first, `missing_terms` the words of the question that no passage holds, and `nearest` the passages to look
     at. All documents were searched, or those that the filter of `scope` selects. The best `passages_read`
-    hits were read; the next `passages_unread` were not, as the answer was sure without them. `cached` is true for
-    an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None without a
+    hits were read; the next `passages_unread` were not, as the answer was sure without them. `cached` is true
+    for an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None without a
     calibration.
     """
 

@@ -9,8 +9,7 @@ from spanwise.types import Answer, AnswerSpan, Hit, MissingTerm, Passage
 
 from ..declined import reasons
 from ..status import LANGUAGE
-from .search import place, where_in_file
-from .terminal import show, visible
+from .show import place, show, visible, where_in_file
 
 FIRST_CHARACTERS = 100
 LONGEST_WORD = 20  # that is left out rather than broken

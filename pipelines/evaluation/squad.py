@@ -102,12 +102,9 @@ def open_task(
         raise ValueError(f"{data} is of version 1.1, which declines nothing; expected no threshold")
     if threshold is not None and not math.isfinite(threshold):
         raise ValueError(f"the threshold is {threshold}; expected a finite number")
-    for ids, problem in (
-        (dataset.relocated, "does not start where the file says: moved to the nearest place"),
-        (dataset.left_out, "does not occur in its paragraph: left out"),
-    ):
-        if ids:
-            notify(f"{data}: {len(ids):,} questions have an answer that {problem}")
+    if ids := dataset.relocated:
+        problem = "does not start where the file says: moved to the nearest place"
+        notify(f"{data}: {len(ids):,} questions have an answer that {problem}")
     return SquadTask(
         dataset.version,
         tuple(gold_questions(dataset.articles, limit, seed)),

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spanwise.corpora.folder import joined, read_regular, walk
-from spanwise.errors import DocumentRejected, FolderNotFound
-from spanwise.types import RejectedFile
+from spanwise.corpora.folder import read_regular, walk
+from spanwise.errors import DocumentRejected
 
 
 def touch(path: Path, text: str = "words") -> Path:
@@ -52,22 +51,6 @@ def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:
     }
 
 
-def test_links_of_every_kind_are_not_followed(tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    touch(tmp_path / "secret.txt")
-    touch(root / "sub" / "a.txt")
-    for name, target in (
-        ("up", ".."),
-        ("etc", "/etc"),
-        ("self", "self"),
-        ("gone", "nothing"),
-        ("s", "../../secret.txt"),
-    ):
-        (root / "sub" / name).symlink_to(target)
-    assert ids(root) == ["sub/a.txt"]
-    assert walk(root).skipped == {"link": 5}
-
-
 def raw(folder: Path, name: bytes) -> Path:
     path = Path(os.fsdecode(os.fsencode(folder) + b"/" + name))
     try:
@@ -83,28 +66,12 @@ def test_a_name_that_is_not_utf8_is_found_readably_and_read(tmp_path: Path) -> N
     assert read_regular(found.root, found.place) == b"words"
 
 
-def test_of_two_files_with_one_id_the_second_is_refused(tmp_path: Path) -> None:
-    raw(tmp_path, b"caf\xe9.txt")
-    raw(tmp_path, rb"caf\xe9.txt")
-    listing = walk(tmp_path)
-    assert [file.place for file in listing.files] == [r"caf\xe9.txt"]
-    assert listing.rejected == (RejectedFile(r"caf\xe9.txt", "another file's name is spelled the same way"),)
-
-
 def test_an_index_inside_is_no_part_of_the_folder(tmp_path: Path) -> None:
     touch(tmp_path / "own" / "catalog.sqlite")
     touch(tmp_path / "own" / "segments" / "a.txt")
     touch(tmp_path / "spanwise.toml")
     touch(tmp_path / "a.txt")
     assert (ids(tmp_path), walk(tmp_path).skipped) == (["a.txt"], {"folder of an index": 1})
-
-
-def test_joined_listings_keep_everything(tmp_path: Path) -> None:
-    for name in ("b/z.txt", "a/a.txt", "a/.x", "b/.x"):
-        touch(tmp_path / name)
-    both = joined([walk(tmp_path / "b", "b/"), walk(tmp_path / "a", "a/")])
-    assert [file.document_id for file in both.files] == ["a/a.txt", "b/z.txt"]
-    assert both.skipped == {"hidden": 2}
 
 
 def test_an_entry_that_goes_during_the_walk_takes_nothing_with_it(
@@ -138,13 +105,6 @@ def test_odd_names_are_found_and_read(tmp_path: Path, name: str) -> None:
     assert [read_regular(tmp_path, found) for found in ids(tmp_path)] == (
         [b"words"] if name[0] != "." else []
     )
-
-
-def test_a_missing_folder_and_a_file_are_named(tmp_path: Path) -> None:
-    with pytest.raises(FolderNotFound, match="there is no such folder"):
-        walk(tmp_path / "none")
-    with pytest.raises(FolderNotFound, match="is not a folder"):
-        walk(touch(tmp_path / "file"))
 
 
 def test_a_pipe_does_not_hang(tmp_path: Path) -> None:

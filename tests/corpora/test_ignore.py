@@ -60,16 +60,6 @@ def test_an_inner_file_goes_before_an_outer_one(tmp_path: Path) -> None:
     assert left(tmp_path) == ["in/keep.log", "x"]
 
 
-def test_a_rule_may_hold_bytes_that_are_not_utf8(tmp_path: Path) -> None:
-    name = os.fsdecode(b"caf\xe9")
-    try:
-        (tmp_path / name).touch()
-    except OSError:
-        pytest.skip("this file system takes UTF-8 names only")
-    (tmp_path / IGNORE_FILE).write_bytes(b"caf\xe9\n")
-    assert left(tmp_path) == []
-
-
 @pytest.mark.parametrize("line", ["!", "/", "a//b", "\\", "**/" * 5, "*a" * 4])
 def test_a_line_that_is_no_rule_is_told_and_the_others_hold(tmp_path: Path, line: str) -> None:
     make(tmp_path, {IGNORE_FILE: f"x\n{line}\ny", "x": "", "y": "", "z": ""})
@@ -78,14 +68,6 @@ def test_a_line_that_is_no_rule_is_told_and_the_others_hold(tmp_path: Path, line
     [rejection] = listing.rejected
     assert rejection.document_id == IGNORE_FILE
     assert "line 2" in rejection.reason
-
-
-def test_an_ignore_file_that_is_a_link_is_refused(tmp_path: Path) -> None:
-    make(tmp_path, {"rules": "a", "root/a": ""})
-    (tmp_path / "root" / IGNORE_FILE).symlink_to(tmp_path / "rules")
-    [rejection] = walk(tmp_path / "root").rejected
-    assert "not in force" in rejection.reason
-    assert left(tmp_path / "root") == ["a"]
 
 
 parts = st.sampled_from(["a", "b", "ab", "*", "**", "a*", "?", "[ab]", "*b", "a b", "[!a]"])

@@ -32,11 +32,6 @@ def test_a_big_section_starts_a_passage() -> None:
     assert [passage.text[:5] for passage in found] == ["# One", "# Two"]
 
 
-def test_small_sections_below_one_heading_share_a_passage() -> None:
-    found = passages(f"# Top\n\n## A\n\n{body(10)}\n\n## B\n\n{body(10)}\n\n## C\n\n{body(10)}\n")
-    assert [passage.text.count("##") for passage in found] == [3]
-
-
 def test_a_passage_never_climbs_to_a_higher_heading() -> None:
     found = passages(f"# Top\n\n## A\n\n{body(30)}\n\n### AA\n\n{body(20)}\n\n## B\n\n{body(10)}\n")
     assert [passage.text[:4] for passage in found] == ["# To", "### ", "## B"]
@@ -55,13 +50,6 @@ def test_overlap_is_whole_sentences_up_to_its_words() -> None:
     assert found[1].text.startswith("The word")
 
 
-def test_overlap_does_not_cross_a_heading() -> None:
-    source = f"# Top\n\n## A\n\n{body(15, 'apple')}\n\n## B\n\n{body(80, 'pear')}\n"
-    found = passages(source, words=40, overlap=30)
-    first_of_b = next(passage for passage in found if "pear" in passage.text)
-    assert "apple" not in first_of_b.text or first_of_b.start == 0
-
-
 def test_code_and_tables_stay_whole_where_they_fit() -> None:
     code = "```python\n" + "x = 1\n\n" * 8 + "```"
     table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 4
@@ -76,23 +64,11 @@ def test_no_passage_is_far_over_the_budget() -> None:
     assert min(len(passage.text.split()) for passage in found) >= 30
 
 
-def test_a_text_without_spaces_is_cut_by_characters() -> None:
-    found = split(plain("漢" * 3000 + "\n\n" + "QUJD" * 2000))
-    assert max(len(passage.text) for passage in found) <= 1800
-    assert len(found) > 10
-
-
 def test_pages_and_lines_are_those_of_the_start() -> None:
     text = f"{body(20)}\r\n\r\n{body(20)}\n{body(20)}"
     starts = (0, text.index("\r\n") + 4, text.rindex("\n") + 1)
     found = split(plain(text, page_starts=starts), words=20, overlap=0)
     assert [(passage.page, passage.line) for passage in found] == [(1, 1), (2, 3), (3, 4)]
-
-
-def test_a_page_without_text_is_nobodys_page() -> None:
-    text = f"{body(20)}\n\n{body(20)}"
-    found = split(plain(text, page_starts=(0, 111, text.rindex("\n") + 1, len(text))), words=20, overlap=0)
-    assert [passage.page for passage in found] == [1, 3]
 
 
 def test_the_heading_path_starts_with_the_title() -> None:
@@ -135,10 +111,6 @@ def test_paragraphs_come_first() -> None:
 def test_then_sentences_then_words() -> None:
     assert pieces("One two. Three four five. Six.", 3) == ["One two. ", "Three four five. ", "Six."]
     assert pieces("a b c d e f g h", 4) == ["a b c d ", "e f g h"]
-
-
-def test_runts_join_their_neighbour() -> None:
-    assert pieces("a " * 10 + "b", 10) == ["a " * 10 + "b"]
 
 
 def test_whole_pieces_are_not_cut() -> None:

@@ -34,7 +34,7 @@ PARTS = {
     ".pptx": "slides/slide1.xml",
     ".xlsx": "worksheets/sheet1.xml",
 }
-LIBRARIES = frozenset((".pdf", ".xls", ".rtf", ".eml"))  # read by others, who raise what they like
+LIBRARIES = frozenset((".pdf", ".rtf", ".eml"))  # read by others, who raise what they like
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +116,6 @@ def _with_part(archive: bytes, part: str, data: bytes) -> bytes:
     return made.getvalue()
 
 
-SQUAD = {
-    "version": "1.1",
-    "data": [
-        {
-            "title": "Mill",
-            "paragraphs": [
-                {
-                    "context": "The mill stands by the river.",
-                    "qas": [
-                        {
-                            "id": "1",
-                            "question": "Where is the mill?",
-                            "answers": [{"text": "by the river", "answer_start": 16}],
-                            "is_impossible": False,
-                        }
-                    ],
-                }
-            ],
-        }
-    ],
-}
+QUESTION = {"id": "1", "question": "Where?", "answers": [{"text": "by the river", "answer_start": 16}]}
+PARAGRAPH = {"context": "The mill stands by the river.", "qas": [QUESTION]}
+SQUAD = {"version": "1.1", "data": [{"title": "Mill", "paragraphs": [PARAGRAPH]}]}

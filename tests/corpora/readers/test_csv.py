@@ -31,15 +31,6 @@ def test_every_passage_knows_the_columns() -> None:
     assert passages[-1].label.startswith("row ")
 
 
-def test_no_passage_cuts_a_row() -> None:
-    rows = [[f"Town {number}", "It grew.\n\nThen it shrank. It is small."] for number in range(99)]
-    document = read(csv_of(rows), "towns.csv")
-    starts = {label.start for label in document.labels}
-    passages = split(document, words=40, overlap=12)
-    assert {passage.start for passage in passages} <= starts
-    assert all(passage.text.endswith('small."') for passage in passages)
-
-
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
 def test_the_delimiter_is_told_by_content(delimiter: str) -> None:
     rows = [["town", "price, in euro"], ["Hale", "1,5"], ["Low; end", "2|7"]]
@@ -50,11 +41,6 @@ def test_the_delimiter_is_told_by_content(delimiter: str) -> None:
 @pytest.mark.parametrize("first", ["Hale,1840", "a,a", "Hale,$3.50", "Hale,12:30"])
 def test_a_first_row_of_values_is_no_header(first: str) -> None:
     assert read(f"{first}\nLow,1841\n".encode(), "towns.csv").headings == ()
-
-
-def test_ragged_rows_are_read() -> None:
-    document = read(b"a,b,c\n1\n1,2,3,4,5\n\n1,2\n", "a.csv")
-    assert [label.text for label in document.labels] == ["row 1", "row 2", "row 3", "row 5"]
 
 
 @given(st.lists(st.lists(FIELDS, min_size=2, max_size=4), min_size=1, max_size=5), st.sampled_from(",\t;|"))

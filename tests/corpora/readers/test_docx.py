@@ -121,12 +121,6 @@ def test_footnotes_follow_the_body() -> None:
     assert read(saved(word), "a.docx").text == "Hale[2]\n\n[2] A miller."
 
 
-def test_a_package_without_a_main_part_is_refused() -> None:
-    relations = b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"/>'
-    with pytest.raises(DocumentRejected, match="Strict Open XML form"):
-        read(rezipped(as_docx("words"), {"_rels/.rels": relations}), "a.docx")
-
-
 @pytest.mark.parametrize(
     "xml",
     [

@@ -40,10 +40,6 @@ def test_metadata_comes_from_the_package_document() -> None:
     assert (document.title, document.metadata) == ("A Book", {"creator": "Ada; Bo", "language": "en-GB"})
 
 
-def test_chapters_follow_the_reading_order_not_the_archive() -> None:
-    assert made({"z.xhtml": "<p>first</p>", "a.xhtml": "<p>second</p>"}).text == "first\n\nsecond"
-
-
 def test_ncx_titles_label_chapters_and_head_those_without_heading() -> None:
     chapters = {"a.xhtml": "<h1>One</h1><p>words</p>", "b c.xhtml": "<p>Wheels.</p>"}
     document = made(chapters, manifest=NCX_ITEM, **{"OEBPS/toc.ncx": NCX})
@@ -71,8 +67,3 @@ def test_an_encrypted_chapter_refuses_the_book() -> None:
     rights = ENCRYPTION.format("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "OEBPS/a.xhtml")
     with pytest.raises(DocumentRejected, match="encrypted EPUB"):
         made({"a.xhtml": "<p>words</p>"}, **{"META-INF/encryption.xml": rights})
-
-
-def test_self_closing_tags_of_xhtml_swallow_nothing() -> None:
-    page = '<script src="x"/><p>one<a id="i"/> two</p><div/><p>three&nbsp;four</p>'
-    assert made({"a.xhtml": page}).text == "one two\n\nthree\xa0four"

@@ -48,12 +48,6 @@ def test_headings_and_their_offsets() -> None:
     ]
 
 
-@pytest.mark.parametrize("sign", ["#", "¶", " § "])
-def test_a_sign_that_links_a_heading_to_itself_is_left_out(sign: str) -> None:
-    document = read(f"<h2>The mill<a class=mark href=#mill>{sign}</a></h2><p>x".encode(), "a.html")
-    assert (document.headings[0].text, document.text) == ("The mill", "The mill\n\nx")
-
-
 @pytest.mark.parametrize(
     ("page", "title"),
     [
@@ -82,7 +76,3 @@ def test_no_entity_is_fetched_or_expanded() -> None:
 )
 def test_unclosed_runs_are_read_in_time(unit: str) -> None:
     text(unit * 5000 + "end")
-
-
-def test_preformatted_text_inside_preformatted_text_ends_with_the_outer_one() -> None:
-    assert text("<pre>a<ol>b<pre>c</pre>d</ol>e</pre><ol><li>f</ol>") == "abcde\n\n1. f"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,22 +56,6 @@ def test_a_notebook_of_format_3() -> None:
     document = read(json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode(), "a.ipynb")
     assert document.text == "Top\n\nx\n\n1"
     assert [(h.level, h.text) for h in document.headings] == [(2, "Top")]
-
-
-@pytest.mark.parametrize(
-    ("more", "title"),
-    [({"metadata": {"title": "The Mill"}}, "The Mill"), ({}, "Top"), ({"metadata": []}, "Top")],
-)
-def test_title(more: dict[str, object], title: str) -> None:
-    assert made(markdown("# Top\n\nwords"), **more).title == title
-
-
-@pytest.mark.parametrize(
-    "cell", [3, None, [], {}, {"source": 3}, {"cell_type": "heading", "source": "x", "level": []}]
-)
-def test_odd_cells_do_no_harm(cell: object) -> None:
-    document = read(json.dumps({"nbformat": 4, "cells": [cell, markdown("words")]}).encode(), "a.ipynb")
-    assert document.text.endswith("words")
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x1b"), max_size=30)))

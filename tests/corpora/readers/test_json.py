@@ -56,10 +56,6 @@ def test_keys_outside_arrays_are_headings() -> None:
     assert all(document.text[h.start :].lstrip().startswith(h.text) for h in document.headings)
 
 
-def test_lone_surrogates_become_replacements() -> None:
-    assert made(r'{"a": "x\ud800y \ud83d\ude42"}').text == "a: x\ufffdy 🙂"
-
-
 @pytest.mark.parametrize("unit", ["[", '{"a":', "[[],"])
 @pytest.mark.parametrize("depth", [250, 200_000])
 def test_depth_has_a_limit_with_a_name(unit: str, depth: int) -> None:

@@ -50,14 +50,6 @@ def test_what_looks_like_a_heading_and_is_none(source: str) -> None:
     assert headings(source) == []
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_offsets_hold_for_every_line_end(end: str) -> None:
-    assert headings(f"x{end}{end}# One{end}y\u2028z{end}{end}## Two") == [
-        (1, "One", "# One"),
-        (2, "Two", "## Two"),
-    ]
-
-
 def test_front_matter_is_text_but_no_heading() -> None:
     source = '---\ntitle: "The mill"\nauthor: Hale\n---\n\n# Top\n'
     assert headings(source) == [(1, "Top", "# Top")]

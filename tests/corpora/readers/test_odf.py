@@ -72,11 +72,6 @@ def test_headings_have_levels_and_titles_come_by_style() -> None:
     assert document.title == "The mill"
 
 
-def test_the_title_of_the_properties_comes_first() -> None:
-    meta = '<m xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Book</dc:title></m>'
-    assert read_text(rezipped(as_odt("words"), {"meta.xml": meta}), "a.odt").title == "The Book"
-
-
 def test_a_password_is_named() -> None:
     manifest = '<m:manifest xmlns:m="x"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>'
     with pytest.raises(DocumentRejected, match="encrypted OpenDocument file"):
@@ -95,16 +90,6 @@ def test_cells_show_their_text_and_repeat() -> None:
     assert document.text == "S\n\nTown |  |  | Share\n\n25 % | 25 %\n25 % | 25 %"
     assert [label.text for label in document.labels] == "S S!A1 S!D1 S!A5 S!B5 S!A6 S!B6".split()
     assert [heading.text for heading in document.headings] == ["S", "Town | | | Share"]
-
-
-def test_a_cell_repeated_without_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.corpora.readers.xlsx.MAX_CELLS", 100)
-    many = 'table:number-rows-repeated="999999999"'
-    document = sheet(
-        f"<table:table-row {many}><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row>"
-    )
-    assert document.text.count("x") == 100
-    assert document.metadata["remark"] == "read up to the limit of 100 cells: S"
 
 
 def test_slides_have_titles_notes_and_labels() -> None:

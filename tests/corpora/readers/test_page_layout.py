@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.corpora.readers.page_layout import drop_running_lines, in_reading_order
-from spanwise.corpora.readers.pdf import NO_TEXT, Line, Page
+from spanwise.corpora.readers.pdf import Line, Page
 
 HEIGHT = 700
 
@@ -40,21 +40,9 @@ def test_left_and_right_pages_have_headers_of_their_own() -> None:
     assert [len(lines) for lines in kept(*pages)] == [2, 2, 1, 1, 1, 1, 1, 1]
 
 
-def test_lines_inside_a_page_stay() -> None:
-    pages = [[f"first {c}", "The Mill", f"last {c}"] for c in "abcdefgh"]
-    assert kept(*pages) == pages
-
-
 def test_three_slides_under_one_title_keep_it() -> None:
     pages = [["Results", f"point {c}"] for c in "abc"]
     assert kept(*pages) == pages
-
-
-def test_a_page_with_nothing_but_a_header_has_no_text() -> None:
-    pages = drop_running_lines(
-        pages_of(*(["Scanned for the council", *rest] for rest in (["a"], ["b"], [], ["c"])))
-    )
-    assert [page.remark for page in pages] == ["", "", NO_TEXT, ""]
 
 
 @given(
@@ -99,10 +87,6 @@ def test_parts_in_the_wrong_order_change_places(
 
 def test_columns_stay_in_the_order_drawn() -> None:
     assert ordered(*column("abc", 700), *column("def", 700, left=250)) == "a b c d e f"
-
-
-def test_powers_stay_behind_what_they_raise() -> None:
-    assert ordered(("x", 500, 0, 9), ("2", 507, 5, 9), ("+ y", 500, 10, 20)) == "x 2 + y"
 
 
 PLACES = st.integers(0, 9).map(lambda n: 30.0 * n)

@@ -41,11 +41,6 @@ def test_pages_start_where_page_starts_say() -> None:
     }
 
 
-def test_a_sentence_that_crosses_pages_stays_whole() -> None:
-    document = read(pdf_of([["The mill by the"], ["river is old."]]), "a.pdf")
-    assert document.text == "The mill by the\nriver is old."
-
-
 def test_broken_words_are_made_whole() -> None:
     document = read(
         pdf_of([["The coun-", "cil met at the well-", "known mill. A well-known place."]]), "a.pdf"
@@ -116,18 +111,6 @@ def test_footnotes_drawn_first_come_last_as_the_page_is_shown(rotation: int) -> 
     assert read(file.getvalue(), "a.pdf").text == "The mill\nis old."
 
 
-def test_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.corpora.readers.pdf.MAX_TEXT", 9)
-    with pytest.raises(DocumentRejected, match="more than 9 characters of text, the limit, by page 2"):
-        read(pdf_of([["words"], ["words"]]), "a.pdf")
-
-
-@pytest.mark.parametrize("junk", [b"", b" and then nothing", b"\n1 0 obj<</Type/Catalog>>endobj\n%%EOF"])
-def test_what_has_no_pages_is_refused(junk: bytes) -> None:
-    with pytest.raises(DocumentRejected, match=r"damaged PDF|without pages"):
-        read(b"%PDF-1.7" + junk, "a.pdf")
-
-
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
@@ -142,10 +125,6 @@ def test_what_has_no_pages_is_refused(junk: bytes) -> None:
 )
 def test_rejoin(page: str, expected: str) -> None:
     assert rejoin_words([page]) == [expected]
-
-
-def test_words_of_other_pages_count() -> None:
-    assert rejoin_words(["well-\nknown", "so well-known"])[0] == "well-known\n"
 
 
 def test_a_word_broken_by_a_page_is_whole_on_the_first() -> None:

@@ -44,16 +44,6 @@ def test_slides_are_pages_with_labels_and_headings() -> None:
     assert document.metadata["remark"] == "slides without text: 2"
 
 
-def test_the_title_comes_first_wherever_it_stands_in_the_file() -> None:
-    def build(slide: Slide) -> None:
-        slide.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame.text = "below"
-        slide.shapes.title.text = "Above"
-        tree = slide.shapes._spTree
-        tree.append(slide.shapes.title._element)
-
-    assert made(build).text == "Above\n\nbelow"
-
-
 def test_lines_of_a_body_are_a_list_with_levels() -> None:
     def build(slide: Slide) -> None:
         slide.shapes.title.text = "Owners"
@@ -72,14 +62,6 @@ def test_tables_are_lines_of_cells() -> None:
             table.cell(index // 2, index % 2).text = words
 
     assert made(build, layout=BLANK).text == "Town | People\nEskery"
-
-
-def test_groups_are_looked_into() -> None:
-    def build(slide: Slide) -> None:
-        group = slide.shapes.add_group_shape().shapes.add_group_shape()
-        group.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame.text = "inner"
-
-    assert made(build, layout=BLANK).text == "inner"
 
 
 def test_charts_are_tables_of_their_numbers() -> None:
@@ -103,13 +85,3 @@ def test_notes_follow_their_slide_under_their_own_label() -> None:
     document = made(build)
     assert document.text == "Shown\n\nNotes: said\ntwice"
     assert [(label.start, label.text) for label in document.labels] == [(0, "slide 1"), (7, "slide 1, notes")]
-
-
-def test_hidden_slides_are_read_and_said() -> None:
-    def build(slide: Slide) -> None:
-        slide.shapes.title.text = "Spare"
-        slide._element.set("show", "0")
-
-    document = made(titled("One"), build)
-    assert [label.text for label in document.labels] == ["slide 1", "slide 2"]
-    assert document.metadata["remark"] == "hidden slides: 2"

@@ -8,7 +8,7 @@ from spanwise.corpora.readers.rtf import read
 from spanwise.errors import DocumentRejected
 
 SOURCE = (
-    rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}{\info{\title No}}\pard The M\'fchle\par\par It is old.\par"
+    rb"{\rtf1\ansi\ansicpg1252{\info{\title No}}\pard The M\'fchle\par\par It is old.\par"
     rb"\trowd\intbl Town\cell People\cell\row\intbl Eskery\cell 812\cell\row}"
 )
 

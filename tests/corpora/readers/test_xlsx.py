@@ -65,13 +65,6 @@ def test_empty_cells_are_separated_and_empty_rows_part_tables() -> None:
     assert "S!C1" in labels(document)
 
 
-def test_a_far_cell_does_not_flood_the_line() -> None:
-    far = '<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row>'
-    document = of_rows(far)
-    assert len(document.text) < 50
-    assert labels(document)["S!XFD1"] == "2"
-
-
 @pytest.mark.parametrize(
     ("value", "code", "expected"),
     [
@@ -106,15 +99,6 @@ def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expect
 )
 def test_what_a_cell_shows(cell: str, expected: str) -> None:
     assert of_rows(f'<row r="1">{cell}</row>').text == f"S\n\n{expected}"
-
-
-def test_the_declared_dimension_is_not_believed_and_places_may_be_missing() -> None:
-    assert labels(of_rows("<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c></row>")) == {
-        "S": "S",
-        "S!A1": "1",
-        "S!B1": "2",
-        "S!A2": "3",
-    }
 
 
 def test_hidden_sheets_are_read_and_said() -> None:
