@@ -14,12 +14,8 @@ from typing import Annotated
 
 import typer
 
-<<<<<<< HEAD
-from spanwise.types import Answer, AnswerSpan, AskOptions, FilterResult
-=======
 from spanwise.errors import SpanwiseError
 from spanwise.types import AskOptions
->>>>>>> main
 
 from ..library import Library
 from ..records import answer_record
@@ -129,15 +125,8 @@ def ask(
             answer(question)
 
 
-<<<<<<< HEAD
-def _explain(explanation: Explanation, json: bool) -> None:
-    """Shows the answer and its explanation."""
-    if json:
-        from ..records import explanation_record
-=======
 def _explain(library: Library, question: str, options: AskOptions, document: str | None, json: bool) -> None:
-    from ..explain import explanation_record
->>>>>>> main
+    from ..records import explanation_record
 
     explanation = library.explain(question, options, document)
     print_json(explanation_record(explanation)) if json else show_explanation(explanation)
@@ -156,32 +145,6 @@ def _sync(library: Library) -> None:
     say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 
-<<<<<<< HEAD
-def show_answer(answer: Answer) -> None:
-    """An answer as a person reads it: the words, their sentence, their place; or that there is none."""
-    if answer.best is None:
-        show(("not in these documents", "bold"))
-        if nothing := left_nothing(answer.scope):
-            show(f"  {nothing}")
-        else:
-            show_declined(answer)
-    else:
-        _show_one(answer.best)
-        if answer.alternatives:
-            show(("\nother answers", "dim"))
-        for other in answer.alternatives:
-            words = visible(" ".join(other.text.split()))
-            more = f", and {len(other.also_in)} more" if other.also_in else ""
-            show(f"  {words}{confidence(other)}  ", (visible(place(other.passage) + more), "dim"))
-    stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
-    stages = f"answered before, {stages}" if answer.cached else stages
-    searched = f"{answer.passages_searched} passages{_confined(answer.scope)}"
-    show((f"\n{searched}, {answer.retriever}{_left_unread(answer)}; {stages}", "dim"))
-
-
-def _confined(scope: FilterResult | None) -> str:
-    return "" if scope is None else f" in {scope.documents} of {scope.of_documents} documents"
-=======
 def _converse(library: Library, answer: Callable[[str], None]) -> None:
     """Answer every question: a typed one may fail, a line of a file that fails ends it."""
     if sys.stdin.isatty():
@@ -209,7 +172,6 @@ def _talk(library: Library, answer: Callable[[str], None]) -> None:
             say("\ndropped")
         except (SpanwiseError, ValueError) as error:
             say(f"spanwise: {visible(' '.join(str(error).split()))}")
->>>>>>> main
 
 
 def _typed() -> Iterator[str]:
@@ -231,26 +193,6 @@ def _typed() -> Iterator[str]:
         yield question
 
 
-<<<<<<< HEAD
-def _left_unread(answer: Answer) -> str:
-    n_found = answer.passages_read + answer.passages_unread
-    return f", best {answer.passages_read} of {n_found} read" if answer.passages_unread else ""
-
-
-def _show_one(best: AnswerSpan) -> None:
-    words, sentence, short = (visible(span.text) for span in (best.span, best.context, best.answer))
-    before, found, after = words.partition(short)
-    show((before, "bold"), (found, "bold green"), (after, "bold"))
-    if sentence != words:
-        before, found, after = sentence.partition(words)
-        show("  “", before, (found, "bold green"), after, "”")
-    score = f"score {best.score:.2f}{confidence(best)}"
-    show((f"  {visible(answer_place(best))}  ({score})", "dim"))
-    if best.also_in:
-        show((f"  {visible(also_said(best.also_in))}", "dim"))
-    if best.duplicates:
-        show((f"  {visible(repeated(best.duplicates))}", "dim"))
-=======
 def _read_line() -> str:
     """A line from the terminal; the prompt goes to stderr where stdout is redirected."""
     if sys.stdout.isatty():
@@ -259,4 +201,3 @@ def _read_line() -> str:
     if not (line := sys.stdin.readline()):
         raise EOFError
     return line
->>>>>>> main

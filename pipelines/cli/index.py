@@ -144,13 +144,8 @@ def say_report(report: SyncReport) -> None:
         say(f"token vectors encoded: {report.encoded_tokens} passages")
 
 
-<<<<<<< HEAD
 def say_rejected(rejected: Sequence[RejectedFile]) -> None:
-    """Tells on stderr which files could not be read, and why."""
-=======
-def say_rejected(rejected: Sequence[Rejection]) -> None:
     """Print on stderr the rejected files, and why."""
->>>>>>> main
     _say_some([f"rejected {r.document_id}: {r.reason}" for r in rejected])
 
 

@@ -31,18 +31,12 @@ from starlette.exceptions import HTTPException
 from spanwise import errors
 from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions
 
-<<<<<<< HEAD
-from ..library import Library
-from ..records import answer_record, explanation_record, search_record
-=======
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
-from ..explain import explanation_record
 from ..folders import file_of
 from ..library import Library
 from ..parse_pool import PageDrawer
-from ..records import answer_record, search_record
->>>>>>> main
+from ..records import answer_record, explanation_record, search_record
 from ..summarize import summary_record
 from .security import Access, protect
 
