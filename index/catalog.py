@@ -1,17 +1,17 @@
-"""Reading the catalog: documents, passages and the state of one generation.
+"""The catalog of an index: documents, passages, tombstones, rejected files, settings and segment names.
 
-Everything is read in one transaction from `begin` to `close`, so that all answers belong to one generation
-while a writer goes on. Hold it for a question, not for an hour: until it ends, SQLite cannot reuse its log.
+Tables are read and written through sqlite-utils. Transactions are explicit: a reader fixes one commit with
+`begin`, a writer collects all changes in one transaction. Hold a reader for a question, not for an hour:
+SQLite cannot shrink its log meanwhile.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +19,33 @@ from numpy.typing import NDArray
 from spanwise.errors import IndexCorrupt
 from spanwise.types import Document, Passage
 
-from .faults import named_faults
-from .manifest import is_digest
-from .rows import (
+from .files import corrupt, named_errors
+from .schema import (
     Description,
     Facts,
     FileState,
     Refusal,
     Row,
+    SegmentEntry,
+    State,
     document_digest,
-    document_of,
+    document_from_row,
+    open_catalog,
     passage_digest,
-    passage_of,
+    passage_from_row,
     refusal_digest,
-    refusal_of,
+    state_digest,
 )
-from .schema import open_catalog
-from .state import SegmentEntry, State, seal
+from .segment import is_digest
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+    from sqlite_utils.db import Table
 
 _T = TypeVar("_T")
 
-_PASSAGES = "SELECT * FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-_PLACES = 'SELECT id, document_id, start, "end" FROM passages WHERE id IN (SELECT value FROM json_each(?))'
-# SQLite reads a text as a whole, so it is asked for each text once, however many of its passages are wanted.
+_AMONG = "id IN (SELECT value FROM json_each(?))"
+# SQLite reads a text as a whole, so each text is queried once for all of its passages.
 _TEXTS = """
 SELECT documents.id, first, last, substr(text, first + 1, last - first)
 FROM (
@@ -49,109 +53,114 @@ FROM (
     FROM json_each(?) CROSS JOIN passages ON passages.id = json_each.value GROUP BY document_id
 ) CROSS JOIN documents ON documents.id = document_id
 """
+# The oldest and the newest passage of each content, live and deleted: these have vectors most often.
+_SAME_CONTENT = """
+WITH contents AS (SELECT value FROM json_each(?)), found AS (
+    SELECT (SELECT min(id) FROM passages WHERE content = value) AS id FROM contents
+    UNION SELECT (SELECT max(id) FROM passages WHERE content = value) FROM contents
+    UNION SELECT (SELECT min(passage_id) FROM tombstones WHERE content = value) FROM contents
+    UNION SELECT (SELECT max(passage_id) FROM tombstones WHERE content = value) FROM contents
+)
+SELECT id, content FROM passages WHERE id IN found
+UNION ALL SELECT passage_id, content FROM tombstones WHERE passage_id IN found
+ORDER BY 1
+"""
 
 
 class Catalog:
-    """One connection to `catalog.sqlite`; every failure of SQLite comes out as a named error."""
+    """One connection to `catalog.sqlite`; every failure of SQLite becomes a named error."""
 
-    def __init__(self, database: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, database: Database, path: Path) -> None:
         self.path = path
         self._database = database
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """The catalog at `path`, outside of any transaction."""
-        return cls(open_catalog(path), path)
+        connection = open_catalog(path)
+        from sqlite_utils import Database
+
+        return cls(Database(connection, execute_plugins=False), path)
 
     def close(self) -> None:
-        """End the transaction and the connection; closing twice is fine."""
-        self._database.close()
+        """End the transaction and the connection. Idempotent."""
+        self._database.conn.close()
 
     def begin(self) -> None:
-        """Fix the generation that is read from now on."""
+        """Fix the commit that is read from now on."""
         self.execute("BEGIN")
-        self.generation()
+        self.read_digest()
 
-    def rest(self) -> None:
-        """End the transaction, if there is one, so that SQLite can reuse its log; `begin` starts another."""
-        if self._database.in_transaction:
+    def end_transaction(self) -> None:
+        """End the transaction, if any, so that SQLite can shrink its log; `begin` starts another."""
+        if self._database.conn.in_transaction:
             self.execute("COMMIT")
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Run one statement that returns no rows; the id of the last row it inserted."""
-        with named_faults(self.path):
-            return self._database.execute(sql, parameters).lastrowid or 0
+    def execute(self, sql: str, *parameters: object) -> None:
+        """Run one statement that returns no rows."""
+        with named_errors(self.path):
+            self._database.execute(sql, parameters)
 
     def rows(self, sql: str, *parameters: object) -> list[Row]:
         """All rows of a query, as dictionaries."""
-        with named_faults(self.path):
-            found = self._database.execute(sql, parameters)
-            columns = [column[0] for column in found.description or ()]
-            return [dict(zip(columns, values, strict=True)) for values in found]
+        with named_errors(self.path):
+            return list(self._database.query(sql, parameters))
 
-    def generation(self) -> int:
-        """The number of the last commit; 0 for a new index."""
-        rows = self.rows("SELECT generation FROM state")
-        if not rows:
-            raise self.damaged("its state is missing")
-        with self._typed():
-            return int(rows[0]["generation"])
-
-    def seal(self) -> str:
-        """The seal of the last commit or merge: as long as it stays, so do the segments."""
-        rows = self.rows("SELECT seal FROM state")
-        return str(rows[0]["seal"]) if rows else ""
+    def read_digest(self) -> str:
+        """The digest of the last commit or merge: while it stays, so do all search results."""
+        return str(self._state_row()["digest"])
 
     def state(self) -> State:
-        """The state of this generation, after its seal has been compared with what it seals."""
-        rows = self.rows("SELECT generation, documents, passages, seal FROM state")
-        if len(rows) != 1:
-            raise self.damaged("its state is missing")
-        state = State(*rows[0].values())
+        """The state of this commit, after its digest was compared with the settings, segments and deletions."""
+        row = self._state_row()
+        state = State(row["generation"], row["documents"], row["passages"], row["digest"])
         counts = (state.generation, state.n_documents, state.n_passages)
         with self._typed():
-            found = seal(*counts, self.settings(), self.segments(), self.deleted())
-        if found != state.seal:
-            raise self.damaged("settings, segments or deletions are not those of the last commit")
+            found = state_digest(*counts, self.settings, self.segments(), self.deleted())
+        if found != state.digest:
+            raise self.corrupt("settings, segments or deletions are not those of the last commit")
         return state
 
-    def settings(self) -> dict[str, str]:
-        """What was set when the index was made and since."""
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of this commit."""
         rows = self.rows("SELECT key, value FROM settings ORDER BY key")
         return {row["key"]: row["value"] for row in self._checked(rows, key=str, value=str)}
 
     def segments(self) -> list[SegmentEntry]:
-        """The segments of this generation, oldest first."""
+        """The segments of this commit, oldest first."""
         rows = self.rows("SELECT id, kind, model, rows FROM segments ORDER BY position")
         for row in self._checked(rows, id=str, kind=str, model=str, rows=int):
             if not is_digest(row["id"]):
-                raise self.damaged(f"{row['id']!r} is not the name of a segment")
+                raise self.corrupt(f"{row['id']!r} is not the name of a segment")
         return [SegmentEntry(**row) for row in rows]
 
     def deleted(self) -> NDArray[np.int64]:
-        """Ids of passages that segments still hold although they are gone, ascending."""
+        """Ids of deleted passages that segments still hold, ascending."""
         rows = self.rows("SELECT passage_id FROM tombstones ORDER BY passage_id")
         return np.array([row["passage_id"] for row in self._checked(rows, passage_id=int)], np.int64)
 
     def files(self) -> dict[str, FileState]:
-        """The state of the file behind each document, by document id in order."""
+        """The state of the file of each document, by document id in order."""
         rows = self.rows("SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id")
         self._checked(rows, id=str, size=int, mtime_ns=int, sha256=str)
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
 
     def refusals(self) -> dict[str, Refusal]:
         """The refused files by document id in order."""
-        rows = self.rows("SELECT * FROM refusals ORDER BY document_id")
-        for row in rows:
+        found = {}
+        for row in self.rows("SELECT * FROM refusals ORDER BY document_id"):
             with self._typed():
-                found = refusal_digest(row)
-            if found != row["digest"]:
-                raise self.damaged(f"the refusal of {row['document_id']!r} does not match its digest")
-        return {row["document_id"]: refusal_of(row) for row in rows}
+                digest = refusal_digest(row)
+            if digest != row.pop("digest"):
+                raise self.corrupt(f"the refusal of {row['document_id']!r} does not match its digest")
+            document_id = row.pop("document_id")
+            found[document_id] = Refusal(**row)
+        return found
 
     def descriptions(self) -> list[Description]:
-        """What is known about each document, by id in order. Not compared with the digests of the rows, which
-        cover the texts too: made to be shown, not to answer from.
+        """Each document without its text, by id in order. Not compared with the digests of the rows, which
+        cover the texts: meant for display, not for answers.
         """
         rows = self.rows("SELECT id, media_type, title, metadata FROM documents ORDER BY id")
         self._checked(rows, id=str, media_type=str, title=str)
@@ -160,27 +169,24 @@ class Catalog:
 
     def document_ids(self) -> list[str]:
         """The documents, in no certain order."""
-        rows = self._tuples("SELECT id FROM documents")
-        return list(self._column(rows, 0, str))
+        return list(self._column(self._tuples("SELECT id FROM documents"), 0, str))
 
     def facts(self) -> Facts:
-        """What filters look at. Not compared with the digests of the rows, like `descriptions`: what a filter
-        lets through still proves itself when it is read.
+        """Type, time and metadata of each document, for filters. Not compared with the digests of the rows:
+        the passages that a filter lets through are compared when they are read.
         """
         rows = self._tuples("SELECT id, media_type, mtime_ns, metadata FROM documents")
         with self._typed():  # one parse of all is several times faster than one of each
             metadata = json.loads(f"[{','.join(self._column(rows, 3, str))}]")
         if len(metadata) != len(rows) or not all(type(one) is dict for one in metadata):
-            raise self.damaged("the metadata of a document is not what its column holds")
+            raise self.corrupt("the metadata of a document is not a JSON object")
         ids, media_types = self._column(rows, 0, str), self._column(rows, 1, str)
         return Facts(ids, media_types, self._column(rows, 2, int), metadata)
 
     def passage_ids_of(self, document_ids: Sequence[str]) -> NDArray[np.int64]:
         """The passages of these documents, ascending."""
-        sql = (
-            "SELECT json_group_array(id) FROM passages WHERE document_id IN (SELECT value FROM json_each(?))"
-        )
-        [(found,)] = self._tuples(sql, json.dumps(list(document_ids)))
+        sql = "SELECT json_group_array(id) FROM passages WHERE document_"
+        [(found,)] = self._tuples(sql + _AMONG, json.dumps(list(document_ids)))
         return np.sort(np.array(json.loads(found), np.int64))
 
     def document(self, document_id: str) -> Document:
@@ -189,22 +195,22 @@ class Catalog:
         if not rows:
             raise ValueError(f"no document {document_id!r} in the index {self.path.parent}")
         with self._typed():
-            found = document_digest(rows[0])
-            if found != rows[0]["digest"]:
-                raise self.damaged(f"document {document_id!r} does not match its digest")
-            return document_of(rows[0])
+            if document_digest(rows[0]) != rows[0]["digest"]:
+                raise self.corrupt(f"document {document_id!r} does not match its digest")
+            return document_from_row(rows[0])
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
-        """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
-        rows = self._by_id(_PASSAGES, passage_ids)
+        """Passages with their text, in this order; `ValueError` for an id that is not in the index."""
+        rows = self._by_id("SELECT * FROM passages WHERE " + _AMONG, passage_ids)
         with self._typed():
             texts = self._texts(rows)
             found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
         return [found[number] for number in passage_ids]
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
-        """The (document id, start, end) of passages, in the order asked."""
-        rows = self._by_id(_PLACES, passage_ids)
+        """The (document id, start, end) of passages, in this order."""
+        sql = 'SELECT id, document_id, start, "end" FROM passages WHERE '
+        rows = self._by_id(sql + _AMONG, passage_ids)
         self._checked(rows.values(), document_id=str, start=int, end=int)
         return [(row["document_id"], row["start"], row["end"]) for row in map(rows.__getitem__, passage_ids)]
 
@@ -213,39 +219,43 @@ class Catalog:
         rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
         return np.array([row["id"] for row in self._checked(rows, id=int)], np.int64)
 
-    def damaged(self, how: str) -> IndexCorrupt:
-        """The error for a catalog that is not as it was written."""
-        return IndexCorrupt(
-            f"{self.path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again"
-        )
+    def corrupt(self, how: str) -> IndexCorrupt:
+        """The error for a catalog that differs from what was written."""
+        return corrupt(self.path, how)
+
+    def _state_row(self) -> Row:
+        rows = self.rows("SELECT generation, documents, passages, digest FROM state")
+        if len(rows) != 1:
+            raise self.corrupt("its state is missing")
+        return rows[0]
 
     def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """All rows of a query as they come, for queries of very many rows."""
-        with named_faults(self.path):
+        """All rows of a query as tuples, for queries of very many rows."""
+        with named_errors(self.path):
             return self._database.execute(sql, parameters).fetchall()
 
     def _column(self, rows: Sequence[tuple[Any, ...]], at: int, kind: type[_T]) -> list[_T]:
-        """One column of the rows, after its values have proved to be of this type."""
+        """One column of the rows, whose values were checked to be of this type."""
         values = [row[at] for row in rows]
         if wrong := set(map(type, values)) - {kind}:
-            raise self.damaged(f"a column holds {min(map(str, wrong))} instead of {kind}")
+            raise self.corrupt(f"a column holds {min(map(str, wrong))} instead of {kind}")
         return values
 
     def _checked(self, rows: Collection[Row], /, **types: type) -> Collection[Row]:
-        """The rows, after these columns have proved to hold what they should: damage may change a type."""
+        """The rows, after the types of these columns were checked: damage may change a type."""
         for row in rows:
             for name, kind in types.items():
                 if type(row[name]) is not kind:
-                    raise self.damaged(f"{name} is {row[name]!r}")
+                    raise self.corrupt(f"{name} is {row[name]!r}")
         return rows
 
     @contextmanager
     def _typed(self) -> Iterator[None]:
-        """A damaged row may hold values of another type than its column."""
+        """Inside, a value of a wrong type in a damaged row becomes `IndexCorrupt`."""
         try:
             yield
         except (TypeError, ValueError, OverflowError) as error:
-            raise self.damaged(f"a value is not what its column holds: {error}") from error
+            raise self.corrupt(f"a value does not fit its column: {error}") from error
 
     def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, Row]:
         """Rows of passages by their id, from a query that takes the ids as JSON."""
@@ -257,7 +267,7 @@ class Catalog:
         return rows
 
     def _texts(self, rows: Mapping[int, Row]) -> dict[str, tuple[int, str]]:
-        """Of each document where the first of these passages starts, and the text from there to the last."""
+        """For each document the start of its first passage here, and the text from there to the last."""
         texts = {}
         for document_id, first, last, text in self._tuples(_TEXTS, json.dumps(list(rows))):
             if len(text) != last - first:  # for SQLite a text ends at its first NUL, so this one is cut here
@@ -266,12 +276,157 @@ class Catalog:
             texts[document_id] = first, text
         for row in rows.values():
             if row["document_id"] not in texts:
-                raise self.damaged(f"document {row['document_id']!r} is missing")
+                raise self.corrupt(f"document {row['document_id']!r} is missing")
         return texts
 
     def _passage(self, row: Row, first: int, text: str) -> Passage:
-        """The passage of a row; `text` is that of its document from `first` on."""
+        """The passage of a row; `text` is the text of its document from `first` on."""
         quoted = text[row["start"] - first : row["end"] - first]
         if passage_digest(row, quoted) != row["digest"]:
-            raise self.damaged(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
-        return passage_of(row, quoted)
+            raise self.corrupt(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+        return passage_from_row(row, quoted)
+
+
+class CatalogWriter(Catalog):
+    """The catalog with the changes of a writer. Each method begins the transaction if none is open; readers
+    see nothing before `commit`. The caller holds the write lock.
+    """
+
+    @property
+    def has_changes(self) -> bool:
+        """True between the first change and the commit or rollback."""
+        return bool(self._database.conn.in_transaction)
+
+    def begin_changes(self) -> None:
+        """Open the transaction unless it is open, after the state of the catalog was checked."""
+        if not self.has_changes:
+            self.execute("BEGIN IMMEDIATE")
+            self.state()
+
+    def add_document(self, document: Row, passages: Sequence[Row]) -> list[int]:
+        """Store a new document; the ids of its passages, which are never used again."""
+        first = self._last_passage_id() + 1
+        ids = list(range(first, first + len(passages)))
+        with self._changes():
+            self._table("documents").insert(document)
+            numbered = ({"id": number, **row} for number, row in zip(ids, passages, strict=True))
+            self._table("passages").insert_all(numbered)
+        return ids
+
+    def remove_document(self, document_id: str) -> bool:
+        """Delete a document and tombstone its passages; False when there is none."""
+        sql = "INSERT INTO tombstones SELECT id, content FROM passages WHERE document_id = ?"
+        with self._changes():
+            self._database.execute(sql, (document_id,))
+            self._table("passages").delete_where("document_id = ?", [document_id])
+        return self._removed("documents", "id", document_id)
+
+    def passages_with_content(self, contents: Sequence[str]) -> dict[str, list[int]]:
+        """Up to four passages for each content digest: live ones, and deleted ones that segments still hold."""
+        found: dict[str, list[int]] = {}
+        for row in self.rows(_SAME_CONTENT, json.dumps(sorted(set(contents)))):
+            found.setdefault(row["content"], []).append(row["id"])
+        return found
+
+    def add_refusal(self, row: Row) -> None:
+        """Store or replace the reason why a file was refused."""
+        with self._changes():
+            self._table("refusals").insert(row, replace=True)
+
+    def remove_refusal(self, document_id: str) -> bool:
+        """Delete the refusal of a file; False when there is none."""
+        return self._removed("refusals", "document_id", document_id)
+
+    def touch(self, document_id: str, state: FileState) -> bool:
+        """Store the new time of a file with the same bytes; False when no document has them."""
+        sql = "UPDATE documents SET size = ?, mtime_ns = ? WHERE id = ? AND sha256 = ?"
+        with self._changes():
+            values = (state.size, state.mtime_ns, document_id, state.sha256)
+            return bool(self._database.execute(sql, values).rowcount)
+
+    def set(self, key: str, value: str) -> None:
+        """Add or replace a setting."""
+        with self._changes():
+            self._table("settings").insert({"key": key, "value": value}, replace=True)
+
+    def add_segment(self, entry: SegmentEntry) -> None:
+        """Name a segment whose files are on the disk."""
+        row = {"id": entry.id, "kind": entry.kind, "model": entry.model, "rows": entry.rows}
+        with self._changes():
+            self._table("segments").insert(row)
+
+    def drop_segments(self, segment_ids: Sequence[str]) -> None:
+        """Remove the names of these segments."""
+        with self._changes():
+            self._table("segments").delete_where(_AMONG, [json.dumps(list(segment_ids))])
+
+    def forget_deleted(self, passage_ids: NDArray[np.int64]) -> None:
+        """Drop the tombstones of passages that no segment holds any more."""
+        with self._changes():
+            self._table("tombstones").delete_where("passage_" + _AMONG, [json.dumps(passage_ids.tolist())])
+
+    def live_among(self, passage_ids: Sequence[int]) -> NDArray[np.int64]:
+        """The ids that name a live passage, ascending; `ValueError` for an id that was never given."""
+        last = self._last_passage_id()
+        unknown = [number for number in passage_ids if not 1 <= number <= last]
+        if unknown:
+            raise ValueError(f"no passage {unknown[0]} in the index {self.path.parent}")
+        wanted = json.dumps(list(map(int, passage_ids)))
+        rows = self.rows(f"SELECT id FROM passages WHERE {_AMONG} ORDER BY id", wanted)
+        return np.array([row["id"] for row in rows], np.int64)
+
+    def generation(self) -> int:
+        """The number of the last commit; 0 for a new index."""
+        return int(self._state_row()["generation"])
+
+    def commit(self) -> int:
+        """Make every change visible and durable at once; the number of the new commit."""
+        with named_errors(self.path):
+            documents, passages = self._table("documents").count, self._table("passages").count
+        generation = self.generation() + 1
+        self._commit(generation, documents, passages)
+        return generation
+
+    def commit_merge(self) -> None:
+        """Make other segments with the same rows visible; the number of the commit stays the same."""
+        row = self._state_row()
+        self._commit(row["generation"], row["documents"], row["passages"])
+
+    def settle(self) -> None:
+        """Write another commit with the same content, so that a failed one cannot return from the log."""
+        self.execute("BEGIN IMMEDIATE")
+        self.execute("UPDATE state SET generation = generation + 1")  # without a change nothing is written
+        self.execute("UPDATE state SET generation = generation - 1")
+        self.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Drop every change since the last commit."""
+        if self.has_changes:
+            self.execute("ROLLBACK")
+
+    def _commit(self, generation: int, n_documents: int, n_passages: int) -> None:
+        counts = (generation, n_documents, n_passages)
+        digest = state_digest(*counts, self.settings, self.segments(), self.deleted())
+        self.execute(
+            "UPDATE state SET generation = ?, documents = ?, passages = ?, digest = ?", *counts, digest
+        )
+        self.execute("COMMIT")
+
+    def _last_passage_id(self) -> int:
+        rows = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'passages'")
+        return int(rows[0]["seq"]) if rows else 0
+
+    def _removed(self, table: str, column: str, value: str) -> bool:
+        """Delete the row with this value; False when there is none."""
+        with self._changes():
+            sql = f"DELETE FROM {table} WHERE {column} = ?"
+            return bool(self._database.execute(sql, (value,)).rowcount)
+
+    def _table(self, name: str) -> Table:
+        return self._database.table(name)
+
+    @contextmanager
+    def _changes(self) -> Iterator[None]:
+        self.begin_changes()
+        with named_errors(self.path):
+            yield

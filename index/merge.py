@@ -1,14 +1,14 @@
-"""Which segments are written anew as one, and how.
+"""Merging of segments, and removal of segments that no catalog names.
 
-Every commit adds a segment, and every deletion leaves rows that are only skipped. Merging keeps both in
-bounds: a segment of n live rows stands on level log4(n); four on one level become one segment of the next,
-and a segment more than half dead is written anew. So an index of n rows has at most 3 segments for each of
-its log4(n) levels, and a row is copied about once a level. (The log-structured merge of O'Neil et al., 1996,
-by tiers.)
+Every commit adds a segment, and every deletion leaves rows that searches skip. Merging bounds both: a segment
+of n live rows is on level log4(n); four on one level become one segment of the next, and a segment more than
+half dead is written again. So an index of n rows has at most 3 segments for each of its log4(n) levels, and a
+row is copied about once a level. (The log-structured merge of O'Neil et al., 1996, by tiers.)
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from . import postings
-from .catalog_writer import CatalogWriter
-from .maxsim import tokens
-from .maxsim.stored_codebook import KIND as CODEBOOK
-from .maxsim.tokens import TokenSegment
-from .maxsim.tokens_merge import merge_tokens
-from .postings import PostingsSegment
-from .postings_merge import merge_postings
-from .segment import Segment, open_segment
-from .segment_writer import Columns, write_segment
-from .state import SegmentEntry
-from .vectors import VectorSegment
-from .vectors_merge import merge_vectors
+from spanwise.errors import IndexCorrupt
+
+from .catalog import Catalog, CatalogWriter
+from .postings import PostingsSegment, merge_postings
+from .rows import RowsSegment, merge_rows
+from .schema import SegmentEntry
+from .segment import CODEBOOK, POSTINGS, Columns, Segment, is_segment_name, open_segment, write_segment
 
 FAN = 4  # segments of one level that become one of the next
 
@@ -55,7 +49,7 @@ def choose(sizes: Sequence[Size]) -> list[int]:
         here = [
             place for place, size in enumerate(sizes) if place not in chosen and _level(size.live) == level
         ]
-        # What was chosen below arrives on a level as one more segment, so that merges cascade in one step.
+        # The segments chosen below arrive on a level as one more, so merges cascade in one step.
         if len(here) + (merged > 0 and _level(merged) == level) >= FAN:
             chosen.update(here)
             merged += sum(sizes[place].live for place in here)
@@ -68,10 +62,10 @@ def _level(live: int) -> int:
 
 
 def merge_segments(folder: Path, catalog: CatalogWriter) -> bool:
-    """Merge what `choose` picks, kind by kind and model by model, in one transaction; False when all stay.
+    """Merge the segments that `choose` picks, by kind and model, in one transaction; False when all stay.
 
-    The generation stays the same, since what is found does. The old directories stay until the writer removes
-    them.
+    The number of the commit stays the same, since results do. The old directories stay until
+    `remove_orphans`.
     """
     deleted = catalog.deleted()
     families: dict[tuple[str, str], list[SegmentEntry]] = {}
@@ -109,8 +103,25 @@ def _merge_family(
 
 
 def _merged(segments: Sequence[Segment], deleted: NDArray[np.int64]) -> Columns:
-    if segments[0].kind == postings.KIND:
+    if segments[0].kind == POSTINGS:
         return merge_postings([PostingsSegment.open_whole(segment) for segment in segments], deleted)
-    if segments[0].kind == tokens.KIND:
-        return merge_tokens([TokenSegment(segment) for segment in segments], deleted)
-    return merge_vectors([VectorSegment(segment) for segment in segments], deleted)
+    return merge_rows(segments[0].kind, [RowsSegment(segment) for segment in segments], deleted)
+
+
+def orphans(segments: Path, catalog: Catalog) -> list[Path]:
+    """The directories of segments, finished or not, that the catalog does not name."""
+    if segments.is_symlink():
+        raise IndexCorrupt(f"{segments} is a link: an index has its segments in its own folder")
+    named = {entry.id for entry in catalog.segments()}
+    found = [path for path in segments.iterdir() if is_segment_name(path.name)]
+    return [path for path in found if path.name not in named]
+
+
+def remove_orphans(segments: Path, catalog: Catalog) -> None:
+    """Delete them, and nothing else. A reader that has one open keeps its mapped files.
+
+    A failed commit may still stand in SQLite's log, name them, and come back after a power cut. So the caller
+    makes another commit first.
+    """
+    for directory in orphans(segments, catalog):
+        shutil.rmtree(directory, ignore_errors=True)

@@ -12,28 +12,28 @@ Columns of a segment with n passages, t terms and p pairs of term and passage:
     sums         (t,) uint32    CRC-32 over rows, then counts, of each term
 
 Everything but rows and counts is checked by digest when the segment is opened for search; the pairs of a term
-are checked by their sum each time they are read, so that a damaged disk never changes a score in silence.
+are checked by their sum each time they are read, so a damaged disk never changes a score silently.
 """
 
 from __future__ import annotations
 
+import heapq
 import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .manifest import damaged
-from .segment import COLUMNS, Segment
+from .segment import Segment
 from .spelling import spelled_alike
 
-KIND = "postings"
+_BLOCK = 2**16  # pairs that a merge sorts together; each takes about 60 bytes meanwhile
 _DICTIONARY = ("passage_ids", "lengths", "terms", "term_ends", "starts", "sums")
 
 
@@ -57,12 +57,12 @@ class PostingsBuilder:
         self._terms, self._rows, self._counts = array("I"), array("I"), array("I")
 
     def __len__(self) -> int:
-        """How many pairs of term and passage are held."""
+        """The number of pairs of term and passage held."""
         return len(self._terms)
 
     @property
     def n_passages(self) -> int:
-        """How many passages were added, those without terms included."""
+        """The number of passages added, those without terms included."""
         return len(self._passage_ids)
 
     def add(self, passage_id: int, terms: Sequence[str]) -> None:
@@ -146,17 +146,17 @@ class PostingsSegment:
 
     @classmethod
     def open(cls, segment: Segment) -> PostingsSegment:
-        """The segment for search, after its dictionary has proved to be whole."""
+        """The segment for search, after its dictionary was compared with its digests."""
         segment.check(*_DICTIONARY)
         for offsets, end in (("term_ends", "terms"), ("starts", "rows")):
             column = segment.columns[offsets]
             if column[0] != 0 or column[-1] != len(segment.columns[end]) or (column[1:] < column[:-1]).any():
-                raise damaged(segment.path / COLUMNS, f"{offsets} are not places in {end}")
+                raise segment.corrupt(f"{offsets} are not places in {end}")
         return cls(segment)
 
     @classmethod
     def open_whole(cls, segment: Segment) -> PostingsSegment:
-        """The segment for reading all of it, after every byte has been compared with its digest."""
+        """The segment for reading all of it, after every column was compared with its digest."""
         segment.check("rows", "counts")
         opened = cls.open(segment)
         opened.release()
@@ -169,7 +169,7 @@ class PostingsSegment:
 
     @property
     def counts_dtype(self) -> np.dtype[Any]:
-        """What its counts are stored in."""
+        """The type of its counts."""
         return self._columns["counts"].dtype
 
     def terms(self) -> Iterator[bytes]:
@@ -180,11 +180,11 @@ class PostingsSegment:
             start = int(end)
 
     def spelled_like(self, word: str) -> list[str]:
-        """The terms that are one edit away from a word."""
+        """The terms one edit away from a word."""
         return spelled_alike(word, self._columns["terms"], self._columns["term_ends"])
 
     def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` alone."""
+        """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` only."""
         start, end = int(self.starts[first]), int(self.starts[last])
         return self._columns["rows"][start:end], self._columns["counts"][start:end]
 
@@ -193,17 +193,17 @@ class PostingsSegment:
         self._segment.release()
 
     def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        """The rows that hold a term, ascending, and how often each does; empty when none does."""
+        """The rows that hold a term, ascending, and the count in each; empty when none does."""
         number = self._number(term.encode("utf-8"))
         starts = self._columns["starts"]
         start, end = (0, 0) if number is None else (int(starts[number]), int(starts[number + 1]))
         rows, counts = self._columns["rows"][start:end], self._columns["counts"][start:end]
         if number is not None and _sum(rows, counts) != self._columns["sums"][number]:
-            raise damaged(self._segment.path, f"the rows of {term!r} do not match their sum")
+            raise self._segment.corrupt(f"the rows of {term!r} do not match their sum")
         return rows, counts
 
     def pairs(self) -> Pairs:
-        """Every pair of the segment, after rows and counts have been compared with their digests."""
+        """Every pair of the segment, after rows and counts were compared with their digests."""
         self._segment.check("rows", "counts")
         df = np.diff(self.starts)
         return Pairs(
@@ -227,3 +227,92 @@ class PostingsSegment:
             else:
                 high = middle
         return low if low < len(self._columns["sums"]) and self._term(low) == term else None
+
+
+def merge_postings(
+    segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """The columns of one segment with the live passages of several, without terms that no passage holds.
+
+    The merge goes through the common sorted dictionary in ranges of some ten thousand pairs and sorts one
+    range at a time: memory is that of the result and one block.
+    """
+    ids = np.concatenate([segment.passage_ids for segment in segments])
+    lengths = np.concatenate([segment.lengths for segment in segments])
+    order = np.argsort(ids)
+    order = order[np.isin(ids[order], deleted, invert=True)]
+    new_row = np.full(len(ids), -1, np.int64)  # -1 for the dead
+    new_row[order] = np.arange(len(order))
+    vocabulary, numbers = _numbered(segments)
+    ends = np.cumsum([len(segment.passage_ids) for segment in segments])[:-1]
+    parts = zip(segments, numbers, np.split(new_row, ends), strict=True)
+    sources = [_Source(*part) for part in parts]
+    df = np.zeros(len(vocabulary), np.int64)
+    most = sum(int(source.df.sum()) for source in sources)
+    rows, done = np.empty(most, np.uint32), 0
+    counts = np.empty(most, max(segment.counts_dtype for segment in segments))
+    for first, last in _ranges(sources, len(vocabulary)):
+        found = zip(*(source.live_pairs(first, last) for source in sources), strict=True)
+        terms, new, times = (np.concatenate(column) for column in found)
+        block = np.lexsort((new, terms))
+        rows[done : done + len(block)] = new[block]
+        counts[done : done + len(block)] = times[block]
+        done += len(block)
+        df[first:last] = np.bincount(terms - first, minlength=last - first)
+    return columns_of(
+        vocabulary=list(compress(vocabulary, df > 0)),
+        df=df[df > 0],
+        rows=rows[:done],
+        counts=narrow(counts[:done]),
+        passage_ids=ids[order],
+        lengths=lengths[order],
+    )
+
+
+def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[NDArray[np.int64]]]:
+    """The common dictionary, sorted, and for each segment the places of its terms there."""
+    vocabulary: list[bytes] = []
+    numbers = [array("q") for _ in segments]
+    tagged = [zip(segment.terms(), repeat(place)) for place, segment in enumerate(segments)]
+    for term, place in heapq.merge(*tagged):
+        if not vocabulary or vocabulary[-1] != term:
+            vocabulary.append(term)
+        numbers[place].append(len(vocabulary) - 1)
+    return vocabulary, [np.frombuffer(places, np.int64) for places in numbers]
+
+
+class _Source:
+    """A segment mapped to the merged one: the `numbers` of its terms there, ascending, and its rows there."""
+
+    def __init__(
+        self, segment: PostingsSegment, numbers: NDArray[np.int64], new_row: NDArray[np.int64]
+    ) -> None:
+        self.numbers = numbers
+        self._segment = segment
+        self._new_row = new_row
+
+    @property
+    def df(self) -> NDArray[np.int64]:
+        """The number of pairs of each of its terms, deleted passages included."""
+        return np.diff(self._segment.starts)
+
+    def live_pairs(
+        self, first: int, last: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Merged term, merged row and count of each live pair whose term is in the range."""
+        low, high = np.searchsorted(self.numbers, (first, last))
+        old, counts = self._segment.pairs_between(int(low), int(high))
+        terms = np.repeat(self.numbers[low:high], self.df[low:high])
+        rows = self._new_row[old]
+        self._segment.release()
+        return terms[rows >= 0], rows[rows >= 0], counts[rows >= 0].astype(np.int64)
+
+
+def _ranges(sources: Sequence[_Source], n_terms: int) -> Iterator[tuple[int, int]]:
+    """Ranges of merged terms with about a block of pairs each; a term with more has a range of its own."""
+    df = np.zeros(n_terms, np.int64)
+    for source in sources:
+        df[source.numbers] += source.df
+    total = np.cumsum(df)
+    inner = np.searchsorted(total, np.arange(_BLOCK, df.sum(), _BLOCK)) + 1
+    return pairwise(np.unique([0, *inner.tolist(), n_terms]).tolist())

@@ -1,8 +1,7 @@
-"""What every index is, and the shape of what it answers.
+"""The protocol of every index, and the form of its results.
 
-An index is the live rows of one generation, read only. Rows are added, deleted and committed through the
-`Writer` of a store, for all its indexes in one transaction: an index that committed by itself could not stay
-in step with the catalog.
+An index holds the live rows of one commit, read only. Rows are added, deleted and committed through the
+`Writer` of a store, for all its indexes in one transaction, so that they never differ from the catalog.
 """
 
 from __future__ import annotations
@@ -24,24 +23,29 @@ class Ranking:
     passage_ids: NDArray[np.int64]
     scores: NDArray[np.float64]
 
+    @classmethod
+    def empty(cls) -> Ranking:
+        """No passage."""
+        return cls(np.empty(0, np.int64), np.empty(0, np.float64))
+
 
 class Index(Protocol[Queries]):
-    """Queries are whatever the index ranks by: lists of terms, or the rows of a float32 matrix."""
+    """Queries are of the kind the index ranks by: lists of terms, or the rows of a float32 matrix."""
 
     def __len__(self) -> int:
-        """How many live passages can be found."""
+        """The number of live passages that can be found."""
 
     def search(self, queries: Queries, k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
         """For each query its best k passages, ties by (document id, start); `ValueError` for k below 1.
 
-        `among`, ascending passage ids, confines the search to them; ids that the index does not hold count
-        for nothing. Scores are those of the whole collection, so the ranking is the complete one without
-        the other passages, and is as long as k whenever so many of `among` can be found.
+        `among`, ascending passage ids, restricts the search to these passages; ids that the index does not
+        hold are ignored. Scores are those of the whole collection, so the ranking equals the complete one
+        without the other passages.
         """
 
 
 class Places(Protocol):
-    """Tells where passages stand, to order those that score alike."""
+    """Looks up where passages stand, to order equal scores."""
 
     def __call__(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
-        """The (document id, start, end) of each passage, in the order asked."""
+        """The (document id, start, end) of each passage, in this order."""

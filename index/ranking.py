@@ -1,4 +1,4 @@
-"""The best k of scored passages, in one order for everybody."""
+"""The best k of scored passages in one order: by score, ties by (document id, start, end)."""
 
 from __future__ import annotations
 
@@ -13,56 +13,58 @@ from .protocol import Places, Ranking
 def best(passage_ids: NDArray[np.int64], scores: NDArray[np.float64], k: int, places: Places) -> Ranking:
     """The k highest scores, best first; equal scores by (document id, start, end).
 
-    Places are only asked for where scores tie, since that reads the catalog.
+    Places are looked up only where scores tie, because that reads the catalog.
     """
     if len(scores) > k:
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-        kept = scores >= threshold  # everything that ties with the last place stays until it is ordered
+        kept = scores >= threshold  # all ties with the last place stay until they are ordered
         passage_ids, scores = passage_ids[kept], scores[kept]
     order = np.argsort(-scores)
     passage_ids, scores = passage_ids[order], scores[order]
     equal = scores[1:] == scores[:-1]
     if equal.any():
         tied = np.append(equal, False) | np.append(False, equal)
-        passage_ids[tied] = _by_place(passage_ids[tied], scores[tied], places)
+        ids = passage_ids[tied].tolist()
+        keys = zip((-scores[tied]).tolist(), places(ids), ids, strict=True)
+        passage_ids[tied] = [passage_id for _, _, passage_id in sorted(keys)]
     return Ranking(passage_ids[:k], scores[:k])
 
 
 def promising(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """The rows, ascending, of the positive scores that may be among the k highest; ties are all there.
+    """The rows, ascending, of the positive scores that may be among the k highest, all ties included.
 
-    The scores are laid out as a table. Its best k columns hold a score each that is at least the k-th highest
-    maximum of a column, so that nothing below it can be among the k highest: one comparison leaves out most
-    rows, and few are sorted.
+    The scores are laid out as a table. Each of its best k columns holds a score of at least the k-th highest
+    column maximum, so nothing below that can be among the k highest: one comparison drops most rows.
     """
     n_rows = isqrt(len(scores) // k)
     if n_rows < 2:
         return np.flatnonzero(scores > 0)
-    width = len(scores) // n_rows  # at least k; what does not fit into the table has no part in the bound
+    width = len(scores) // n_rows  # at least k; scores beyond the table do not affect the bound
     highest = scores[: n_rows * width].reshape(n_rows, width).max(axis=0)
     bound = np.partition(highest, width - k)[width - k]
     return np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
 
 
-def _by_place(
-    passage_ids: NDArray[np.int64], scores: NDArray[np.float64], places: Places
-) -> NDArray[np.int64]:
-    """Passages that come best first, those of equal score brought into the order of their places."""
-    keys = zip((-scores).tolist(), places(passage_ids.tolist()), passage_ids.tolist(), strict=True)
-    return np.array([passage_id for _, _, passage_id in sorted(keys)], np.int64)
+def rows_of(passage_ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row of each wanted passage in `passage_ids`, which ascend; -1 for a missing one.
+
+    >>> rows_of(np.array([2, 5, 9]), np.array([9, 3, 2])).tolist()
+    [2, -1, 0]
+    """
+    if not len(passage_ids):
+        return np.full(len(wanted), -1, np.int64)
+    at = np.searchsorted(passage_ids, wanted).clip(max=len(passage_ids) - 1)
+    return np.where(passage_ids[at] == wanted, at, -1)
 
 
 def rows_among(passage_ids: NDArray[np.int64], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
-    """Which rows hold a passage of `among`, (rows,); None when all may be found.
-
-    Raises `ValueError` when `among` does not ascend.
-    """
+    """(rows,) whether each row holds a passage of `among`; None for no restriction."""
     check_among(among)
     return None if among is None else np.isin(passage_ids, among)
 
 
 def check_among(among: NDArray[np.int64] | None) -> None:
-    """Refuse passage ids that do not ascend."""
+    """Raise `ValueError` unless the passage ids ascend."""
     if among is None:
         return
     if among.ndim != 1 or among.dtype != np.int64 or (among[1:] <= among[:-1]).any():
@@ -70,6 +72,6 @@ def check_among(among: NDArray[np.int64] | None) -> None:
 
 
 def check_k(k: int) -> None:
-    """Refuse to return fewer than one passage."""
+    """Raise `ValueError` for k below 1."""
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")

@@ -1,188 +1,461 @@
-"""Documents and passages as rows of the catalog, each with a digest of all that is served from it.
+"""Rows of passages made by a model: one vector each, or one code for each of their tokens.
 
-SQLite does not notice a flipped bit inside a value, so a row proves itself by its digest each time it is
-read. A passage's digest covers its text, which is stored once, in its document. The size and time of a file
-are only hints for the next sync and stay outside.
+Columns of a segment with n passages and T rows of data (T = n for dense vectors):
 
-Rows of format 1 have no labels and no content digest: their digests cover the columns that they have.
+    passage_ids  (n,) int64      ascending
+    ends         (n,) int64      rows of data up to and with each passage, at least one each; tokens only
+    ...                          the data: `vectors` (n, width) float32, or the codes of tokens (see `codebook`)
+    sums         (n,) uint32     CRC-32 over the data of each passage, column by column
+
+With the sums, a few passages can be read and trusted without reading the others.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from spanwise.errors import DocumentRejected
-from spanwise.types import Document, Heading, Label, Passage
+import numpy as np
+from numpy.typing import NDArray
 
-Row = dict[str, Any]
-_DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
-_PASSAGE = ("document_id", "start", "end", "page", "line", "heading", "label", "content")
-_REFUSAL = ("document_id", "size", "mtime_ns", "kind", "reason", "reader")
-_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` would make one a call
+from spanwise.errors import IndexCorrupt
+
+from .catalog import CatalogWriter
+from .ranking import rows_of
+from .segment import TOKENS, VECTORS, Blocks, Columns, Segment, open_segment
+
+Ids = NDArray[np.int64]
+Data = Mapping[str, NDArray[Any]]
+DATA = {VECTORS: ("vectors",), TOKENS: ("centroids", "values", "scales")}
+
+_BLOCK = 65_536  # rows of data that are copied or looked at together
+_MAX_PENDING_BYTES = 128 * 2**20
+
+
+def spans_of(ends: Ids, rows: Ids) -> tuple[Ids, Ids]:
+    """The first row of data of these passages, and the end of each.
+
+    >>> [places.tolist() for places in spans_of(np.array([2, 3, 7]), np.array([2, 0]))]
+    [[3, 0], [7, 2]]
+    """
+    return np.where(rows > 0, ends[rows - 1], 0), ends[rows]
+
+
+def span_places(starts: Ids, lengths: Ids) -> Ids:
+    """The rows of data of passages, one passage after another.
+
+    >>> span_places(np.array([7, 0]), np.array([2, 3])).tolist()
+    [7, 8, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    places: Ids = np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())
+    return places
+
+
+def sums_of(data: Data, starts: Ids, ends: Ids) -> NDArray[np.uint32]:
+    """The CRC-32 over the data of each passage, which has the rows `starts[i]` to `ends[i]`."""
+    columns = [np.ascontiguousarray(column) for column in data.values()]
+    found = np.zeros(len(starts), np.uint32)
+    for row, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        total = 0
+        for column in columns:
+            total = zlib.crc32(column[start:end].data, total)
+        found[row] = total
+    return found
+
+
+class RowsSegment:
+    """An open segment of rows. Nothing is trusted before it was compared with a sum or a digest."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self.kind, self.model = segment.kind, segment.model
+        self.passage_ids = segment.passage_ids
+        self.data: Data = {name: segment.columns[name] for name in DATA[segment.kind]}
+
+    @cached_property
+    def ends(self) -> Ids:
+        """(n,) where the data of each passage ends; not checked before `sums`."""
+        ends = self._segment.columns.get("ends")
+        return np.arange(1, len(self.passage_ids) + 1) if ends is None else ends
+
+    @cached_property
+    def sums(self) -> NDArray[np.uint32]:
+        """(n,) the sums, compared with their digest on first use, like ids and ends."""
+        self._segment.check("passage_ids", "sums", *(["ends"] if "ends" in self._segment.columns else []))
+        bounds = np.concatenate(([0], self.ends))
+        if (bounds[1:] <= bounds[:-1]).any() or bounds[-1] != self.n_rows:
+            raise self.corrupt("its ends are not places among its rows")
+        if (self.passage_ids[1:] <= self.passage_ids[:-1]).any():
+            raise self.corrupt("its passages do not ascend")
+        return self._segment.columns["sums"]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of data."""
+        return len(self.data[DATA[self.kind][0]])
+
+    def rows_of(self, passage_ids: Ids) -> Ids:
+        """The place of each passage, -1 for a missing one."""
+        return rows_of(self.passage_ids, passage_ids)
+
+    def read(self, rows: Ids) -> Data:
+        """A copy of the data of these passages, one after another, each compared with its sum."""
+        self.check_rows(rows)
+        starts, ends = spans_of(self.ends, rows)
+        places = span_places(starts, ends - starts)
+        return {name: column[places] for name, column in self.data.items()}
+
+    def check_rows(self, rows: Ids) -> None:
+        """Raise `IndexCorrupt` unless the data of these passages match their sums."""
+        expected = self.sums[rows]
+        if not np.array_equal(sums_of(self.data, *spans_of(self.ends, rows)), expected):
+            raise self.corrupt("the data of a passage do not match their sum")
+
+    def check(self, *names: str) -> None:
+        """Compare columns of data (all by default) with their digests."""
+        _ = self.sums
+        self._segment.check(*(names or self.data))
+
+    def release(self) -> None:
+        """Give back the memory of what was read."""
+        self._segment.release()
+
+    def corrupt(self, how: str) -> IndexCorrupt:
+        """The error for a segment that differs from what was written."""
+        return self._segment.corrupt(how)
 
 
 @dataclass(frozen=True, slots=True)
-class FileState:
-    """What tells whether a file has changed: its size in bytes, its time, and the digest of its bytes."""
+class _Batch:
+    """Rows of passages in memory; see the columns of a segment."""
 
-    size: int
-    mtime_ns: int
-    sha256: str
+    passage_ids: Ids
+    ends: Ids
+    data: Data
+    sums: NDArray[np.uint32]
+
+    def check_rows(self, rows: Ids) -> None:
+        """Nothing: rows in memory are trusted."""
+
+    def release(self) -> None:
+        """Nothing: they are not on the disk."""
+
+
+class RowsBuilder:
+    """Collects rows of one model in memory and makes the columns of one segment of them."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._batches: list[_Batch] = []
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of data held."""
+        return sum(int(batch.ends[-1]) for batch in self._batches)
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the data held."""
+        return sum(column.nbytes for batch in self._batches for column in batch.data.values())
+
+    @property
+    def width(self) -> int | None:
+        """Numbers in a dense vector; None while there is none."""
+        return self._batches[0].data["vectors"].shape[1] if self._batches else None
+
+    def add(self, passage_ids: Ids, lengths: Ids, data: Data) -> None:
+        """Keep a copy of the data of these passages, `lengths` rows each."""
+        if len(passage_ids):
+            ends, copied = np.cumsum(lengths), {name: column.copy() for name, column in data.items()}
+            sums = sums_of(copied, ends - lengths, ends)
+            self._batches.append(_Batch(passage_ids.copy(), ends, copied, sums))
+
+    def copy_rows(self, passage_ids: Ids, segment: RowsSegment, rows: Ids) -> None:
+        """Keep for these passages a copy of rows of a segment, each compared with its sum."""
+        starts, ends = spans_of(segment.ends, rows)
+        self.add(passage_ids, ends - starts, segment.read(rows))
+
+    def holds(self, passage_ids: Ids) -> NDArray[np.bool_]:
+        """(n,) whether each of the passages has a row here."""
+        held = [np.empty(0, np.int64), *(batch.passage_ids for batch in self._batches)]
+        return np.isin(passage_ids, np.concatenate(held))
+
+    def columns(self) -> Columns:
+        """The columns of the segment, passages ordered by id."""
+        return merge_rows(self.kind, self._batches, np.empty(0, np.int64))
+
+
+def merge_rows(kind: str, parts: Sequence[RowsSegment | _Batch], deleted: Ids) -> Columns:
+    """The columns of one segment with the live passages of several, each compared with its sum.
+
+    Data are copied while they are written: memory is that of one block.
+    """
+    ids = np.concatenate([part.passage_ids for part in parts])
+    order = np.argsort(ids)
+    order = order[np.isin(ids[order], deleted, invert=True)]
+    sums = np.concatenate([part.sums for part in parts])[order]  # reading the sums checks the ends
+    ends = np.cumsum(np.concatenate([np.diff(part.ends, prepend=0) for part in parts])[order])
+    n_rows = int(ends[-1]) if len(ends) else 0
+    columns: dict[str, NDArray[Any] | Blocks] = {"passage_ids": ids[order]}
+    if kind == TOKENS:
+        columns["ends"] = ends
+    for place, (name, column) in enumerate(parts[0].data.items()):
+        blocks = _blocks(parts, order, ends, name, check=place == 0)
+        columns[name] = Blocks(column.dtype.newbyteorder("<").str, (n_rows, *column.shape[1:]), blocks)
+    return columns | {"sums": sums}
+
+
+def _blocks(
+    parts: Sequence[RowsSegment | _Batch], order: Ids, ends: Ids, name: str, check: bool
+) -> Iterator[NDArray[Any]]:
+    """One column for the passages at these places of all parts taken as one."""
+    lasts = np.cumsum([len(part.passage_ids) for part in parts])
+    starts, _ = spans_of(ends, np.arange(len(ends)))
+    row = 0
+    while row < len(ends):
+        last = max(row + 1, int(np.searchsorted(ends, starts[row] + _BLOCK, side="right")))
+        block, row = slice(row, last), last
+        places, at = order[block], starts[block] - starts[block.start]
+        lengths = ends[block] - starts[block]
+        source = np.searchsorted(lasts, places, side="right")
+        column = parts[0].data[name]
+        copied = np.empty((int(lengths.sum()), *column.shape[1:]), column.dtype)
+        for number in np.unique(source).tolist():
+            part, here = parts[number], source == number
+            rows = places[here] - (lasts[number] - len(part.passage_ids))
+            if check:
+                part.check_rows(rows)
+            wanted = span_places(spans_of(part.ends, rows)[0], lengths[here])
+            copied[span_places(at[here], lengths[here])] = part.data[name][wanted]
+            part.release()
+        yield copied
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A file that was found and not stored, and why: broken or forbidden ("rejected"), or no document at all
-    ("skipped"). `reader` is the version of what refused it: another version may think better of it.
+class Part:
+    """The live passages of one segment, rows `first` to `first + len(starts)` of the whole.
+
+    Their data are `starts[i]` to `ends[i]` (n,) int64 of `data`: read-only views of the mapped columns, with
+    the data of deleted passages in between.
     """
 
-    size: int
-    mtime_ns: int
-    kind: Literal["rejected", "skipped"]
-    reason: str
-    reader: str = ""
+    first: int
+    starts: Ids
+    ends: Ids
+    data: Data
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What is known about a document without reading its text."""
+class StoredRows:
+    """The live rows of one model over all segments. Row i belongs to `passage_ids[i]`, which has `lengths[i]`
+    rows of data; rows follow the segments, and within one the ids.
 
-    id: str
-    media_type: str
-    title: str
-    metadata: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a filter looks at, an entry for each document in each column, in no certain order.
-
-    `mtimes_ns` are those of the files, nanoseconds since 1970, 0 where there is none.
+    The data of a passage are compared with its sum when they are first read, or all at once by `check`. Call
+    `check_rows` or `check` before you read the views of a part.
     """
 
-    ids: Sequence[str]
-    media_types: Sequence[str]
-    mtimes_ns: Sequence[int]
-    metadata: Sequence[Mapping[str, str]]
+    def __init__(
+        self,
+        segments: Sequence[RowsSegment],
+        kept: Sequence[Ids],
+        trusted: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Of each segment the passages `kept`; `trusted` (n,) are rows that need no comparison."""
+        self._segments = tuple(segments)
+        self._kept = tuple(kept)
+        self._lasts = np.cumsum([len(rows) for rows in kept], dtype=np.int64)
+        pairs, empty = list(zip(segments, kept, strict=True)), np.empty(0, np.int64)
+        self.parts = tuple(
+            Part(int(last) - len(rows), *spans_of(segment.ends, rows), segment.data)
+            for (segment, rows), last in zip(pairs, self._lasts, strict=True)
+        )
+        self.passage_ids: Ids = np.concatenate([empty, *(each.passage_ids[rows] for each, rows in pairs)])
+        self.lengths: Ids = np.concatenate([empty, *(part.ends - part.starts for part in self.parts)])
+        self._trusted = np.zeros(len(self), np.bool_) if trusted is None else trusted
+
+    @classmethod
+    def live(cls, segments: Sequence[RowsSegment], deleted: Ids) -> StoredRows:
+        """All rows of at least one segment but the deleted ones."""
+        return cls(segments, [np.flatnonzero(~np.isin(each.passage_ids, deleted)) for each in segments])
+
+    def only(self, chosen: NDArray[np.bool_]) -> StoredRows:
+        """The rows `chosen` (n,) alone, in the same order."""
+        parts = np.split(chosen, self._lasts[:-1])
+        kept = [rows[here] for rows, here in zip(self._kept, parts, strict=True)]
+        return StoredRows(self._segments, kept, self._trusted[chosen])
+
+    def __len__(self) -> int:
+        """The number of live passages with rows."""
+        return len(self.passage_ids)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of live rows of data."""
+        return int(self.lengths.sum())
+
+    @property
+    def sums(self) -> NDArray[np.uint32]:
+        """(n,) the sum of each passage, as it was written."""
+        pairs = zip(self._segments, self._kept, strict=True)
+        return np.concatenate([np.empty(0, np.uint32), *(segment.sums[rows] for segment, rows in pairs)])
+
+    def rows_of(self, passage_ids: Ids) -> Ids:
+        """The row of each passage, -1 for one without live rows."""
+        order, sorted_ids = self._by_id
+        return np.append(order, -1)[rows_of(sorted_ids, passage_ids)]
+
+    @cached_property
+    def _by_id(self) -> tuple[Ids, Ids]:
+        order = np.argsort(self.passage_ids)
+        return order, self.passage_ids[order]
+
+    def read(self, rows: Ids) -> Data:
+        """A copy of the data of these rows, one passage after another; `IndexCorrupt` for a damaged one."""
+        self.check_rows(rows)
+        lengths = self.lengths[rows]
+        at, total = np.cumsum(lengths) - lengths, int(lengths.sum())
+        if len(self.parts) == 1:
+            places = span_places(self.parts[0].starts[rows], lengths)
+            return {name: column[places] for name, column in self.parts[0].data.items()}
+        source = np.searchsorted(self._lasts, rows, side="right")
+        found = {
+            name: np.empty((total, *column.shape[1:]), column.dtype)
+            for name, column in self.parts[0].data.items()
+        }
+        for number in np.unique(source).tolist():
+            part, here = self.parts[number], source == number
+            places = span_places(part.starts[rows[here] - part.first], lengths[here])
+            to = span_places(at[here], lengths[here])
+            for name, column in part.data.items():
+                found[name][to] = column[places]
+        return found
+
+    def check_rows(self, rows: Ids) -> None:
+        """Compare the data of these rows with their sums on first use; `IndexCorrupt` for a damaged one."""
+        new = rows[~self._trusted[rows]]
+        if not len(new):
+            return
+        source = np.searchsorted(self._lasts, new, side="right")
+        for number in np.unique(source).tolist():
+            here = new[source == number] - self.parts[number].first
+            self._segments[number].check_rows(self._kept[number][here])
+        self._trusted[new] = True
+
+    def check(self) -> None:
+        """Compare all data with their digests on first use."""
+        if not self._trusted.all():
+            for segment in self._segments:
+                segment.check()
+                segment.release()
+            self._trusted[:] = True
+
+    def blocks(self, name: str, chosen: NDArray[np.bool_] | None = None) -> Iterator[NDArray[Any]]:
+        """One column of data of passages with one row each, or of those `chosen` (n,), block by block.
+
+        Runs without a gap are views of the mapped file. Memory that was read is given back behind each segment.
+        """
+        for segment, part in zip(self._segments, self.parts, strict=True):
+            wanted = np.arange(part.first, part.first + len(part.starts))
+            if chosen is not None:
+                wanted = wanted[chosen[wanted]]
+            for at in range(0, len(wanted), _BLOCK):
+                rows = wanted[at : at + _BLOCK]
+                self.check_rows(rows)
+                places = part.starts[rows - part.first]
+                is_run = places[-1] - places[0] == len(places) - 1  # they ascend
+                yield part.data[name][places[0] : places[-1] + 1] if is_run else part.data[name][places]
+            segment.release()
+
+    def release(self) -> None:
+        """Give back the memory of what was read."""
+        for segment in self._segments:
+            segment.release()
 
 
-def indexed_text(passage: Passage) -> str:
-    """What is searched for a passage: its heading path, then its words, a line each."""
-    return _indexed_text(passage.heading, passage.text)
+class PendingRows:
+    """The rows of one kind that a writer collects for the next commit, and the segments stored before.
 
+    A new passage with the content of an old one gets a copy of its rows, also of a deleted one while a
+    segment holds it. So after edits, copies, renames and moves only new text is encoded.
+    """
 
-def content_digest(heading: Sequence[str], text: str) -> str:
-    """The digest of what is searched and encoded: passages that agree in it have the same vector."""
-    return hashlib.sha256(_indexed_text(heading, text).encode("utf-8")).hexdigest()
+    def __init__(self, kind: str, segments: Path, catalog: CatalogWriter) -> None:
+        self.kind = kind
+        self.folder = segments
+        self.catalog = catalog
+        self._builders: dict[str, RowsBuilder] = {}
+        self._opened: dict[str, list[RowsSegment]] | None = None
 
+    @property
+    def is_full(self) -> bool:
+        """True when the rows should be written before more are added."""
+        return sum(builder.n_bytes for builder in self._builders.values()) > _MAX_PENDING_BYTES
 
-def document_row(document: Document, state: FileState) -> Row:
-    """The row that stores a document; `DocumentRejected` for text that no file can hold."""
-    row = {
-        "id": document.id,
-        "size": state.size,
-        "mtime_ns": state.mtime_ns,
-        "sha256": document.sha256,
-        "media_type": document.media_type,
-        "title": document.title,
-        "page_starts": _json(document.page_starts),
-        "headings": _json([(heading.start, heading.level, heading.text) for heading in document.headings]),
-        "labels": _json([(label.start, label.text) for label in document.labels]),
-        "metadata": _json(dict(document.metadata)),
-        "text": document.text,
-    }
-    try:
-        return row | {"digest": document_digest(row)}
-    except UnicodeEncodeError as error:
-        at = f"{error.object[error.start]!r} cannot be stored"
-        raise DocumentRejected(f"{document.id!a}: a lone surrogate, {at}") from None
+    @property
+    def is_empty(self) -> bool:
+        """True while no segment of this kind is stored."""
+        return not self.stored()
 
+    def width(self, model: str) -> int | None:
+        """Numbers in a dense vector of a model; None while there is none."""
+        stored = self.stored().get(model)
+        return int(stored[0].data["vectors"].shape[1]) if stored else self.builder(model).width
 
-def document_digest(row: Mapping[str, Any]) -> str:
-    """The digest a document's row must have."""
-    return _digest([row[column] for column in _DOCUMENT if column in row])
+    def lacking(self, model: str, ids: Ids) -> NDArray[np.bool_]:
+        """(n,) whether each passage has no rows of this model, neither stored nor pending."""
+        lacking = ~self.builder(model).holds(ids)
+        for segment in self.stored().get(model, []):
+            lacking &= segment.rows_of(ids) < 0
+        return lacking
 
+    def reuse(self, new: Ids, old: Ids) -> NDArray[np.bool_]:
+        """Copy for the passages `new` the stored rows of the passages `old`; (n,) whether each got some.
 
-def document_of(row: Mapping[str, Any]) -> Document:
-    """The document that a row stores."""
-    return Document(
-        id=row["id"],
-        media_type=row["media_type"],
-        sha256=row["sha256"],
-        title=row["title"],
-        text=row["text"],
-        page_starts=tuple(json.loads(row["page_starts"])),
-        headings=tuple(Heading(*heading) for heading in json.loads(row["headings"])),
-        labels=tuple(Label(*label) for label in json.loads(row.get("labels", "[]"))),
-        metadata=json.loads(row["metadata"]),
-    )
+        A passage may occur in `new` several times: the first of its `old` that has rows is enough.
+        """
+        served = np.zeros(len(new), np.bool_)
+        for model, segments in self.stored().items() if len(new) else ():
+            done = np.zeros(len(new), np.bool_)
+            for segment in segments:
+                at = segment.rows_of(old)
+                found = np.flatnonzero((at >= 0) & ~done)
+                found = found[np.unique(new[found], return_index=True)[1]]
+                if len(found):
+                    self.builder(model).copy_rows(new[found], segment, at[found])
+                    done |= np.isin(new, new[found])
+            served |= done
+        return served
 
+    def columns(self) -> Iterator[tuple[str, Columns]]:
+        """The columns of a segment for each model with pending rows; afterwards none are pending."""
+        builders, self._builders = self._builders, {}
+        for model, builder in builders.items():
+            if builder.n_bytes:
+                yield model, builder.columns()
 
-def passage_row(passage: Passage) -> Row:
-    """The row that stores a passage; its id is given by the catalog."""
-    row = {
-        "document_id": passage.document_id,
-        "start": passage.start,
-        "end": passage.end,
-        "page": passage.page,
-        "line": passage.line,
-        "heading": _json(passage.heading),
-        "label": passage.label,
-        "content": content_digest(passage.heading, passage.text),
-    }
-    return row | {"digest": passage_digest(row, passage.text)}
+    def refresh(self) -> None:
+        """The segments have changed: open them again when they are next needed."""
+        self._opened = None
 
+    def drop(self, model: str) -> None:
+        """Drop the pending rows of a model."""
+        self._builders.pop(model, None)
+        self.refresh()
 
-def passage_digest(row: Mapping[str, Any], text: str) -> str:
-    """The digest a passage's row must have when its document says `text` at its place."""
-    return _digest([row[column] for column in _PASSAGE if column in row] + [text])
+    def builder(self, model: str) -> RowsBuilder:
+        """The pending rows of a model."""
+        return self._builders.setdefault(model, RowsBuilder(self.kind))
 
-
-def passage_of(row: Mapping[str, Any], text: str) -> Passage:
-    """The passage that a row stores, with its text."""
-    return Passage(
-        id=row["id"],
-        document_id=row["document_id"],
-        start=row["start"],
-        end=row["end"],
-        text=text,
-        page=row["page"],
-        line=row["line"],
-        heading=tuple(json.loads(row["heading"])),
-        label=row.get("label", ""),
-    )
-
-
-def refusal_row(document_id: str, refusal: Refusal) -> Row:
-    """The row that stores a refusal."""
-    row = {
-        "document_id": document_id,
-        "size": refusal.size,
-        "mtime_ns": refusal.mtime_ns,
-        "kind": refusal.kind,
-        "reason": refusal.reason,
-        "reader": refusal.reader,
-    }
-    return row | {"digest": refusal_digest(row)}
-
-
-def refusal_digest(row: Mapping[str, Any]) -> str:
-    """The digest a refusal's row must have."""
-    return _digest([row[column] for column in _REFUSAL])
-
-
-def refusal_of(row: Mapping[str, Any]) -> Refusal:
-    """The refusal that a row stores."""
-    return Refusal(row["size"], row["mtime_ns"], row["kind"], row["reason"], row["reader"])
-
-
-def _indexed_text(heading: Sequence[str], text: str) -> str:
-    return "\n".join([*heading, text])
-
-
-def _digest(values: list[Any]) -> str:
-    return hashlib.sha256(_json(values).encode("utf-8")).hexdigest()
+    def stored(self) -> dict[str, list[RowsSegment]]:
+        """The segments of each model, oldest first; opened once until they change."""
+        if self._opened is None:
+            self._opened = {}
+            for entry in self.catalog.segments():
+                if entry.kind == self.kind:
+                    segment = RowsSegment(open_segment(self.folder / entry.id))
+                    self._opened.setdefault(entry.model, []).append(segment)
+        return self._opened

@@ -1,36 +1,45 @@
-"""The tables of `catalog.sqlite`, how it is made and how it is opened."""
+"""The tables of `catalog.sqlite`, and its rows: documents, passages and rejected files with their digests.
+
+SQLite does not notice a flipped bit inside a value, so every row holds a digest that is compared each time
+the row is read. The digest of a passage covers its text, which is stored once, in its document. The size and
+time of a file are only hints for the next sync and stay outside.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt
+from spanwise.errors import DocumentRejected, FormatTooNew, FormatTooOld
+from spanwise.types import Document, Heading, Label, Passage
 
-from .atomic import publish
-from .faults import named_faults
-from .state import seal
+from .files import corrupt, named_errors, publish
+from .segment import FORMAT
 
-FORMAT = 4
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
 
 # `text` stands last so that reading the other columns of a document does not page through it.
-_TABLES = """
-PRAGMA application_id = 0x7370616E;
-PRAGMA user_version = 4;
+_TABLES = f"""
+PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA user_version = {FORMAT};
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     generation INTEGER NOT NULL,
     documents INTEGER NOT NULL,
     passages INTEGER NOT NULL,
-    seal TEXT NOT NULL
+    digest TEXT NOT NULL
 ) STRICT;
 CREATE TABLE documents (
     id TEXT PRIMARY KEY NOT NULL,
@@ -41,7 +50,7 @@ CREATE TABLE documents (
     title TEXT NOT NULL,
     page_starts TEXT NOT NULL,
     headings TEXT NOT NULL,
-    labels TEXT NOT NULL DEFAULT '[]',
+    labels TEXT NOT NULL,
     metadata TEXT NOT NULL,
     digest TEXT NOT NULL,
     text TEXT NOT NULL
@@ -54,8 +63,8 @@ CREATE TABLE passages (
     page INTEGER,
     line INTEGER NOT NULL,
     heading TEXT NOT NULL,
-    label TEXT NOT NULL DEFAULT '',
-    content TEXT NOT NULL DEFAULT '',
+    label TEXT NOT NULL,
+    content TEXT NOT NULL,
     digest TEXT NOT NULL
 ) STRICT;
 CREATE INDEX passages_by_place ON passages (document_id, start, "end");
@@ -80,47 +89,132 @@ CREATE TABLE segments (
 ) STRICT;
 """
 
+Row = dict[str, Any]
+_DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
+_PASSAGE = ("document_id", "start", "end", "page", "line", "heading", "label", "content")
+_REFUSAL = ("document_id", "size", "mtime_ns", "kind", "reason", "reader")
+_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` would make one a call
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """The state that shows whether a file has changed: size in bytes, time, and digest of its bytes."""
+
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A file that is not stored, with the reason: broken or forbidden ("rejected"), or no document at all
+    ("skipped"). `reader` is the version of the reader that refused it; another version may accept it.
+    """
+
+    size: int
+    mtime_ns: int
+    kind: Literal["rejected", "skipped"]
+    reason: str
+    reader: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A document without its text."""
+
+    id: str
+    media_type: str
+    title: str
+    metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The columns that filters use, one entry a document, in no certain order.
+
+    `mtimes_ns` are those of the files, nanoseconds since 1970, 0 where unknown.
+    """
+
+    ids: Sequence[str]
+    media_types: Sequence[str]
+    mtimes_ns: Sequence[int]
+    metadata: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """A segment as the catalog names it: by the digest of its manifest. `rows` counts deleted ones too."""
+
+    id: str
+    kind: str
+    model: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One commit: counts over live rows, and the digest over everything that decides what is searched."""
+
+    generation: int
+    n_documents: int
+    n_passages: int
+    digest: str
+
+
+def state_digest(
+    generation: int,
+    n_documents: int,
+    n_passages: int,
+    settings: Mapping[str, str],
+    segments: Sequence[SegmentEntry],
+    deleted: NDArray[np.int64],
+) -> str:
+    """The digest over counts, settings, segment names and deleted passages: a lost row changes it."""
+    named = [(entry.id, entry.kind, entry.model, entry.rows) for entry in segments]
+    head = json.dumps([generation, n_documents, n_passages, sorted(settings.items()), named])
+    return hashlib.sha256(head.encode("utf-8") + deleted.astype("<i8").tobytes()).hexdigest()
+
 
 def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
-    """Make an empty catalog with these settings, whole or not at all; `FileExistsError` if there is one."""
-    from sqlite_utils import Database  # takes longer to import than a search takes, and only this needs it
+    """Make an empty catalog with these settings atomically; `FileExistsError` if there is one."""
+    from sqlite_utils import Database
 
     if path.exists():
         raise FileExistsError(f"{path} exists already")
     temporary = path.with_name(path.name + ".unfinished")
     temporary.unlink(missing_ok=True)
-    with named_faults(path), closing(connect(temporary, "mode=rwc")) as connection:
+    with named_errors(path), closing(_connect(temporary, "mode=rwc")) as connection:
         database = Database(connection, execute_plugins=False)
         database.enable_wal()
         database.executescript(_TABLES)
         database.table("settings").insert_all({"key": k, "value": settings[k]} for k in sorted(settings))
-        counts = {"generation": 0, "documents": 0, "passages": 0}
-        nothing = seal(0, 0, 0, settings, [], np.empty(0, np.int64))
-        database.table("state").insert({"one": 1, **counts, "seal": nothing})
-    with named_faults(path):
+        empty = state_digest(0, 0, 0, settings, [], np.empty(0, np.int64))
+        state = {"one": 1, "generation": 0, "documents": 0, "passages": 0, "digest": empty}
+        database.table("state").insert(state)
+    with named_errors(path):
         publish(temporary, path)
 
 
 def open_catalog(path: Path) -> sqlite3.Connection:
-    """A connection to an existing catalog, after its header has proved to be one this program reads.
+    """A connection to an existing catalog whose header was checked.
 
     Where nothing can be written, SQLite cannot keep the log that readers and writers share. Then the catalog
-    is read as a file that nobody changes, as long as no log lies beside it; the next snapshot looks anew.
+    is read as a file that does not change, if it has no log; the next snapshot opens it again.
     """
-    with named_faults(path):
+    with named_errors(path):
         try:
-            return _checked(connect(path, "mode=rw"), path)
+            return _checked(_connect(path, "mode=rw"), path)
         except sqlite3.OperationalError:
             log = path.with_name(path.name + "-wal")
             if os.access(path.parent, os.W_OK) or log.exists():
                 raise
-            return _checked(connect(path, "mode=ro&immutable=1"), path)
+            return _checked(_connect(path, "mode=ro&immutable=1"), path)
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """A connection whose transactions begin and end only where the code says so.
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """A connection for several threads that begins and ends transactions only on explicit statements.
 
-    Every commit is on the disk when it returns. A connection may be used from several threads.
+    Every commit is on the disk when it returns.
     """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{mode}",
@@ -138,7 +232,6 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """The connection, or closed with the error that its header is worth."""
     try:
         _check_header(connection, path)
     except BaseException:
@@ -150,7 +243,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
 def _check_header(connection: sqlite3.Connection, path: Path) -> None:
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != _APPLICATION_ID:
-        raise IndexCorrupt(f"{path} is not the catalog of a spanwise index")
+        raise corrupt(path, "it is not the catalog of a spanwise index")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:
         raise FormatTooNew(
@@ -161,3 +254,109 @@ def _check_header(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has format {version}, this program reads format {FORMAT}: "
             "delete the index and run `spanwise index FOLDER` again"
         )
+
+
+def indexed_text(passage: Passage) -> str:
+    """The text that is searched and encoded for a passage: its heading path, then its words, a line each."""
+    return "\n".join([*passage.heading, passage.text])
+
+
+def document_row(document: Document, state: FileState) -> Row:
+    """The row that stores a document; `DocumentRejected` for text that UTF-8 cannot hold."""
+    row = {
+        "id": document.id,
+        "size": state.size,
+        "mtime_ns": state.mtime_ns,
+        "sha256": document.sha256,
+        "media_type": document.media_type,
+        "title": document.title,
+        "page_starts": _json(document.page_starts),
+        "headings": _json([(heading.start, heading.level, heading.text) for heading in document.headings]),
+        "labels": _json([(label.start, label.text) for label in document.labels]),
+        "metadata": _json(dict(document.metadata)),
+        "text": document.text,
+    }
+    try:
+        return row | {"digest": document_digest(row)}
+    except UnicodeEncodeError as error:
+        at = f"{error.object[error.start]!r} cannot be stored"
+        raise DocumentRejected(f"{document.id!a}: a lone surrogate, {at}") from None
+
+
+def document_digest(row: Mapping[str, Any]) -> str:
+    """The digest that the row of a document must have."""
+    return _digest([row[column] for column in _DOCUMENT])
+
+
+def document_from_row(row: Mapping[str, Any]) -> Document:
+    """The document that a row stores."""
+    return Document(
+        id=row["id"],
+        media_type=row["media_type"],
+        sha256=row["sha256"],
+        title=row["title"],
+        text=row["text"],
+        page_starts=tuple(json.loads(row["page_starts"])),
+        headings=tuple(Heading(*heading) for heading in json.loads(row["headings"])),
+        labels=tuple(Label(*label) for label in json.loads(row["labels"])),
+        metadata=json.loads(row["metadata"]),
+    )
+
+
+def passage_row(passage: Passage) -> Row:
+    """The row that stores a passage; the catalog gives it an id. Passages of equal `content` (the digest of
+    their indexed text) have the same vectors.
+    """
+    row = {
+        "document_id": passage.document_id,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "line": passage.line,
+        "heading": _json(passage.heading),
+        "label": passage.label,
+        "content": hashlib.sha256(indexed_text(passage).encode("utf-8")).hexdigest(),
+    }
+    return row | {"digest": passage_digest(row, passage.text)}
+
+
+def passage_digest(row: Mapping[str, Any], text: str) -> str:
+    """The digest that the row of a passage must have when its document holds `text` at its place."""
+    return _digest([row[column] for column in _PASSAGE] + [text])
+
+
+def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
+    """The passage that a row stores, with its text."""
+    return Passage(
+        id=row["id"],
+        document_id=row["document_id"],
+        start=row["start"],
+        end=row["end"],
+        text=text,
+        page=row["page"],
+        line=row["line"],
+        heading=tuple(json.loads(row["heading"])),
+        label=row["label"],
+    )
+
+
+def refusal_row(document_id: str, refusal: Refusal) -> Row:
+    """The row that stores a refusal."""
+    row = {
+        "document_id": document_id,
+        "size": refusal.size,
+        "mtime_ns": refusal.mtime_ns,
+        "kind": refusal.kind,
+        "reason": refusal.reason,
+        "reader": refusal.reader,
+    }
+    return row | {"digest": refusal_digest(row)}
+
+
+def refusal_digest(row: Mapping[str, Any]) -> str:
+    """The digest that the row of a refusal must have."""
+    return _digest([row[column] for column in _REFUSAL])
+
+
+def _digest(values: list[Any]) -> str:
+    return hashlib.sha256(_json(values).encode("utf-8")).hexdigest()

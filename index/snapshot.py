@@ -1,8 +1,10 @@
-"""One generation of an index, whole and unchanging while a writer goes on."""
+"""One commit of an index, unchanging while writers go on: its catalog, and the indexes over its segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -10,56 +12,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt, IndexEmpty
-from spanwise.types import Document, Passage
+from spanwise.types import Passage
 
-from . import postings, vectors
-from .approximate_index import ApproximateIndex
+from .ann import CACHE, ApproximateIndex, Codes, read_codes
 from .catalog import Catalog
-from .code_cache import CACHE, read_codes
-from .codes import Codes
-from .live_postings import LivePostings
-from .maxsim import tokens
+from .dense import VectorIndex
+from .lexical import LivePostings
 from .maxsim.codebook import Codebook
-from .maxsim.stored_codebook import KIND as CODEBOOK
-from .maxsim.stored_codebook import read_codebook
-from .maxsim.stored_tokens import StoredTokens
-from .maxsim.tokens import TokenSegment
-from .passage_memory import PassageMemory
+from .maxsim.tokens import open_tokens
 from .postings import PostingsSegment
-from .rows import Description, Facts, FileState, Refusal
-from .segment import Segment
-from .sorted_ids import rows_of
-from .stored_vectors import StoredVectors
-from .vector_index import VectorIndex
-from .vectors import Coverage, VectorSegment
+from .ranking import rows_of
+from .rows import RowsSegment, StoredRows
+from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
 if TYPE_CHECKING:
-    from .maxsim.maxsim_index import MaxSimIndex
+    from sqlite_utils import Database
+
+    from .maxsim.search import MaxSimIndex
 
 _BATCH = 512
+_MAX_REMEMBERED = 4096  # passages, which take some 8 MB
 
 
-class Snapshot:
-    """Made by `Store.snapshot`: documents, passages and indexes of one generation; close it after use.
+class Snapshot(Catalog):
+    """Made by `Store.snapshot`: documents, passages and indexes of one commit; close it after use.
 
-    Hold it for a question or a sync, not for an hour: while it is open SQLite's log cannot shrink. `rest`
-    lets go of the log and keeps what was opened; to read again takes a `wake` that says nothing changed.
+    Hold it for a question or a sync, not for an hour: while its transaction is open, SQLite's log cannot
+    shrink. `end_transaction` keeps what was opened; `reopen` before you read again.
     """
 
-    def __init__(self, catalog: Catalog, segments: Sequence[Segment]) -> None:
-        state = catalog.state()
-        self.generation = state.generation
-        self.seal = state.seal
-        self.n_documents = state.n_documents
-        self.n_passages = state.n_passages
-        self._catalog = catalog
-        self._segments = tuple(segments)
-        self._deleted = catalog.deleted()
-        self._found = PassageMemory(catalog.passages)
+    def __init__(self, database: Database, path: Path) -> None:
+        super().__init__(database, path)
+        self._segments: tuple[Segment, ...] = ()
+        self._deleted = np.empty(0, np.int64)
+        self._remembered = PassageMemory(self.passages)
         self._postings: LivePostings | None = None
         self._vectors: dict[tuple[str, bool], VectorIndex | ApproximateIndex] = {}
-        self._tokens: dict[str, StoredTokens] = {}
+        self._tokens: dict[str, StoredRows] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
+
+    def read(self, segments: Sequence[Segment]) -> None:
+        """Take over the segments of the commit that was begun; `IndexCorrupt` unless its state is intact."""
+        state = self.state()
+        self.generation = state.generation
+        self.digest = state.digest
+        self.n_documents = state.n_documents
+        self.n_passages = state.n_passages
+        self._segments = tuple(segments)
+        self._deleted = self.deleted()
 
     def __enter__(self) -> Snapshot:
         """The snapshot itself."""
@@ -68,68 +68,17 @@ class Snapshot:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close it. Indexes made before can still be searched, except that they cannot order ties."""
         self.close()
 
-    def close(self) -> None:
-        """Let go of the generation; indexes made before can still be searched, apart from ties."""
-        self._catalog.close()
-
-    def rest(self) -> None:
-        """End the transaction; nothing may be read until `wake`."""
-        self._catalog.rest()
-
-    def wake(self) -> bool:
-        """Begin to read again; False when something was committed meanwhile: then close it."""
-        self._catalog.begin()
-        return self._catalog.seal() == self.seal
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The settings of this generation."""
-        return self._catalog.settings()
-
-    def files(self) -> dict[str, FileState]:
-        """The state of the file behind each live document, by document id in order."""
-        return self._catalog.files()
-
-    def refusals(self) -> dict[str, Refusal]:
-        """Why files were refused, by document id in order."""
-        return self._catalog.refusals()
-
-    def descriptions(self) -> list[Description]:
-        """What is known about each document, by id in order, without reading its text. Made to be shown: the
-        digests that vouch for documents are only compared by `document`.
-        """
-        return self._catalog.descriptions()
-
-    def document_ids(self) -> list[str]:
-        """The live documents, in no certain order."""
-        return self._catalog.document_ids()
-
-    def facts(self) -> Facts:
-        """What filters look at: type, time and metadata of each document, read without its text."""
-        return self._catalog.facts()
-
-    def passage_ids_of(self, document_ids: Sequence[str]) -> NDArray[np.int64]:
-        """The passages of these documents, ascending."""
-        return self._catalog.passage_ids_of(document_ids)
-
-    def document(self, document_id: str) -> Document:
-        """A document; `ValueError` for an id that is not in the index."""
-        return self._catalog.document(document_id)
-
-    def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
-        """Passages with their text, in the order asked; `ValueError` for an id that is not in the index."""
-        return self._catalog.passages(passage_ids)
+    def reopen(self) -> bool:
+        """Begin to read again after `end_transaction`; False after another commit: then close the snapshot."""
+        self.begin()
+        return self.read_digest() == self.digest
 
     def found(self, passage_ids: Sequence[int]) -> list[Passage]:
-        """The same for passages that a search found: what was found lately is not read again."""
-        return self._found.of(passage_ids)
-
-    def passage_ids(self) -> NDArray[np.int64]:
-        """All live passages, ordered by (document id, start, end)."""
-        return self._catalog.passage_ids()
+        """Passages with their text, in this order; recently found ones are not read again."""
+        return self._remembered.passages(passage_ids)
 
     def all_passages(self, passage_ids: Sequence[int] | None = None) -> Iterator[Passage]:
         """These passages (all, in the order of `passage_ids()`), read a few hundred at a time."""
@@ -139,111 +88,93 @@ class Snapshot:
 
     def without_vectors(self, model_digest: str) -> NDArray[np.int64]:
         """Live passages that lack a vector of this model, in the order of `passage_ids()`."""
-        return self._without(vectors.KIND, model_digest)
+        return self._without(VECTORS, model_digest)
 
     def without_tokens(self, model_digest: str) -> NDArray[np.int64]:
         """Live passages that lack the tokens of this model, in the order of `passage_ids()`."""
-        return self._without(tokens.KIND, model_digest)
-
-    def coverage(self, model_digest: str) -> Coverage:
-        """How much the window of a model saw of each live passage that has a vector or tokens of it."""
-        parts: list[VectorSegment | TokenSegment] = [
-            *map(VectorSegment, self._parts(vectors.KIND, model_digest)),
-            *map(TokenSegment, self._parts(tokens.KIND, model_digest)),
-        ]
-        covered = np.concatenate([np.empty(0, np.int32), *(part.covered for part in parts)])
-        ids = np.concatenate([np.empty(0, np.int64), *(part.passage_ids for part in parts)])
-        order = np.argsort(ids)
-        order = order[np.isin(ids[order], self._deleted, invert=True)]
-        return Coverage(ids[order], covered[order])
+        return self._without(TOKENS, model_digest)
 
     def vector_models(self) -> dict[str, int]:
-        """The digest of each model that wrote vectors, and how many live passages have one."""
-        return self._models(vectors.KIND)
+        """The number of live passages with a vector, by the digest of the model."""
+        return self._models(VECTORS)
 
     def token_models(self) -> dict[str, int]:
-        """The digest of each model that wrote tokens, and how many live passages have them."""
-        return self._models(tokens.KIND)
+        """The number of live passages with tokens, by the digest of the model."""
+        return self._models(TOKENS)
 
     def sizes(self) -> dict[str, int]:
-        """How many bytes the segments of each kind take, by kind."""
+        """The bytes of the segments of each kind, by kind."""
         sizes: dict[str, int] = {}
         for segment in self._segments:
             sizes[segment.kind] = sizes.get(segment.kind, 0) + len(segment.data)
         return dict(sorted(sizes.items()))
 
-    def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
-        """The (document id, start, end) of passages, which orders those that score alike."""
-        return self._catalog.places(passage_ids)
-
     def postings(self) -> LivePostings:
-        """The postings of all segments as one, opened once; their dictionaries have proved to be whole."""
+        """The postings of all segments as one, opened once after their dictionaries were checked."""
         if self._postings is None:
-            parts = [PostingsSegment.open(part) for part in self._segments if part.kind == postings.KIND]
+            parts = [PostingsSegment.open(part) for part in self._segments if part.kind == POSTINGS]
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
     def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex | ApproximateIndex:
         """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
 
-        It is approximate where codes were made, unless `exact`.
+        It is approximate where a FAISS index was made, unless `exact`.
         """
         key = (model_digest, exact)
         if key not in self._vectors:
-            self._vectors[key] = self._built(*key)
+            if not self.vector_models().get(model_digest):
+                raise IndexEmpty(f"no passage has a vector of model {model_digest}")
+            stored = self.stored_vectors(model_digest)
+            if not exact and (codes := self.codes(model_digest)):
+                self._vectors[key] = ApproximateIndex(stored, codes, self.places)
+            else:
+                stored.check()
+                self._vectors[key] = VectorIndex(stored, self.places)
         return self._vectors[key]
 
-    def _built(self, model_digest: str, exact: bool) -> VectorIndex | ApproximateIndex:
-        if not self.vector_models().get(model_digest):
-            raise IndexEmpty(f"no passage has a vector of model {model_digest}")
-        if not exact and (codes := self.codes(model_digest)):
-            return ApproximateIndex.build(self.stored_vectors(model_digest), codes, self.places)
-        parts = [VectorSegment.open(part) for part in self._parts(vectors.KIND, model_digest)]
-        return VectorIndex.build(parts, self._deleted, self.places)
-
-    def stored_vectors(self, model_digest: str) -> StoredVectors:
+    def stored_vectors(self, model_digest: str) -> StoredRows:
         """The live vectors of a model, each compared with its sum when it is read."""
-        parts = [VectorSegment(part) for part in self._parts(vectors.KIND, model_digest)]
-        return StoredVectors.live(parts, self._deleted, checked=False)
+        parts = [RowsSegment(part) for part in self._parts(VECTORS, model_digest)]
+        return StoredRows.live(parts, self._deleted)
 
     def codes(self, model_digest: str) -> Codes | None:
-        """The compact codes of a model's vectors; None when there are none, or none that can be trusted."""
-        return read_codes(self._catalog.path.parent / CACHE, model_digest)
+        """The codes of a model's vectors; None when there are none that can be trusted."""
+        return read_codes(self.path.parent / CACHE, model_digest)
 
     def codebook(self, model_digest: str) -> Codebook | None:
         """The codebook of a model's tokens, with every byte compared with its digest; None without one."""
         found = self._parts(CODEBOOK, model_digest)
         if len(found) > 1:
             raise IndexCorrupt(f"{found[0].path.parent} holds two codebooks of model {model_digest}")
-        return read_codebook(found[0]) if found else None
+        return Codebook.from_segment(found[0]) if found else None
 
-    def stored_tokens(self, model_digest: str) -> StoredTokens:
+    def stored_tokens(self, model_digest: str) -> StoredRows:
         """The live tokens of a model; `IndexEmpty` when no live passage has any."""
         if model_digest not in self._tokens:
-            self._tokens[model_digest] = self._opened_tokens(model_digest)
+            if not self.token_models().get(model_digest):
+                raise IndexEmpty(f"no passage has tokens of model {model_digest}")
+            codebook = self._codebook_of_tokens(model_digest)
+            parts = [open_tokens(part, codebook) for part in self._parts(TOKENS, model_digest)]
+            self._tokens[model_digest] = StoredRows.live(parts, self._deleted)
         return self._tokens[model_digest]
-
-    def _opened_tokens(self, model_digest: str) -> StoredTokens:
-        if not self.token_models().get(model_digest):
-            raise IndexEmpty(f"no passage has tokens of model {model_digest}")
-        codebook = self.codebook(model_digest)
-        if codebook is None:
-            raise IndexCorrupt(f"{self._catalog.path.parent} lacks the codebook of model {model_digest}")
-        parts = [TokenSegment.open(part, codebook) for part in self._parts(tokens.KIND, model_digest)]
-        return StoredTokens(parts, self._deleted, codebook)
 
     def maxsim(self, model_digest: str, exact: bool = False) -> MaxSimIndex:
         """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
         key = (model_digest, exact)
         if key not in self._maxsim:
-            self._maxsim[key] = self._built_maxsim(*key)
+            from .maxsim.search import MaxSimIndex  # loads numba
+
+            stored = self.stored_tokens(model_digest)
+            codebook = self._codebook_of_tokens(model_digest)
+            self._maxsim[key] = MaxSimIndex(stored, codebook, self.places, exact)
         return self._maxsim[key]
 
-    def _built_maxsim(self, model_digest: str, exact: bool) -> MaxSimIndex:
-        from .maxsim.maxsim_index import MaxSimIndex
-
-        stored = self.stored_tokens(model_digest)
-        return MaxSimIndex.build(stored, stored.codebook, self.places, exact)
+    def _codebook_of_tokens(self, model_digest: str) -> Codebook:
+        codebook = self.codebook(model_digest)
+        if codebook is None:
+            raise IndexCorrupt(f"{self.path.parent} lacks the codebook of model {model_digest}")
+        return codebook
 
     def _without(self, kind: str, model_digest: str) -> NDArray[np.int64]:
         ids = self.passage_ids()
@@ -262,3 +193,29 @@ class Snapshot:
 
     def _parts(self, kind: str, model_digest: str) -> list[Segment]:
         return [part for part in self._segments if (part.kind, part.model) == (kind, model_digest)]
+
+
+class PassageMemory:
+    """Remembers recently found passages. Threads may share it.
+
+    Its passages were compared with their digests when they were read.
+    """
+
+    def __init__(self, read: Callable[[Sequence[int]], list[Passage]]) -> None:
+        self._read = read
+        self._lock = Lock()
+        self._known: dict[int, Passage] = {}  # the most recent at the end
+
+    def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
+        """Passages with their text, in this order."""
+        with self._lock:
+            found = {number: self._known.pop(number, None) for number in dict.fromkeys(passage_ids)}
+            self._known |= (known := {number: one for number, one in found.items() if one is not None})
+        lacking = [number for number in found if number not in known]
+        if lacking:
+            known |= (read := dict(zip(lacking, self._read(lacking), strict=True)))
+            with self._lock:
+                self._known |= read
+                for number in list(self._known)[: max(0, len(self._known) - _MAX_REMEMBERED)]:
+                    del self._known[number]
+        return [known[number] for number in passage_ids]

@@ -1,47 +1,35 @@
 """An index on disk: one directory, one writer, any number of readers.
 
 <path>/catalog.sqlite    documents, passages, deletions, settings, the names of the segments
-<path>/segments/<id>/    immutable files: postings or vectors of one batch of passages
-<path>/cache/<id>/       codes of vectors for large collections, which can be made again
+<path>/segments/<id>/    immutable files: postings, vectors or token vectors of one batch of passages
+<path>/cache/<id>/       FAISS indexes of large collections, which can be made again
 <path>/write.lock        held by the one writer
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound
-from spanwise.types import Passage
 
-from .approximation import FROM, RECALL, Report, renewed
-from .atomic import make_folder
+from .ann import CACHE, FROM, RECALL, OnProgress, code_names, renewed
 from .catalog import Catalog
-from .code_cache import CACHE, code_names
-from .faults import named_faults
-from .lock import WriteLock
+from .files import WriteLock, make_folder, named_errors
 from .schema import create_catalog
 from .segment import open_segment
 from .snapshot import Snapshot
 from .verify import problems
 from .writer import Writer
 
-_CATALOG = "catalog.sqlite"
-_MOST_TRIES = 20
-_PATIENCE_S = 60.0  # for another writer, when codes that took minutes are to be written
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """Names a commit: its seal, and the file that it lies in; `codes` are those that searches go by."""
-
-    seal: str
-    file: tuple[int, ...]
-    codes: tuple[str, ...]
+CATALOG, SEGMENTS, LOCK = "catalog.sqlite", "segments", "write.lock"
+_MAX_TRIES = 20
+_LOCK_TIMEOUT_S = 60.0  # for another writer, when codes that took minutes are written
 
 
 class Store:
@@ -51,32 +39,32 @@ class Store:
         self.path = path
         self._catalog = catalog
         self._file = _file_at(catalog.path)
-        self._settings: tuple[Commit, Mapping[str, str]] | None = None
-        self._one_at_a_time = Lock()  # of all who use the connection
+        self._settings: tuple[str, Mapping[str, str]] | None = None
+        self._connection_lock = Lock()
         self._is_closed = False
 
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, str]) -> Store:
         """Make an empty index with these settings; `FileExistsError` if there is one at `path`."""
-        lock = WriteLock(path / "write.lock")
-        with named_faults(path):
+        lock = WriteLock(path / LOCK)
+        with named_errors(path):
             make_folder(path)
-            (path / "segments").mkdir(exist_ok=True)  # its name becomes durable with that of the catalog
+            (path / SEGMENTS).mkdir(exist_ok=True)  # its name becomes durable with that of the catalog
             lock.acquire()
             try:
-                create_catalog(path / _CATALOG, settings)
+                create_catalog(path / CATALOG, settings)
             finally:
                 lock.release()
         return cls.open(path)
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        """The index at `path`: `IndexNotFound`, `FormatTooNew` or `IndexCorrupt` when it cannot be had."""
-        if not (path / _CATALOG).is_file():
+        """The index at `path`; `IndexNotFound`, `FormatTooNew`, `FormatTooOld` or `IndexCorrupt`."""
+        if not (path / CATALOG).is_file():
             raise IndexNotFound(
-                f"no index at {path}, {_CATALOG} is missing: make one with `spanwise index FOLDER`"
+                f"no index at {path}, {CATALOG} is missing: make one with `spanwise index FOLDER`"
             )
-        return cls(path, Catalog.open(path / _CATALOG))
+        return cls(path, Catalog.open(path / CATALOG))
 
     def __enter__(self) -> Store:
         """The store itself."""
@@ -89,76 +77,64 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the catalog; snapshots live on until they are closed themselves. Twice is once."""
-        with self._one_at_a_time:
+        """Close the catalog. Open snapshots stay valid. Idempotent."""
+        with self._connection_lock:
             self._is_closed = True
             self._catalog.close()
 
     def check_open(self) -> None:
-        """IndexClosed after `close`."""
+        """Raise `IndexClosed` after `close`."""
         if self._is_closed:
             raise IndexClosed(f"{self.path} was closed: open it again to use it")
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings as of the last commit, compared with its seal when they were read."""
-        commit = self.last_commit()
+        """The settings of the last commit, compared with its digest when they were read."""
+        commit = self.commit_digest()
         if self._settings is None or self._settings[0] != commit:
             self._settings = commit, self._read_settings()
         return self._settings[1]
 
-    def last_commit(self) -> Commit:
-        """The last commit: as long as it stays the same, nothing was written, merged or put in its place.
+    def commit_digest(self) -> str:
+        """The digest of the last commit: while it stays the same, so do all search results.
 
-        Cheap, made to be asked before each search; no transaction stays open. Any thread may ask.
+        Cheap, meant to be read before each search from any thread. No transaction stays open. It changes with
+        each commit, each merge, new codes of an approximate search, and another index in the same place.
         """
-        with self._one_at_a_time:
-            catalog = self._current()
-            return self._commit(catalog)
-
-    def _commit(self, catalog: Catalog) -> Commit:
-        return Commit(catalog.seal(), self._file, code_names(self.path / CACHE))
-
-    def passages_of(self, commit: Commit, passage_ids: Sequence[int]) -> list[Passage] | None:
-        """These passages of a commit, in order: None when it is not the last one any more or lacks one."""
-        with self._one_at_a_time:
-            catalog = self._current()
-            try:
-                catalog.begin()
-                found = self._commit(catalog)
-                return catalog.passages(passage_ids) if found == commit else None
-            except ValueError:
-                return None
-            finally:
-                catalog.rest()
+        with self._connection_lock:
+            parts = [self._current().read_digest(), self._file, code_names(self.path / CACHE)]
+        return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
     def snapshot(self) -> Snapshot:
-        """The last commit, whole: what is read through it stays the same while writers go on."""
-        for _ in range(_MOST_TRIES - 1):
-            commit = self.last_commit()
+        """The last commit: its contents stay the same while writers go on."""
+        for _ in range(_MAX_TRIES - 1):
+            commit = self.commit_digest()
             try:
                 return self._snapshot()
             except (FileNotFoundError, IndexCorrupt):
                 # A writer may have merged segments away between reading their names and opening them.
-                if self.last_commit() == commit:
+                if self.commit_digest() == commit:
                     break
         return self._snapshot()
 
     def writer(self, timeout_s: float = 0.0) -> Writer:
-        """A context manager for changes; entering it raises `IndexLocked` when another writer is at work."""
+        """A context manager for changes; entering it raises `IndexLocked` while another writer works."""
         self.check_open()
         return Writer(self.path, timeout_s)
 
     def verify(self) -> list[str]:
-        """One line for each thing that is not as it was written; reads every byte of the index."""
-        return problems(self.path / _CATALOG, self.path / "segments", self.path / CACHE)
+        """One line for each damaged thing; reads every byte of the index."""
+        return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
 
     def approximate(
-        self, recall: float = RECALL, at_least: int = FROM, report: Report = lambda done, total: None
+        self,
+        recall: float = RECALL,
+        at_least: int = FROM,
+        on_progress: OnProgress = lambda done, total: None,
     ) -> bool:
-        """Keep up the compact codes by which large collections are searched; True when some were written.
+        """Bring the FAISS indexes of collections of `at_least` vectors up to date; True when one was written.
 
-        `recall` is the share of the exact top 10 to be found. Other writers are only kept out at the end.
+        `recall` is the required share of the exact top 10. Other writers are locked out only at the end.
         """
         if not 0 < recall < 1:
             raise ValueError(f"recall must be above 0 and below 1, not {recall}; for 1 search exactly")
@@ -167,25 +143,29 @@ class Store:
                 model: codes
                 for model, n_vectors in sorted(snapshot.vector_models().items())
                 if n_vectors >= at_least
-                and (codes := renewed(snapshot.stored_vectors(model), snapshot.codes(model), recall, report))
+                and (
+                    codes := renewed(
+                        snapshot.stored_vectors(model), snapshot.codes(model), recall, on_progress
+                    )
+                )
             }
         if made:
-            with self.writer(_PATIENCE_S) as writer:
+            with self.writer(_LOCK_TIMEOUT_S) as writer:
                 for model, codes in made.items():
                     writer.put_codes(model, codes)
         return bool(made)
 
     def _read_settings(self) -> Mapping[str, str]:
-        catalog = Catalog.open(self.path / _CATALOG)
+        catalog = Catalog.open(self.path / CATALOG)
         try:
             catalog.begin()
             catalog.state()
-            return catalog.settings()
+            return catalog.settings
         finally:
             catalog.close()
 
     def _current(self) -> Catalog:
-        """The connection, made anew when another file lies in the place of the one that it reads."""
+        """The connection, opened again when another file lies in the place of the catalog."""
         self.check_open()
         file = _file_at(self._catalog.path)
         if file != self._file:
@@ -194,26 +174,27 @@ class Store:
         return self._catalog
 
     def _snapshot(self) -> Snapshot:
-        catalog = Catalog.open(self.path / _CATALOG)
+        snapshot = Snapshot.open(self.path / CATALOG)
         try:
-            catalog.begin()
-            segments = [open_segment(self.path / "segments" / entry.id) for entry in catalog.segments()]
-            return Snapshot(catalog, segments)
+            snapshot.begin()
+            names = [entry.id for entry in snapshot.segments()]
+            snapshot.read([open_segment(self.path / SEGMENTS / name) for name in names])
         except FileNotFoundError as error:
-            catalog.close()
+            snapshot.close()
             raise IndexCorrupt(f"{error}: delete the index and run `spanwise index FOLDER` again") from None
         except BaseException:
-            catalog.close()
+            snapshot.close()
             raise
+        return snapshot
 
 
 def _file_at(path: Path) -> tuple[int, ...]:
-    """What tells a file from another in its place.
+    """The identity of a file, to detect another one in its place.
 
-    Where nothing can be written, SQLite takes a file for one that nobody changes and looks only once; there
-    its size and time, and whether a log lies beside it, tell that somebody else did.
+    Where nothing can be written, SQLite takes a file for one that does not change and looks only once; there
+    its size and time, and whether it has a log, show a change.
     """
-    with named_faults(path):
+    with named_errors(path):
         status = path.stat()
         if os.access(path.parent, os.W_OK):
             return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""Checks every byte of an index that anything is answered from, and says what is wrong in lines."""
+"""Verification of every byte of an index that results depend on."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from spanwise.errors import SpanwiseError
 
-from . import postings
+from .ann import code_problems
 from .catalog import Catalog
-from .code_cache import code_problems
-from .maxsim.token_problems import token_problems
-from .segment import Segment, open_segment
-from .state import SegmentEntry
+from .maxsim.tokens import token_problems
+from .schema import SegmentEntry
+from .segment import POSTINGS, Segment, open_segment
 
 
 def problems(catalog_path: Path, segments: Path, cache: Path) -> list[str]:
-    """One line for each damaged, missing or contradictory thing; empty when all is as it was written."""
+    """One line for each damaged, missing or contradictory thing; empty for an intact index."""
     try:
         catalog = Catalog.open(catalog_path)
     except (SpanwiseError, OSError) as error:
@@ -32,7 +31,7 @@ def problems(catalog_path: Path, segments: Path, cache: Path) -> list[str]:
 
 
 def _catalog_problems(catalog: Catalog) -> Iterator[str]:
-    """SQLite's own checks, the seal, the counts, and the digest of every row."""
+    """SQLite's own checks, the digest of the commit, the counts, and the digest of every row."""
     try:
         catalog.begin()
         for row in catalog.rows("PRAGMA integrity_check"):
@@ -66,20 +65,22 @@ def _row_problems(catalog: Catalog, documents: list[str]) -> Iterator[str]:
 
 
 def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
-    """The digest of every file, and whether the segments hold what the catalog says they hold."""
+    """The digest of every file, and whether the segments hold the rows that the catalog names."""
     try:
         live, deleted = np.sort(catalog.passage_ids()), catalog.deleted()
         entries = catalog.segments()
     except SpanwiseError as error:
         yield str(error)
         return
-    held: dict[tuple[str, str], list[NDArray[np.int64]]] = {(postings.KIND, ""): []}
+    held: dict[tuple[str, str], list[NDArray[np.int64]]] = {(POSTINGS, ""): []}
     whole: list[Segment] = []
     for entry in entries:
         try:
             segment = open_segment(folder / entry.id)
             segment.check_file()
-            _check_entry(segment, entry)
+            found = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.passage_ids))
+            if found != entry:
+                raise SpanwiseError(f"{segment.path} is {found}, the catalog names {entry}")
         except (SpanwiseError, OSError) as error:
             yield str(error)
         else:
@@ -89,12 +90,6 @@ def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
     for (kind, model), parts in held.items():
         ids = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
         ids = ids[np.isin(ids, deleted, invert=True)]
-        expected = live if kind == postings.KIND else live[np.isin(live, ids)]
+        expected = live if kind == POSTINGS else live[np.isin(live, ids)]
         if not np.array_equal(ids, expected):
             yield f"{folder}: the {kind} {model} are not those of the live passages, each once"
-
-
-def _check_entry(segment: Segment, entry: SegmentEntry) -> None:
-    found = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.passage_ids))
-    if found != entry:
-        raise SpanwiseError(f"{segment.path} is {found}, the catalog says {entry}")

@@ -1,13 +1,13 @@
-"""The one writer of an index: stages changes and makes them visible in one commit.
+"""The one writer of an index: collects changes and makes them visible in one commit.
 
     with store.writer() as writer:
         writer.put(document, passages, terms, state)
         writer.commit()
 
 A commit writes the new segments (written, fsynced, renamed), then names them in one SQLite transaction, so a
-kill at any moment leaves the last commit as it was. Segments are merged after that, in a transaction of their
-own, so that nobody waits for a merge to see new words. Leaving the context without a commit forgets
-everything. Directories that no catalog names, left by a kill or a merge, are removed by the next writer.
+kill at any moment leaves the last commit intact. Segments are merged after that, in a transaction of their
+own, so nobody waits for a merge to see new words. Leaving the context without a commit drops all changes. The
+next writer removes directories that no catalog names, left by a kill or a merge.
 """
 
 from __future__ import annotations
@@ -23,28 +23,19 @@ from numpy.typing import NDArray
 from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
-from . import postings
-from .catalog_writer import CatalogWriter
-from .code_cache import CACHE, drop_codes, write_codes
-from .codes import Codes
-from .faults import named_faults
-from .lock import WriteLock
+from .ann import CACHE, Codes, drop_codes, write_codes
+from .catalog import CatalogWriter
+from .dense import check_vectors
+from .files import WriteLock, named_errors
 from .maxsim.codebook import Codebook
-from .maxsim.stored_codebook import KIND as CODEBOOK
-from .maxsim.token_staging import TokenStaging
-from .maxsim.tokens import KIND as TOKENS
-from .merge import merge_segments
-from .orphans import orphans, remove_orphans
+from .maxsim.tokens import PendingTokens
+from .merge import merge_segments, orphans, remove_orphans
 from .postings import PostingsBuilder
-from .rows import FileState, Refusal, document_row, passage_row, refusal_row
-from .segment_writer import Columns, write_segment
-from .staging import covered_column
-from .state import SegmentEntry
-from .vector_staging import VectorStaging
-from .vectors import KIND as VECTORS
-from .writer_input import check_digest, check_document, checked_ids
+from .rows import PendingRows
+from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
+from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
 
-_MOST_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
+_MAX_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
 
 
 class Writer:
@@ -52,26 +43,27 @@ class Writer:
 
     def __init__(self, folder: Path, timeout_s: float) -> None:
         self._folder = folder
+        self._segments = folder / "segments"
         self._timeout_s = timeout_s
         self._lock = WriteLock(folder / "write.lock")
         self._failed = False
         self._postings = PostingsBuilder()
         self._catalog: CatalogWriter
-        self._vectors: VectorStaging
-        self._tokens: TokenStaging
+        self._vectors: PendingRows
+        self._tokens: PendingTokens
         self.reused_vectors = 0
-        """How many passages put so far took over vectors or tokens of others; commits do not reset it."""
+        """The number of passages put so far with copied vectors or tokens; commits do not reset it."""
 
     def __enter__(self) -> Writer:
         """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
-        with named_faults(self._folder):
+        with named_errors(self._folder):
             self._lock.acquire(self._timeout_s)
         with ExitStack() as undo:
             undo.callback(self._lock.release)
             self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
             undo.callback(self._catalog.close)
-            self._vectors = VectorStaging(self._segments, self._catalog)
-            self._tokens = TokenStaging(self._segments, self._catalog)
+            self._vectors = PendingRows(VECTORS, self._segments, self._catalog)
+            self._tokens = PendingTokens(self._segments, self._catalog)
             if orphans(self._segments, self._catalog):
                 self._catalog.settle()
                 self._remove_orphans()
@@ -81,7 +73,7 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Forget what was not committed and let the next writer in."""
+        """Drop uncommitted changes and release the lock."""
         try:
             self._catalog.rollback()
             if not self._failed:
@@ -99,90 +91,82 @@ class Writer:
     ) -> list[int]:
         """Add a document, or replace the one of the same id; the new ids of its passages.
 
-        `terms` holds the index terms of each passage; the ids in `passages` are ignored. A passage whose
-        indexed text is that of another, live or deleted a while ago, takes over its vectors: `reused_vectors`
-        counts them. So a rename is best put under the new id before the old one is removed; the other order
-        works too, until a merge drops what was removed. A refusal of the same id is forgotten.
+        `terms` holds the index terms of each passage; the ids in `passages` are ignored. A passage with the
+        indexed text of another, live or deleted, gets a copy of its vectors: `reused_vectors` counts these. So
+        put a renamed document before you remove the old one. A refusal of the same id is deleted.
         """
         check_document(document, passages, terms, state)
         row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
-        with self._staging():
+        with self._change():
             self._catalog.remove_document(document.id)
             self._catalog.remove_refusal(document.id)
-            twins = self._twins([row["content"] for row in passage_rows])
+            sources = self._same_content([row["content"] for row in passage_rows])
             ids = self._catalog.add_document(row, passage_rows)
-            self.reused_vectors += self._reuse(ids, twins)
+            self.reused_vectors += self._reuse(ids, sources)
             for passage_id, passage_terms in zip(ids, terms, strict=True):
                 self._postings.add(passage_id, passage_terms)
-            self._flush_what_is_full()
+            self._flush_full()
         return ids
 
     def touch(self, document_id: str, state: FileState) -> None:
-        """Note that the file of a document has a new time but the same bytes."""
-        with self._staging():
+        """Store a new time for the file of a document with the same bytes."""
+        with self._change():
             found = self._catalog.touch(document_id, state)
         if not found:
             raise ValueError(f"no document {document_id!r} with sha256 {state.sha256} in {self._folder}")
 
     def remove(self, document_id: str) -> None:
         """Delete a document and its passages; `ValueError` when there is none."""
-        with self._staging():
+        with self._change():
             found = self._catalog.remove_document(document_id)
         if not found:
             raise ValueError(f"no document {document_id!r} in the index {self._folder}")
 
     def refuse(self, document_id: str, refusal: Refusal) -> None:
-        """Remember that a file was refused and why, or replace what was remembered: durable with the next
-        commit, without effect on any ranking. A document of that id stays until it is removed.
-        """
+        """Store or replace the reason why a file was refused. A document of that id stays until removed."""
         row = refusal_row(document_id, refusal)
-        with self._staging():
+        with self._change():
             self._catalog.add_refusal(row)
 
     def forget_refusal(self, document_id: str) -> None:
-        """Forget that a file was refused, as when it is gone; `ValueError` when it was not."""
-        with self._staging():
+        """Delete the refusal of a file; `ValueError` when there is none."""
+        with self._change():
             found = self._catalog.remove_refusal(document_id)
         if not found:
             raise ValueError(f"no refusal of {document_id!r} in the index {self._folder}")
 
-    def put_vectors(
-        self,
-        model_digest: str,
-        passage_ids: Sequence[int],
-        rows: NDArray[np.float32],
-        covered: Sequence[int] | NDArray[np.integer] | None = None,
-    ) -> int:
-        """Store one unit vector a passage; how many were stored.
+    def put_vectors(self, model_digest: str, passage_ids: Sequence[int], rows: NDArray[np.float32]) -> int:
+        """Store one unit vector a passage; the number that was stored.
 
-        `covered` says for each how many code points of its indexed text, from the start, the model's window
-        saw. Passages that were deleted since, or that have a vector of this model already, are passed over:
-        another process was faster. `VectorRejected` names the first bad row, and then nothing changes.
+        Passages that were deleted since, or that have a vector of this model, are skipped: another process
+        was faster. `VectorRejected` names the first bad row, and then nothing changes.
         """
-        ids = checked_ids(model_digest, passage_ids)
-        self._vectors.check(model_digest, rows, passage_ids)
-        column = covered_column(covered, len(ids))
+        ids = _checked_ids(model_digest, passage_ids)
+        names = [f"passage {number}" for number in passage_ids]
+        check_vectors(rows, self._vectors.width(model_digest), names)
         live = np.isin(ids, self._catalog.live_among(passage_ids))
-        with self._staging():
-            stored = self._vectors.put(model_digest, ids[live], rows[live], column[live])
-            if stored:
+        with self._change():
+            lacking = live & self._vectors.lacking(model_digest, ids)
+            if lacking.any():
+                ids, vectors = ids[lacking], {"vectors": rows[lacking]}
+                self._vectors.builder(model_digest).add(ids, np.ones(len(ids), np.int64), vectors)
                 self._catalog.begin_changes()
-                self._flush_what_is_full()
-        return stored
+                self._flush_full()
+        return int(lacking.sum())
 
     def codebook(self, model_digest: str) -> Codebook | None:
-        """The codebook by which the next tokens of a model would be encoded; None when one must be put."""
-        with named_faults(self._folder):
+        """The codebook that encodes the next tokens of a model; None when one must be put first."""
+        with named_errors(self._folder):
             return self._tokens.codebook(model_digest)
 
     def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
-        """Store the codebook by which the tokens of a model are encoded from now on.
+        """Store the codebook that encodes the tokens of a model from now on.
 
-        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens`.
+        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens` first.
         """
-        check_digest(model_digest)
-        if self._tokens.is_news(model_digest, codebook):
-            with self._staging():
+        _checked_ids(model_digest, [])
+        if self._tokens.is_new(model_digest, codebook):
+            with self._change():
                 self._tokens.put_codebook(model_digest, codebook)
                 self._catalog.begin_changes()
 
@@ -192,103 +176,99 @@ class Writer:
         passage_ids: Sequence[int],
         vectors: NDArray[np.float32],
         lengths: Sequence[int] | NDArray[np.integer],
-        covered: Sequence[int] | NDArray[np.integer] | None = None,
     ) -> int:
-        """Store the token vectors of passages, compressed; how many passages those were.
+        """Store the token vectors of passages, compressed; the number of these passages.
 
-        `vectors` (T, width) float32 are those of all the passages, one after another, `lengths` says how many
-        each has. The codebook of the model must have been put; it is extended when it no longer fits. For
-        `covered`, and for what is passed over or rejected, see `put_vectors`.
+        `vectors` (T, width) float32 are those of all the passages, one after another, `lengths` of each. The
+        model must have a codebook, which is extended when it no longer fits. For skipped and rejected rows see
+        `put_vectors`.
         """
-        ids = checked_ids(model_digest, passage_ids)
+        ids = _checked_ids(model_digest, passage_ids)
         counts = self._tokens.check(model_digest, vectors, lengths, passage_ids)
-        column = covered_column(covered, len(ids))
         live = np.isin(ids, self._catalog.live_among(passage_ids))
-        with self._staging():
-            stored = self._tokens.put(model_digest, ids, vectors, counts, column, live)
+        with self._change():
+            stored = self._tokens.put(model_digest, ids, vectors, counts, live)
             if stored:
                 self._catalog.begin_changes()
-                self._flush_what_is_full()
+                self._flush_full()
         return stored
 
     def drop_tokens(self, model_digest: str) -> None:
-        """Delete the tokens of a model and their codebook; none is fine."""
-        with self._staging():
+        """Delete the tokens of a model and their codebook, if any."""
+        with self._change():
             self._drop(TOKENS, model_digest)
             self._drop(CODEBOOK, model_digest)
-            self._tokens.forget(model_digest)
+            self._tokens.drop(model_digest)
 
     def put_codes(self, model_digest: str, codes: Codes) -> None:
-        """Replace the compact codes of a model's vectors, at once: a cache is no part of a commit."""
-        with named_faults(self._folder):
+        """Replace the FAISS index of a model's vectors at once: a cache is no part of a commit."""
+        with named_errors(self._folder):
             write_codes(self._folder / CACHE, model_digest, codes)
 
     def set(self, key: str, value: str) -> None:
         """Add or replace a setting of the index."""
-        with self._staging():
+        with self._change():
             self._catalog.set(key, value)
 
     def commit(self) -> int:
-        """Make everything staged durable and visible at once; the number of the generation.
+        """Make all changes durable and visible at once; the number of the commit.
 
-        When this fails in the merge that follows, the generation is durable all the same.
+        When this fails in the merge that follows, the commit is durable all the same.
         """
-        with self._staging():
+        with self._change():
             if not self._catalog.has_changes:
                 return self._catalog.generation()
             self._flush_postings()
             self._flush_vectors()
             self._flush_tokens()
-            self._flush_codebooks()
+            for model, columns in self._tokens.changed_codebooks():
+                self._drop(CODEBOOK, model)
+                self._write(CODEBOOK, model, columns)
             generation = self._catalog.commit()
             merge_segments(self._segments, self._catalog)
             self._remove_orphans()  # of this commit and of the merge
             self._vectors.refresh()
-            self._tokens.refresh()
+            self._tokens.rows.refresh()
             return generation
 
-    @property
-    def _segments(self) -> Path:
-        return self._folder / "segments"
-
     @contextmanager
-    def _staging(self) -> Iterator[None]:
-        """A change that fails half-way takes all that is staged with it: no part may ever be committed."""
+    def _change(self) -> Iterator[None]:
+        """A change that fails half-way drops all pending changes: no part may ever be committed."""
         if self._failed:
             raise SpanwiseError(f"this writer of {self._folder} failed before: open a new one")
         try:
-            with named_faults(self._folder):
+            with named_errors(self._folder):
                 yield
         except BaseException:
             self._failed = True
             self._catalog.rollback()
             raise
 
-    def _twins(self, contents: Sequence[str]) -> list[list[int]]:
-        """For each content older passages that have it; looked for only while there is something to reuse."""
-        if self._vectors.stores_nothing and self._tokens.stores_nothing:
+    def _same_content(self, contents: Sequence[str]) -> list[list[int]]:
+        """Older passages of each content, where there are vectors to copy."""
+        if self._vectors.is_empty and self._tokens.rows.is_empty:
             return [[] for _ in contents]
-        twins = self._catalog.twins(contents)
-        return [twins.get(content, []) for content in contents]
+        found = self._catalog.passages_with_content(contents)
+        return [found.get(content, []) for content in contents]
 
-    def _reuse(self, ids: Sequence[int], twins: Sequence[Sequence[int]]) -> int:
-        """Stage for new passages what models made of their twins; how many passages got something."""
-        new = np.repeat(np.array(ids, np.int64), [len(olds) for olds in twins])
-        old = np.array([number for olds in twins for number in olds], np.int64)
-        served = self._vectors.reuse(new, old) | self._tokens.reuse(new, old)
+    def _reuse(self, ids: Sequence[int], sources: Sequence[Sequence[int]]) -> int:
+        """Copy rows of older passages for new ones; the number of passages that got some."""
+        new = np.repeat(np.array(ids, np.int64), [len(olds) for olds in sources])
+        old = np.array([number for olds in sources for number in olds], np.int64)
+        served = self._vectors.reuse(new, old) | self._tokens.rows.reuse(new, old)
         return len(np.unique(new[served]))
 
-    def _flush_what_is_full(self) -> None:
-        if len(self._postings) > _MOST_PAIRS:
+    def _flush_full(self) -> None:
+        if len(self._postings) > _MAX_PAIRS:
             self._flush_postings()
         if self._vectors.is_full:
             self._flush_vectors()
-        if self._tokens.is_full:
+        if self._tokens.rows.is_full:
             self._flush_tokens()
 
     def _flush_postings(self) -> None:
         if self._postings.n_passages:
-            self._write(postings.KIND, "", self._postings.columns())
+            self._write(POSTINGS, "", self._postings.columns())
             self._postings = PostingsBuilder()
 
     def _flush_vectors(self) -> None:
@@ -297,15 +277,9 @@ class Writer:
         self._vectors.refresh()
 
     def _flush_tokens(self) -> None:
-        for model, columns in self._tokens.columns():
+        for model, columns in self._tokens.rows.columns():
             self._write(TOKENS, model, columns)
-        self._tokens.refresh()
-
-    def _flush_codebooks(self) -> None:
-        """A codebook takes the place of the one that it extends."""
-        for model, columns in self._tokens.changed_codebooks():
-            self._drop(CODEBOOK, model)
-            self._write(CODEBOOK, model, columns)
+        self._tokens.rows.refresh()
 
     def _drop(self, kind: str, model: str) -> None:
         entries = self._catalog.segments()
@@ -318,7 +292,34 @@ class Writer:
         self._catalog.add_segment(SegmentEntry(name, kind, model, rows))
 
     def _remove_orphans(self) -> None:
-        """Delete what no catalog names, and the codes of vectors that are gone."""
+        """Delete segments that no catalog names, and the codes of vectors that are gone."""
         remove_orphans(self._segments, self._catalog)
         models = {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
         drop_codes(self._folder / CACHE, models)
+
+
+def check_document(
+    document: Document, passages: Sequence[Passage], terms: Sequence[Sequence[str]], state: FileState
+) -> None:
+    """Raise `ValueError` for passages that are not those of the document, or that lack their terms."""
+    if len(terms) != len(passages):
+        raise ValueError(f"{document.id!r} has {len(passages)} passages but {len(terms)} lists of terms")
+    if state.sha256 != document.sha256:
+        raise ValueError(f"{document.id!r} has sha256 {document.sha256}, its file {state.sha256}")
+    for passage in passages:
+        if passage.document_id != document.id:
+            raise ValueError(f"a passage of {passage.document_id!r} was given with {document.id!r}")
+        if document.text[passage.start : passage.end] != passage.text:
+            raise ValueError(
+                f"passage {passage.start}:{passage.end} is not the text of {document.id!r} there"
+            )
+
+
+def _checked_ids(model_digest: str, passage_ids: Sequence[int]) -> NDArray[np.int64]:
+    """The ids as a column; `ValueError` for a duplicate or an empty digest of the model."""
+    if not model_digest:
+        raise ValueError("the digest of the model is empty")
+    ids = np.array(passage_ids, np.int64)
+    if len(np.unique(ids)) != len(ids):
+        raise ValueError("a passage is named twice")
+    return ids

@@ -134,10 +134,6 @@ class Bert(nn.Module):
         layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
 
-    def get_input_embeddings(self) -> nn.Embedding:
-        """The vectors of the vocabulary, one row each; named as in transformers."""
-        return self.embeddings.word_embeddings
-
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
     ) -> Encoded:
@@ -160,10 +156,6 @@ class BertSpanModel(nn.Module):
         self.qa_outputs = nn.Linear(config.hidden_size, 2, device=_META)
         if sentences:
             self.sentence_outputs = nn.Linear(config.hidden_size, 1, device=_META)
-
-    def get_input_embeddings(self) -> nn.Embedding:
-        """The vectors of the vocabulary."""
-        return self.bert.get_input_embeddings()
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None

@@ -69,19 +69,14 @@ def base_tokenizer(backbone: nn.Module) -> Any:
 
 def load_tokenizer(folder: Path) -> Any:
     """The fast tokenizer of a model folder; ModelRejected if the folder has none that can be read."""
-    return FastTokenizer.open(folder) or load_library_tokenizer(folder)
-
-
-def load_library_tokenizer(folder: Path) -> Any:
-    """The fast tokenizer of a folder as transformers makes it, which also decodes and has chat templates."""
+    if (fast := FastTokenizer.open(folder)) is not None:
+        return fast
     from transformers import AutoTokenizer
 
     if not any((folder / name).is_file() for name in VOCABULARIES):
         raise ModelRejected(f"{folder} holds no tokenizer: none of {', '.join(VOCABULARIES)}")
     with quietly(folder):
-        tokenizer = AutoTokenizer.from_pretrained(
-            str(folder), use_fast=True, local_files_only=True, trust_remote_code=False
-        )
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), use_fast=True, **_LOCAL)
     if not tokenizer.is_fast:
         raise ModelRejected(f"{folder}: its tokenizer does not report the offsets of tokens")
     return tokenizer
@@ -119,21 +114,15 @@ def load_span_model(folder: Path) -> nn.Module:
     return network
 
 
-def load_config(folder: Path) -> Any:
-    """The settings of a folder as transformers knows them; ModelRejected for an unknown model type."""
+def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
+    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
     from transformers import AutoConfig
 
     checked_folder(folder)
     with quietly(folder):
-        return AutoConfig.from_pretrained(str(folder), **_LOCAL)
-
-
-def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
-    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
-    config = load_config(folder)
-    if hasattr(config, "attention_probs_dropout_prob"):
-        config.attention_probs_dropout_prob = 0.0
-    with quietly(folder):
+        config = AutoConfig.from_pretrained(str(folder), **_LOCAL)
+        if hasattr(config, "attention_probs_dropout_prob"):
+            config.attention_probs_dropout_prob = 0.0
         model, found = factory.from_pretrained(
             str(folder),
             config=config,
@@ -165,10 +154,12 @@ def n_positions(network: nn.Module) -> int | None:
 
 def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
     """Raises ModelRejected if the tokenizer makes ids for which the model has no embedding."""
-    rows = model.get_input_embeddings().num_embeddings  # type: ignore[operator]
+    config: Any = model.config
     largest = max(tokenizer.get_vocab().values(), default=0)
-    if largest >= rows:
-        raise ModelRejected(f"{source}: its tokenizer makes ids up to {largest}, its vocabulary has {rows}")
+    if largest >= config.vocab_size:
+        raise ModelRejected(
+            f"{source}: its tokenizer makes ids up to {largest}, its vocabulary has {config.vocab_size}"
+        )
 
 
 def plain_bert(folder: Path) -> Checkpoint | None:

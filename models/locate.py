@@ -152,11 +152,6 @@ def is_base(name: str) -> bool:
     return name in BASE_NAMES
 
 
-def is_pinned(name: str) -> bool:
-    """True for name@revision with the hash of a commit."""
-    return _is_commit(name.partition("@")[2])
-
-
 def is_student(folder: Path) -> bool:
     """True for the folder of a student, see `student`."""
     return (folder / STUDENT).is_file()
@@ -166,11 +161,6 @@ def absolute_name(name: str) -> str:
     """The name that means the same model from every directory: folders with their absolute path."""
     folder = Path(name).expanduser()
     return str(folder.resolve()) if name not in (*BASE_NAMES, DPR, BUILTIN) and folder.is_dir() else name
-
-
-def base_folders() -> list[Path]:
-    """The folders where `find_base` finds weights, in its order, before it checks their digest."""
-    return [folder for folder in _base_candidates() if (folder / WEIGHTS).is_file()]
 
 
 def wrong_weights() -> list[str]:

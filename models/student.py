@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from torch import Tensor, nn
+from torch import nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
 from .load import linear, tuned_backbone
 from .locate import BASE_SHA256, STUDENT, file_sha256, read_json, stated
-from .weights import Precision, require_finite, save_tuned
+from .weights import Precision, save_tuned
 
 Side = Literal["question", "passage"]
 SETTINGS, FORMAT = "settings.json", 1
@@ -54,11 +54,15 @@ class StoredStudent:
 def save_student(folder: Path, student: StoredStudent, precision: Precision = "int8") -> None:
     """Writes a student, replacing one that the folder holds; other files of the folder stay.
 
-    The settings name the sha256 of the weights, so that files of two students are never mixed up. ValueError
-    for one head without the other, and for layers that do not fit; ModelRejected for weights not finite.
+    The settings name the sha256 of the weights, so that files of two students are never mixed up.
+    ModelRejected for weights that are not finite.
     """
-    added = _added(student)
-    require_finite(added, folder)
+    layers = (student.projection, student.question_head, student.passage_head)
+    added = {
+        f"{name}.{part}": tensor.detach().cpu()
+        for name, layer in zip((PROJECTION, *HEADS.values()), layers, strict=True)
+        for part, tensor in (layer.named_parameters() if layer is not None else ())
+    }
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f".{STUDENT}.unfinished"
     save_tuned(unfinished, student.backbone, added, precision)
@@ -114,18 +118,3 @@ def _read_settings(folder: Path) -> tuple[StudentSettings, bool]:
         raise ModelRejected(f"{path}: max_length is {length}, expected at least {_MIN_LENGTH} tokens")
     skiplist = tuple(map(str, stated(config, "skiplist", list, path) or ()))
     return StudentSettings(length, skiplist), bool(stated(config, "dense", bool, path))
-
-
-def _added(student: StoredStudent) -> dict[str, Tensor]:
-    """The tensors of the layers by their names in the file."""
-    if (student.question_head is None) != (student.passage_head is None):
-        raise ValueError("a dense head for one side only, expected both heads or neither")
-    n_in: int = student.backbone.config.hidden_size  # type: ignore[union-attr, assignment]
-    layers = (student.projection, student.question_head, student.passage_head)
-    added: dict[str, Tensor] = {}
-    for name, layer in zip((PROJECTION, *HEADS.values()), layers, strict=True):
-        if layer is not None:
-            if layer.in_features != n_in or layer.bias is None:
-                raise ValueError(f"{name} is {layer}, expected a layer of {n_in} inputs with a bias")
-            added |= {f"{name}.{part}": tensor.detach().cpu() for part, tensor in layer.named_parameters()}
-    return added

@@ -48,11 +48,8 @@ _EAGER = "spanwise_eager"
 class TrainingConfig:
     """The settings of one run; `learning_rate` is the peak, reached after the warm-up.
 
-    The gradients of `accumulate` batches make one step, each batch counting the same; the last step may have
-    fewer. `checkpoint_every` and the schedule count steps. `evaluate_at` lists parts of the run; with
-    `patience` above 0, that number of evaluations in a row without a better figure ends the run. With
-    `layer_decay` below 1 lower layers change less; with `average` above 0 a moving average of the weights is
-    evaluated and kept.
+    `evaluate_at` lists parts of the run, `checkpoint_every` counts steps. With `layer_decay` below 1 lower
+    layers change less; with `average` above 0 a moving average of the weights is evaluated and kept.
     """
 
     learning_rate: float = 2e-4
@@ -62,21 +59,15 @@ class TrainingConfig:
     seed: int = 0
     checkpoint_every: int = 500
     evaluate_at: tuple[float, ...] = (0.5, 0.75, 1.0)
-    accumulate: int = 1
     layer_decay: float = 1.0
     average: float = 0.0
-    patience: int = 0
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        if self.accumulate < 1:
-            raise ValueError(f"accumulate must be 1 or more, not {self.accumulate}")
         if not 0 < self.layer_decay <= 1:
             raise ValueError(f"layer_decay must be above 0 and at most 1, not {self.layer_decay}")
         if not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, not {self.average}")
-        if self.patience < 0:
-            raise ValueError(f"patience must be 0 or more, not {self.patience}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +81,6 @@ class Progress:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """`losses[i]` is that of step i + 1 of `steps`; an evaluation has its `step` beside its figures."""
-
-    steps: int
-    losses: Sequence[float]
-    evaluations: Sequence[Mapping[str, float]]
-
-
 def train(
     model: nn.Module,
     batches: Sequence[Batch],
@@ -108,32 +90,29 @@ def train(
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     select_by: str,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-    inputs: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
     """Trains the parameters that require a gradient, leaves the best evaluated weights in `model`.
 
     `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
-    `checkpoint.safetensors` (weights, optimizer, generator; losses and evaluations in its metadata) and
-    `best.safetensors`; the same call on the same folder resumes the run. "Best" is the highest `select_by`,
-    the later evaluation winning a tie. `inputs`, JSON values, is what the loss depends on besides the
-    settings: ValueError if the folder holds a run with other settings or inputs.
+    `checkpoint.safetensors` (weights, optimizer, generator, evaluations) and `best.safetensors`; the same
+    call on the same folder resumes the run. "Best" is the highest `select_by`, the later evaluation winning a
+    tie. ValueError if the folder holds a run with other settings or from other weights.
     """
-    groups = [batches[at : at + config.accumulate] for at in range(0, len(batches), config.accumulate)]
-    run = _Run(model, len(groups), config, folder, inputs)
-    due = {max(1, math.ceil(part * len(groups))) for part in config.evaluate_at}
+    run = _Run(model, len(batches), config, folder)
+    due = {max(1, math.ceil(part * len(batches))) for part in config.evaluate_at}
     started = time.monotonic()
     try:
         with fast_training_attention(model):
             if run.step in due - run.evaluated_at:  # interrupted between a step and its evaluation
                 run.evaluate(evaluate, select_by)
-            while run.step < len(groups) and not run.is_out_of_patience(select_by):
-                rate = linear_schedule(run.step + 1, len(groups), config.learning_rate, config.warmup)
+            while run.step < len(batches):
+                rate = linear_schedule(run.step + 1, len(batches), config.learning_rate, config.warmup)
                 with defer_keyboard_interrupt():
-                    value = run.one_step(loss, groups[run.step], rate)
-                on_progress(Progress(run.step, len(groups), value, rate, time.monotonic() - started))
+                    value = run.one_step(loss, batches[run.step], rate)
+                on_progress(Progress(run.step, len(batches), value, rate, time.monotonic() - started))
                 if run.step in due:
                     run.evaluate(evaluate, select_by)
-                if run.step % config.checkpoint_every == 0 or run.step == len(groups):
+                if run.step % config.checkpoint_every == 0 or run.step == len(batches):
                     run.save()
     except KeyboardInterrupt:
         run.save()
@@ -153,15 +132,6 @@ def linear_schedule(step: int, steps: int, peak: float, warmup: float = 0.1) -> 
     if step < rise:
         return peak * step / rise
     return peak * max(0.0, (steps - step) / max(1.0, steps - rise))
-
-
-def evenly(n: int) -> tuple[float, ...]:
-    """The parts of a run after which n evenly spaced evaluations lie, the last at its end.
-
-    >>> evenly(4)
-    (0.25, 0.5, 0.75, 1.0)
-    """
-    return tuple(at / n for at in range(1, n + 1))
 
 
 def layer_scales(names: Iterable[str], decay: float) -> dict[str, float]:
@@ -198,12 +168,6 @@ def own_memory(model: M) -> M:
         parameter.data = parameter.data.clone()
     model.requires_grad_(True)
     return model
-
-
-def read_history(run: Path) -> History:
-    """The history of the finished or unfinished run in a folder."""
-    record = _read_run(run / CHECKPOINT)
-    return History(record["steps"], record["losses"], record["evaluations"])
 
 
 @contextmanager
@@ -260,18 +224,10 @@ class _Run:
     """The state of a run, which is what a checkpoint holds; resumes from the checkpoint of its folder."""
 
     evaluations: list[dict[str, float]]
-    losses: list[float]
 
-    def __init__(
-        self,
-        model: nn.Module,
-        steps: int,
-        config: TrainingConfig,
-        folder: Path,
-        inputs: Mapping[str, Any] | None,
-    ) -> None:
+    def __init__(self, model: nn.Module, steps: int, config: TrainingConfig, folder: Path) -> None:
         self.model, self.config, self.folder = model, config, folder
-        self.step, self.evaluations, self.losses = 0, [], []
+        self.step, self.evaluations = 0, []
         self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
         groups = _parameter_groups(self.trainable, config.weight_decay, config.layer_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
@@ -280,7 +236,6 @@ class _Run:
             "config": json.loads(json.dumps(asdict(config))),
             "steps": steps,
             "start": self._digest(),
-            "inputs": json.loads(json.dumps(dict(inputs or {}))),
         }
         folder.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(config.seed)
@@ -293,27 +248,13 @@ class _Run:
         """The steps after which the model was evaluated."""
         return {int(figures["step"]) for figures in self.evaluations}
 
-    def is_out_of_patience(self, select_by: str) -> bool:
-        """Whether `patience` evaluations in a row brought nothing better."""
-        figures = [evaluation[select_by] for evaluation in self.evaluations]
-        since = len(figures) - 1 - figures.index(max(figures)) if figures else 0
-        return 0 < self.config.patience <= since
-
-    def one_step(
-        self, loss: Callable[[nn.Module, Any], Tensor], batches: Sequence[Any], rate: float
-    ) -> float:
-        """Changes the weights once, by the mean gradient of these batches; returns the loss.
-
-        FloatingPointError for a loss that is not finite.
-        """
+    def one_step(self, loss: Callable[[nn.Module, Any], Tensor], batch: Any, rate: float) -> float:
+        """Changes the weights once; returns the loss. FloatingPointError for a loss that is not finite."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["scale"]
-        device, total = next(self.model.parameters()).device, 0.0
-        for batch in batches:
-            with autocast(device):
-                value = loss(self.model, batch) / len(batches)
-            value.backward()
-            total += float(value.detach())
+        with autocast(next(self.model.parameters()).device):
+            value = loss(self.model, batch)
+        value.backward()
         nn.utils.clip_grad_norm_(self.trainable.values(), self.config.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -321,10 +262,9 @@ class _Run:
         decay = min(self.config.average, (1 + self.step) / (10 + self.step))
         for name, mean in self.means.items():
             mean.lerp_(self.trainable[name].detach(), 1 - decay)
-        self.losses.append(total)
-        if not math.isfinite(total):
-            raise FloatingPointError(f"the loss of step {self.step} is {total}: lower the learning rate")
-        return total
+        if not math.isfinite(found := float(value.detach())):
+            raise FloatingPointError(f"the loss of step {self.step} is {found}: lower the learning rate")
+        return found
 
     def evaluate(self, measure: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
         """Measures the averaged weights, and keeps them if no earlier ones were better."""
@@ -349,7 +289,7 @@ class _Run:
             for key, value in self.optimizer.state[parameter].items():
                 tensors[f"{name}:{key}"] = value.detach().cpu().contiguous().clone()
         tensors["generator:torch"] = torch.get_rng_state()
-        run = {**self.identity, "step": self.step, "evaluations": self.evaluations, "losses": self.losses}
+        run = {**self.identity, "step": self.step, "evaluations": self.evaluations}
         save_file(tensors, self.folder / "checkpoint.new", metadata={"run": json.dumps(run)})
         (self.folder / "checkpoint.new").replace(self.folder / CHECKPOINT)
 
@@ -376,7 +316,7 @@ class _Run:
                 if key.startswith(prefix) and key != prefix + AVERAGE
             }
         torch.set_rng_state(tensors["generator:torch"])
-        self.step, self.evaluations, self.losses = run["step"], run["evaluations"], run["losses"]
+        self.step, self.evaluations = run["step"], run["evaluations"]
 
     def _digest(self) -> str:
         """The sha256 of the weights that the run starts from."""

@@ -16,7 +16,7 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
 from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
+from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader

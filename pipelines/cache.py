@@ -36,7 +36,7 @@ _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sql
 _PASSING += (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM)
 
 
-def result_key(commit: object, question: str, options: object, digests: Mapping[str, str]) -> str:
+def result_key(commit: str, question: str, options: object, digests: Mapping[str, str]) -> str:
     """The key of a result; its parts are compared by their `repr`."""
     parts = (__version__, commit, question, options, sorted(digests.items()))
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()

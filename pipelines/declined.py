@@ -8,8 +8,8 @@ from math import isnan
 from spanwise.types import AnswerSpan, Passage, QuestionWord, RejectedSpan, ScoredSpan, Span, UnknownWord
 
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
-from ..index.rows import indexed_text
+from ..index.lexical import LivePostings
+from ..index.schema import indexed_text
 from ..index.snapshot import Snapshot
 
 MAX_REJECTED = 3

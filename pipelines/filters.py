@@ -19,7 +19,7 @@ from spanwise.types import Filter, Scope
 
 from ..corpora.ignore import composed, path_matcher
 from ..corpora.reading import names_of, type_name
-from ..index.rows import Facts
+from ..index.schema import Facts
 from ..index.snapshot import Snapshot
 
 DATE = "date"  # the metadata key of documents that have a date of their own

@@ -34,7 +34,7 @@ from spanwise.types import (
 )
 
 from ..index.analysis import Analyzer
-from ..index.approximation import RECALL
+from ..index.ann import RECALL
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .ask import Answerer, checked_question
@@ -210,7 +210,7 @@ class Library:
         if not vectors:
             return report
         self._sync_dense(on_progress)
-        self.store.approximate(self.recall, report=partial(on_progress, "approximate"))
+        self.store.approximate(self.recall, on_progress=partial(on_progress, "approximate"))
         n_tokens = self.sync_tokens(on_progress)
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
@@ -453,7 +453,7 @@ class Library:
         if cache is None or digests is None:
             with self._views.current() as view:
                 return compute(view), False
-        [question], commit = questions, self.store.last_commit()
+        [question], commit = questions, self.store.commit_digest()
         key = result_key(commit, question, how, digests)
         found = cache.get(key, kind, question, how.where)
         if found is not None:
@@ -462,7 +462,7 @@ class Library:
             [result] = compute(view)
             is_current = view.commit == commit and self._models.digests(how) == digests
         if is_current:
-            cache.put(key, commit.seal, kind, result)
+            cache.put(key, commit, kind, result)
         return [result], False
 
     def _sync_dense(self, on_progress: ProgressCallback) -> None:

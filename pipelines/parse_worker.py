@@ -22,7 +22,7 @@ from spanwise.types import Document, Heading, Label
 from ..corpora.passages import split
 from ..corpora.reading import Skipped, parse
 from ..index.analysis import Analyzer
-from ..index.rows import indexed_text
+from ..index.schema import indexed_text
 from .child_pipes import end_with_parent, own_pipes
 
 if sys.platform != "win32":

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from spanwise import __version__
 from spanwise.errors import SpanwiseError
 
-from ..index.code_cache import CACHE as CODES
+from ..index.ann import CACHE as CODES
 from ..index.store import Store
+from ..models.locate import wrong_weights
 from .cache import CACHE_NAME, AnswerCache
 from .folders import CATALOG_NAME, is_writable, resolve_index
 from .models import RERANKER, ModelKind
@@ -106,7 +107,7 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
         "model": model,
         "passages": max(models.values(), default=0),
         "missing": library.missing_tokens(),
-        "tokens": sum(snapshot.stored_tokens(digest).n_tokens for digest in models),
+        "tokens": sum(snapshot.stored_tokens(digest).n_rows for digest in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
@@ -119,7 +120,7 @@ def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
             "model": model,
             "recall": round(codes.tuning.recall, 4),
             "wanted": round(codes.tuning.wanted, 4),
-            "vectors": len(codes.codes),
+            "vectors": len(codes.passage_ids),
         }
         for model, codes in found.items()
         if codes is not None
@@ -205,6 +206,7 @@ def check_record(library: Library) -> dict[str, Any]:
             packages[name] = version(name)
         except PackageNotFoundError:
             problems.append(f"{name} is not installed. Install it with: pip install {name}")
+    problems += wrong_weights()
     digests = {}
     models: dict[ModelKind, str] = {"encoder": library.model, "reader": "builtin", "cross-encoder": RERANKER}
     if library.colbert is not None:

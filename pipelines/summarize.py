@@ -31,8 +31,7 @@ from spanwise.types import (
 
 from ..corpora.passages import label_at
 from ..corpora.sentences import sentence_spans
-from ..index.analysis import Analyzer
-from ..index.analysis.stop_words import ENGLISH
+from ..index.analysis import STOP_WORDS, Analyzer
 from ..index.snapshot import Snapshot
 from ..reader.prompt import REFUSAL, Message, chat_messages
 from ..reader.summary import choose_sentences, is_sentence
@@ -230,7 +229,7 @@ def checker(analyzer: Analyzer) -> Checker:
     """The support check by the terms of an analyzer; function words carry no meaning."""
 
     def content(text: str) -> list[str]:
-        return [analyzer.term(token.word) for token in analyzer.tokens(text) if token.word not in ENGLISH]
+        return [analyzer.term(token.word) for token in analyzer.tokens(text) if token.word not in STOP_WORDS]
 
     return Checker(analyzer.terms, content)
 

@@ -27,7 +27,7 @@ from ..corpora.folder import FoundFile, Listing, read_regular
 from ..corpora.reading import READERS, Skipped
 from ..index.analysis import Analyzer
 from ..index.maxsim.codebook import Codebook
-from ..index.rows import FileState, Refusal, indexed_text
+from ..index.schema import FileState, Refusal, indexed_text
 from ..index.snapshot import Snapshot
 from ..index.store import Store
 from ..index.writer import Writer

@@ -18,7 +18,7 @@ from spanwise.types import AskOptions, Filter, ProgressCallback, SearchOptions, 
 
 from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
-from ..index.store import Commit, Store
+from ..index.store import Store
 from .ask import Answerer
 from .filters import Selection, select
 from .models import LoadedModels, split_retriever
@@ -35,7 +35,7 @@ CACHED_PASSAGES = 4096  # whose terms are kept to find near-duplicates: 12 MB
 class IndexView:
     """A commit, its snapshot, and the retrievers over it, each built once."""
 
-    def __init__(self, commit: Commit, snapshot: Snapshot, analyzer: Analyzer, terms_of: Terms) -> None:
+    def __init__(self, commit: str, snapshot: Snapshot, analyzer: Analyzer, terms_of: Terms) -> None:
         self.commit, self.snapshot, self.analyzer = commit, snapshot, analyzer
         self.is_held = False
         self._terms_of = terms_of
@@ -126,12 +126,12 @@ class IndexView:
 
     def reopen(self) -> bool:
         """Begin to read again; False when something else was committed."""
-        return self.is_held or self.snapshot.wake()
+        return self.is_held or self.snapshot.reopen()
 
     def end_transaction(self) -> None:
         """Release SQLite's log, unless the snapshot is held."""
         if not self.is_held:
-            self.snapshot.rest()
+            self.snapshot.end_transaction()
 
     def close(self) -> None:
         """Close the snapshot, unless it is held."""
@@ -177,15 +177,15 @@ class Views:
                 self._view = None
 
     def _reopened(self) -> IndexView:
-        commit = self._store.last_commit()
+        commit = self._store.commit_digest()
         view, self._view = self._view, None
         if view is not None:
             if view.commit == commit and view.reopen():
                 return view
             view.close()
         while True:  # until the snapshot is of the commit that was looked up
-            commit = self._store.last_commit()
+            commit = self._store.commit_digest()
             snapshot = self._store.snapshot()
-            if snapshot.seal == commit.seal:
+            if self._store.commit_digest() == commit:
                 return IndexView(commit, snapshot, self.analyzer, self._terms_of)
             snapshot.close()

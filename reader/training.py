@@ -103,12 +103,11 @@ def fine_tune(
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
     split: Split | None = None,
-    beside: Mapping[str, Any] | None = None,
 ) -> list[dict[str, float]]:
     """The evaluations of a run that trains `model` in place; the best weights stay in it.
 
     Word embeddings are frozen. `split` gives the sentences of a text; without it there is no sentence head.
-    `folder` and `beside` as for `models.training.train`.
+    `folder` as for `models.training.train`.
     """
     sentence_weight = recipe.sentence_weight if split else 0.0
     if sentence_weight:
@@ -122,7 +121,7 @@ def fine_tune(
         return batch_loss(model, [rows[i] for i in batch], special, sentence_weight)
 
     batches = plan_batches(rows, special.count, recipe)
-    return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report, beside)
+    return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report)
 
 
 def training_rows(

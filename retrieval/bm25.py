@@ -29,11 +29,9 @@ from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
-from ..index.postings_index import PostingsIndex
+from ..index.lexical import CorpusStatistics, LivePostings, PostingsIndex
 from ..index.protocol import Places, Ranking
 from ..index.ranking import best, check_k, rows_among
-from ..index.statistics import CorpusStatistics
 from .stage import Stage, Terms, lexical_stage
 
 Number = TypeVar("Number", float, NDArray[np.float64])

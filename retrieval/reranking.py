@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from spanwise.types import Hit
 
-from ..index.rows import indexed_text
+from ..index.schema import indexed_text
 from .protocol import Retriever, Scorer
 from .stage import check_questions
 

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.live_postings import LivePostings
-from ..index.postings_index import PostingsIndex
-from ..index.statistics import CorpusStatistics
+from ..index.lexical import CorpusStatistics, LivePostings, PostingsIndex
 from .stage import Stage, Terms, lexical_stage
 
 

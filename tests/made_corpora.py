@@ -16,7 +16,18 @@ from spanwise.index import FileState, Snapshot, Store, Writer
 from spanwise.index.analysis import Analyzer
 from spanwise.types import Document, Passage
 
-PLAIN = Analyzer(stem=False, stop_words=False)
+
+class PlainWords(Analyzer):
+    """Words as they are: no stems, no stop words."""
+
+    def term(self, word: str) -> str:
+        return word
+
+    def question_terms(self, question: str) -> list[str]:
+        return self.terms(question)
+
+
+PLAIN = PlainWords()
 Texts = Mapping[str, Sequence[str]]
 
 

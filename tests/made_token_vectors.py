@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spanwise.index import Snapshot, Writer
 from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.maxsim.tokens import codes_of
 
 TOKEN_MODEL = "t"  # the digest of the model that `tokens_of` stands for
 WIDTH = 8
@@ -29,9 +30,9 @@ def tokens_of(text: str) -> NDArray[np.float32]:
 
 
 @cache
-def codebook(bits: int = 4) -> Codebook:
+def codebook() -> Codebook:
     """A codebook for few tokens: a collection of some dozens outgrows it."""
-    return Codebook.train(np.concatenate([_vector_of(f"w{n}")[np.newaxis] for n in range(12)]), 12, bits)
+    return Codebook.train(np.concatenate([_vector_of(f"w{n}")[np.newaxis] for n in range(12)]), 12)
 
 
 def put_tokens(writer: Writer, passage_ids: Sequence[int], texts: Sequence[str]) -> int:
@@ -39,9 +40,8 @@ def put_tokens(writer: Writer, passage_ids: Sequence[int], texts: Sequence[str])
     if writer.codebook(TOKEN_MODEL) is None:
         writer.put_codebook(TOKEN_MODEL, codebook())
     tokens = [tokens_of(text) for text in texts]
-    covered = [len(text) for text in texts]
     vectors = np.concatenate([np.empty((0, WIDTH), np.float32), *tokens])
-    return writer.put_tokens(TOKEN_MODEL, passage_ids, vectors, list(map(len, tokens)), covered)
+    return writer.put_tokens(TOKEN_MODEL, passage_ids, vectors, list(map(len, tokens)))
 
 
 def maxsim(question: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
@@ -51,6 +51,8 @@ def maxsim(question: NDArray[np.float32], passage: NDArray[np.float32]) -> float
 
 def decoded(snapshot: Snapshot) -> dict[int, NDArray[np.float32]]:
     """The token vectors of each live passage, as scores are defined by them."""
-    stored = snapshot.stored_tokens(TOKEN_MODEL)
-    ids = stored.passage_ids.tolist()
-    return dict(zip(ids, stored.decoded(ids), strict=True))
+    stored, known = snapshot.stored_tokens(TOKEN_MODEL), snapshot.codebook(TOKEN_MODEL)
+    assert known is not None
+    vectors = known.decode(codes_of(stored.read(np.arange(len(stored)))))
+    parts = np.split(vectors, np.cumsum(stored.lengths)[:-1])
+    return dict(zip(stored.passage_ids.tolist(), parts, strict=True))

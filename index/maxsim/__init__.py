@@ -1,1 +1,1 @@
-"""Late interaction on disk: token vectors, compressed, and the search for the largest sum of maxima."""
+"""Late interaction on disk: compressed token vectors, and search by the largest sum of maxima (MaxSim)."""

@@ -1,185 +1,187 @@
-"""One segment of token vectors: those of each passage, compressed by the codebook of their model.
+"""Token vectors of passages: those a writer collects, the codebooks they are encoded with, and their checks.
 
-Columns of a segment with n passages and T tokens:
-
-    passage_ids  (n,) int64        ascending
-    ends         (n,) int64        tokens up to and with each passage; every passage has at least one
-    centroids    (T,) uint16       the nearest centroid of each token
-    values       (T, bytes) uint8  what is left of it beyond the centroid
-    scales       (T,) float16
-    sums         (n,) uint32       CRC-32 of a passage's centroids, then its values, then its scales
-    covered      (n,) int32        code points of the indexed text that the encoder saw; -1: not known
-
-The small columns are compared with their digests when a segment is opened for search; values and scales of a
-passage are compared with its sum when they are read for the first time.
+A codebook is trained once, by the first writer of a model. When the collection has outgrown it, it is
+extended by centroids for all; when new vectors lie far from its centroids, by a few for them. Old codes stay
+valid, because old centroids keep their numbers.
 """
 
 from __future__ import annotations
 
-import zlib
-from functools import cached_property
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 
-from ..manifest import damaged
-from ..segment import COLUMNS, Segment
-from ..sorted_ids import rows_of
-from .codebook import Codebook
-from .token_codes import TokenCodes
+from ..catalog import CatalogWriter
+from ..dense import check_token_vectors
+from ..rows import Data, PendingRows, RowsSegment
+from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
+from .codebook import Codebook, TokenCodes, n_centroids
 
-KIND = "tokens"
-
-
-class TokenRows(Protocol):
-    """The token vectors of some passages, in memory or on the disk."""
-
-    @property
-    def passage_ids(self) -> NDArray[np.int64]:
-        """(n,) the passages."""
-
-    @property
-    def ends(self) -> NDArray[np.int64]:
-        """(n,) where the tokens of each end."""
-
-    @property
-    def codes(self) -> TokenCodes:
-        """The tokens of all of them, one passage after another."""
-
-    @property
-    def sums(self) -> NDArray[np.uint32]:
-        """(n,) the CRC-32 of each passage's codes."""
-
-    @property
-    def covered(self) -> NDArray[np.int32]:
-        """(n,) code points that the encoder saw."""
-
-    def check_rows(self, rows: NDArray[np.int64]) -> None:
-        """Raise `IndexCorrupt` unless the codes of these passages are as they were written."""
-
-    def release(self) -> None:
-        """Give back the memory of what was read."""
+_SAMPLE = 131_072  # vectors of a collection that new centroids are made for
+_DRIFT_SAMPLE = 4096  # vectors of a batch that show whether it drifts, and get centroids when it does
+_MAX_EXCESS = 2  # times the centroids of a fresh codebook: drift adds no more
 
 
-class TokenSegment:
-    """An open segment, mapped from the disk."""
-
-    def __init__(self, segment: Segment) -> None:
-        self._segment = segment
-        columns = segment.columns
-        self.model = segment.model
-        self.passage_ids: NDArray[np.int64] = columns["passage_ids"]
-        self.ends: NDArray[np.int64] = columns["ends"]
-        self.codes = TokenCodes(columns["centroids"], columns["values"], columns["scales"])
-
-    @classmethod
-    def open(cls, segment: Segment, codebook: Codebook) -> TokenSegment:
-        """The segment for search, after its small columns have proved to be whole and to fit the codebook."""
-        opened = cls(segment)
-        segment.check("centroids")
-        _ = opened.sums
-        opened.check_codes(codebook)
-        return opened
-
-    def check_codes(self, codebook: Codebook) -> None:
-        """Raise `IndexCorrupt` unless every code can be decoded with this codebook."""
-        n_centroids, n_bytes = len(codebook.centroids), codebook.n_bytes
-        if self.codes.values.shape[1] != n_bytes:
-            raise self._damaged(f"{self.codes.values.shape[1]} bytes a token instead of {n_bytes}")
-        if len(self.codes) and (highest := int(self.codes.centroids.max())) >= n_centroids:
-            raise self._damaged(f"a token has centroid {highest}, the codebook has {n_centroids}")
-
-    def check_whole(self, codebook: Codebook) -> None:
-        """Raise `IndexCorrupt` unless the columns fit one another, their sums and the codebook."""
-        self.check_rows(np.arange(len(self.passage_ids)))
-        self.check_codes(codebook)
-
-    def check_ends(self) -> None:
-        """Raise `IndexCorrupt` unless passages ascend and each has at least one token, together all."""
-        n_tokens = int(self.ends[-1]) if len(self.ends) else 0
-        bounds = np.concatenate(([0], self.ends))
-        if (bounds[1:] <= bounds[:-1]).any() or n_tokens != len(self.codes):
-            raise self._damaged("its ends are not places among its tokens")
-        if (self.passage_ids[1:] <= self.passage_ids[:-1]).any():
-            raise self._damaged("its passages do not ascend")
-
-    def check(self) -> None:
-        """Compare values and scales of all passages with their digests."""
-        self._segment.check("centroids", "values", "scales")
-
-    @cached_property
-    def sums(self) -> NDArray[np.uint32]:
-        """The column of that name, compared with its digest when it is read first, as are ids and ends."""
-        self._segment.check("passage_ids", "ends", "sums")
-        self.check_ends()
-        return self._segment.columns["sums"]
-
-    @cached_property
-    def covered(self) -> NDArray[np.int32]:
-        """The column of that name, compared with its digest when it is read first."""
-        self._segment.check("passage_ids", "covered")
-        return self._segment.columns["covered"]
-
-    def rows_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The row of each passage, -1 for one that has no tokens here."""
-        return rows_of(self.passage_ids, passage_ids)
-
-    def holds(self, passage_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the passages have tokens here."""
-        return self.rows_of(passage_ids) >= 0
-
-    def read(self, rows: NDArray[np.int64]) -> TokenCodes:
-        """A copy of the codes of these passages, one after another, each compared with its sum."""
-        self.check_rows(rows)
-        starts, ends = spans_of(self.ends, rows)
-        places = token_places(starts, ends - starts)
-        return TokenCodes(self.codes.centroids[places], self.codes.values[places], self.codes.scales[places])
-
-    def check_rows(self, rows: NDArray[np.int64]) -> None:
-        """Compare the codes of these passages with their sums; `IndexCorrupt` when one is not as written."""
-        expected = self.sums[rows]
-        starts, ends = spans_of(self.ends, rows)
-        if not np.array_equal(sums(self.codes, starts, ends), expected):
-            raise self._damaged("the tokens of a passage do not match their sum")
-
-    def release(self) -> None:
-        """Give back the memory of what was read."""
-        self._segment.release()
-
-    def _damaged(self, how: str) -> IndexCorrupt:
-        return damaged(self._segment.path / COLUMNS, how)
+def codes_of(data: Data) -> TokenCodes:
+    """The codes in the data of rows."""
+    return TokenCodes(data["centroids"], data["values"], data["scales"])
 
 
-def sums(codes: TokenCodes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """The CRC-32 of the codes of each passage, which has the tokens `starts[i]` to `ends[i]`."""
-    columns = (codes.centroids, codes.values, codes.scales)
-    found = np.zeros(len(starts), np.uint32)
-    for row, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        total = 0
-        for column in columns:
-            total = zlib.crc32(column[start:end].data, total)
-        found[row] = total
-    return found
+class PendingTokens:
+    """The tokens that one writer collects for the next commit, and the codebooks, written or not."""
+
+    def __init__(self, segments: Path, catalog: CatalogWriter) -> None:
+        self.rows = PendingRows(TOKENS, segments, catalog)
+        self._codebooks: dict[str, Codebook] = {}
+        self._changed: set[str] = set()
+
+    def codebook(self, model: str) -> Codebook | None:
+        """The current codebook of a model; None when there is none."""
+        for entry in self.rows.catalog.segments() if model not in self._codebooks else ():
+            if (entry.kind, entry.model) == (CODEBOOK, model):
+                self._codebooks[model] = Codebook.from_segment(open_segment(self.rows.folder / entry.id))
+        return self._codebooks.get(model)
+
+    def is_new(self, model: str, codebook: Codebook) -> bool:
+        """False for the current codebook; `ValueError` for one that cannot decode the stored tokens."""
+        known = self.codebook(model)
+        if known is None:
+            return True
+        if self._n_tokens(model) and not codebook.extends(known):
+            raise ValueError(f"model {model} has tokens of another codebook: drop them first")
+        return not codebook.equals(known)
+
+    def put_codebook(self, model: str, codebook: Codebook) -> None:
+        """Replace the codebook of a model with the next commit."""
+        self._codebooks[model] = codebook
+        self._changed.add(model)
+
+    def changed_codebooks(self) -> Iterator[tuple[str, Columns]]:
+        """The codebooks that are not written yet; afterwards all count as written."""
+        changed, self._changed = self._changed, set()
+        for model in sorted(changed):
+            yield model, self._codebooks[model].columns()
+
+    def check(
+        self,
+        model: str,
+        vectors: NDArray[np.float32],
+        lengths: Sequence[int] | NDArray[np.integer],
+        passage_ids: Sequence[int],
+    ) -> NDArray[np.int64]:
+        """The lengths; `VectorRejected` unless these are unit vectors of the passages, as wide as the codebook,
+        `ValueError` without a codebook.
+        """
+        codebook = self.codebook(model)
+        if codebook is None:
+            raise ValueError(f"model {model} has no codebook: put one before its tokens")
+        return check_token_vectors(vectors, lengths, codebook.width, passage_ids)
+
+    def put(
+        self,
+        model: str,
+        ids: NDArray[np.int64],
+        vectors: NDArray[np.float32],
+        lengths: NDArray[np.int64],
+        live: NDArray[np.bool_],
+    ) -> int:
+        """Encode the tokens of the `live` passages that have none; the number of these passages."""
+        lacking = live & self.rows.lacking(model, ids)
+        if not lacking.all():
+            vectors = vectors[np.repeat(lacking, lengths)]
+            ids, lengths = ids[lacking], lengths[lacking]
+        if len(ids):
+            codes = self._fitting_codebook(model, vectors).encode(vectors)
+            data = {"centroids": codes.centroids, "values": codes.values, "scales": codes.scales}
+            self.rows.builder(model).add(ids, lengths, data)
+        return len(ids)
+
+    def drop(self, model: str) -> None:
+        """Drop the pending tokens and the codebook of a model."""
+        self.rows.drop(model)
+        self._codebooks.pop(model, None)
+        self._changed.discard(model)
+
+    def _fitting_codebook(self, model: str, vectors: NDArray[np.float32]) -> Codebook:
+        """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it.
+
+        The size of a fresh codebook for the collection bounds both.
+        """
+        codebook, sample = self._codebooks[model], _some(vectors, _DRIFT_SAMPLE)
+        n_tokens = self._n_tokens(model) + len(vectors)
+        n_known, n_fresh = len(codebook.centroids), n_centroids(n_tokens, n_tokens)
+        if codebook.wants_more(n_tokens) and n_known < n_fresh:
+            codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
+        elif n_known < _MAX_EXCESS * n_fresh and codebook.is_drifting(sample):
+            codebook = codebook.extended(sample, codebook.n_tokens)
+        if len(codebook.centroids) > n_known:
+            self.put_codebook(model, codebook)
+        return codebook
+
+    def _sample(self, model: str, codebook: Codebook, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Vectors to extend a codebook by: some of these, and stored ones as decoded.
+
+        The stored ones matter when a collection grows in steps that are too small for a sample.
+        """
+        stored = self.rows.stored().get(model, [])
+        step = max(1, -(-sum(segment.n_rows for segment in stored) // (_SAMPLE // 2)))
+        parts = [segment.read(np.arange(0, len(segment.passage_ids), step)) for segment in stored]
+        decoded = [codebook.decode(codes_of(part)) for part in parts]
+        return np.concatenate([_some(vectors, _SAMPLE // 2), *decoded])
+
+    def _n_tokens(self, model: str) -> int:
+        """The number of stored and pending tokens, those of deleted passages included."""
+        stored = self.rows.stored().get(model, [])
+        return self.rows.builder(model).n_rows + sum(each.n_rows for each in stored)
 
 
-def spans_of(ends: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the tokens of these passages start (where those of the one before end) and where they end.
+def open_tokens(segment: Segment, codebook: Codebook) -> RowsSegment:
+    """A segment for search, after its ids, ends and centroids were checked against digests and the codebook."""
+    opened = RowsSegment(segment)
+    opened.check("centroids")
+    check_codes(opened, codebook)
+    return opened
 
-    >>> [places.tolist() for places in spans_of(np.array([2, 3, 7]), np.array([2, 0]))]
-    [[3, 0], [7, 2]]
+
+def check_codes(tokens: RowsSegment, codebook: Codebook) -> None:
+    """Raise `IndexCorrupt` unless this codebook can decode every code."""
+    n_bytes = tokens.data["values"].shape[1]
+    if n_bytes != codebook.n_bytes:
+        raise tokens.corrupt(f"{n_bytes} bytes a token instead of {codebook.n_bytes}")
+    highest = int(tokens.data["centroids"].max(initial=0))
+    if highest >= len(codebook.centroids):
+        raise tokens.corrupt(f"a token has centroid {highest}, the codebook has {len(codebook.centroids)}")
+
+
+def token_problems(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:
+    """One line for each model without exactly one codebook, and for each segment of tokens that does not fit
+    it. Every byte of `segments` was compared with its digest.
     """
-    return np.where(rows > 0, ends[rows - 1], 0), ends[rows]
+    for model in sorted({segment.model for segment in segments if segment.kind in (TOKENS, CODEBOOK)}):
+        codebooks = [each for each in segments if (each.kind, each.model) == (CODEBOOK, model)]
+        if len(codebooks) != 1:
+            yield f"{folder}: model {model} has {len(codebooks)} codebooks instead of one"
+            continue
+        try:
+            codebook = Codebook.from_segment(codebooks[0])
+        except IndexCorrupt as error:
+            yield str(error)
+            continue
+        for segment in segments:
+            if (segment.kind, segment.model) == (TOKENS, model):
+                try:
+                    tokens = RowsSegment(segment)
+                    tokens.check_rows(np.arange(len(tokens.passage_ids)))
+                    check_codes(tokens, codebook)
+                except IndexCorrupt as error:
+                    yield str(error)
+                segment.release()
 
 
-def token_places(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of the tokens of passages, one passage after another.
-
-    >>> token_places(np.array([7, 0]), np.array([2, 3])).tolist()
-    [7, 8, 0, 1, 2]
-    """
-    ends = np.cumsum(lengths)
-    places: NDArray[np.int64] = np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())
-    return places
+def _some(vectors: NDArray[np.float32], most: int) -> NDArray[np.float32]:
+    """At most `most` of the vectors, spread evenly."""
+    return vectors[:: -(-len(vectors) // most)]

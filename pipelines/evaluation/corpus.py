@@ -16,7 +16,7 @@ from ...corpora.squad import Article, read_squad
 from ...eval.questions import FolderQuestion, read_question_set
 from ...eval.trec import read_qrels
 from ...index.analysis import Analyzer
-from ...index.rows import FileState, indexed_text
+from ...index.schema import FileState, indexed_text
 from ...index.store import Store
 from ...index.writer import Writer
 from ..folders import is_index, resolve_index, roots_setting

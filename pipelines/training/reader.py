@@ -94,7 +94,6 @@ def train_reader(
     evaluations = fine_tune(
         *(model, begun.tokenizer, [*examples, *made], recipe, out / RUN, evaluate, on_progress),
         split=sentence_spans,
-        beside={name: begun.record[name] for name in ("base_sha256",) if name in begun.record},
     )
     model.cpu()
     begun.save(out, precision)

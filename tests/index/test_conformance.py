@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spanwise.index.lexical import PostingsIndex
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.postings_index import PostingsIndex
 
 TEXTS = {
     "b": ["mill", "owl owl"],

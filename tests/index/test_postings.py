@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.errors import IndexCorrupt
-from spanwise.index.live_postings import LivePostings
-from spanwise.index.postings import PostingsBuilder, PostingsSegment
-from spanwise.index.postings_merge import merge_postings
+from spanwise.index.lexical import CorpusStatistics, LivePostings
+from spanwise.index.postings import PostingsBuilder, PostingsSegment, merge_postings
 from spanwise.index.segment import Segment
-from spanwise.index.statistics import CorpusStatistics
 
 TERM = st.text("abc\u00e9\u6771", min_size=1, max_size=3)
 PASSAGES = st.lists(st.lists(TERM, max_size=8), max_size=6)
@@ -143,7 +141,7 @@ def test_what_is_held_cannot_be_changed() -> None:
 
 
 def test_memory_of_terms_has_an_end(monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.live_postings._MOST_HELD", 100)
+    monkeypatch.setattr("spanwise.index.live_postings._MAX_HELD", 100)
     postings = LivePostings([segment_of([["a", "b"], ["b"]])], NOBODY)
     for term in [*"abcdefgh", "a", "b"]:
         expected = {"a": [0], "b": [0, 1]}.get(term, [])

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from golden.make import put
+from made_corpora import stage
 
 from spanwise.index import Store
 
@@ -44,7 +44,7 @@ def place():
         Path(folder).chmod(0o755)
         index = Path(folder) / "index ?#%41"
         with Store.create(index, {}) as store, store.writer() as writer:
-            put(writer, "a", ["some words"])
+            stage(writer, {"a": ["some words"]})
             writer.commit()
         yield index
         for path in (index, *index.rglob("*")):
@@ -71,7 +71,7 @@ def test_an_index_that_cannot_be_written_answers(place, tmp_path) -> None:
 
 def test_a_log_that_cannot_be_read_in_is_named(place, tmp_path) -> None:
     with Store.open(place) as store, store.writer() as writer:
-        put(writer, "b", ["more words"])
+        stage(writer, {"b": ["more words"]})
         writer.commit()
         shutil.copytree(place, tmp_path / "copy")  # as a kill leaves it: with its log, not shared memory
     for file in (tmp_path / "copy").iterdir():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import FileState, Store, indexed_text
-from spanwise.index.rows import content_digest
+from spanwise.index.schema import passage_row
 from spanwise.types import Document, Passage
 
 STATE = FileState(1, 1, "s")
@@ -38,16 +38,14 @@ def encode(store, model="m") -> int:
         passages = snapshot.passages(snapshot.without_vectors(model).tolist())
         if passages:
             rows = np.stack([vector_of(indexed_text(passage), model) for passage in passages])
-            covered = [len(indexed_text(passage)) for passage in passages]
-            writer.put_vectors(model, [passage.id for passage in passages], rows, covered)
+            writer.put_vectors(model, [passage.id for passage in passages], rows)
         writer.commit()
     return len(passages)
 
 
 def check(store, model="m") -> None:
-    """Every vector is the one of its passage, bit by bit, and so is what the window saw of it."""
+    """Every vector is the one of its passage, bit by bit."""
     with store.snapshot() as snapshot:
-        coverage = snapshot.coverage(model)
         parts = [part for part in snapshot._segments if part.model == model]
         held = {
             number: vector
@@ -56,11 +54,9 @@ def check(store, model="m") -> None:
                 part.columns["passage_ids"].tolist(), part.columns["vectors"], strict=True
             )
         }
-        for passage, covered in zip(
-            snapshot.passages(coverage.passage_ids.tolist()), coverage.covered, strict=True
-        ):
-            assert held[passage.id].tobytes() == vector_of(indexed_text(passage), model).tobytes()
-            assert covered == len(indexed_text(passage))
+        for passage in snapshot.all_passages():
+            if passage.id in held:
+                assert held[passage.id].tobytes() == vector_of(indexed_text(passage), model).tobytes()
     assert store.verify() == []
 
 
@@ -146,32 +142,11 @@ def test_a_vector_that_is_damaged_is_not_taken_over(store) -> None:
         put(writer, "d", ["two"])
 
 
-@pytest.mark.parametrize("covered", [[1, 2], [-1], [1.5], [2**31], ["1"]])
-def test_covered_counts_code_points_of_each_row(store, covered) -> None:
-    with store.writer() as writer:
-        (number,) = put(writer, "d", ["new"])
-        with pytest.raises(ValueError, match="covered must"):
-            writer.put_vectors("m", [number], vector_of("new")[np.newaxis], covered)
-        assert writer.put_vectors("m", [number], vector_of("new")[np.newaxis], [3]) == 1
-
-
-def test_vectors_put_without_their_coverage_say_so(store) -> None:
-    with store.writer() as writer:
-        (number,) = put(writer, "d", ["new"])
-        writer.put_vectors("m", [number], vector_of("new")[np.newaxis])
-        writer.commit()
-    with store.snapshot() as snapshot:
-        coverage = snapshot.coverage("m")
-    assert dict(zip(coverage.passage_ids.tolist(), coverage.covered.tolist(), strict=True)) == {
-        **{1: 3, 2: 3, 3: 5, 4: 4, 5: 7},
-        number: -1,
-    }
-
-
 def test_the_content_is_the_text_that_is_encoded() -> None:
     passage = Passage(1, "a", 0, 3, "abc", heading=("A", "B"))
     assert indexed_text(passage) == "A\nB\nabc"
-    assert content_digest(("A", "B"), "abc") == content_digest((), "A\nB\nabc")
+    whole = Passage(1, "a", 0, 7, "A\nB\nabc")
+    assert passage_row(passage)["content"] == passage_row(whole)["content"]
 
 
 TEXTS = st.lists(st.sampled_from(["p", "q", "r", "s", "long text"]), max_size=4)

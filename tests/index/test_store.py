@@ -1,15 +1,27 @@
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_corpora import stage
 
-from spanwise.errors import DocumentRejected, FormatTooNew, IndexCorrupt, IndexLocked, IndexNotFound
+from spanwise.errors import (
+    DocumentRejected,
+    FormatTooNew,
+    FormatTooOld,
+    IndexCorrupt,
+    IndexLocked,
+    IndexNotFound,
+)
 from spanwise.index import Description, FileState, Store
+from spanwise.index import snapshot as snapshot_module
+from spanwise.index.snapshot import PassageMemory
 from spanwise.types import Document, Heading, Label, Passage
 
 STATE = FileState(10, 20, "s")
@@ -158,13 +170,14 @@ def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
         Store.open(tmp_path / path)
 
 
-def test_a_newer_format_is_refused(corpus_of) -> None:
+def test_another_format_is_refused(corpus_of) -> None:
     path = corpus_of({}).store.path
     catalog = sqlite3.connect(path / "catalog.sqlite")
-    catalog.execute("PRAGMA user_version = 4")
+    for version, error in ((5, FormatTooNew), (3, FormatTooOld)):
+        catalog.execute(f"PRAGMA user_version = {version}")
+        with pytest.raises(error, match=f"format {version}, this program reads format 4"):
+            Store.open(path)
     catalog.close()
-    with pytest.raises(FormatTooNew, match="format 4, this program reads up to 3"):
-        Store.open(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database " * 100])
@@ -308,12 +321,128 @@ def test_any_passages_of_a_text_are_its_slices(corpus_of, sign) -> None:
                 )
 
 
-def test_passages_that_were_found_stay_those_of_the_snapshot(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"], "b": ["two"]})
-    with corpus.snapshot() as snapshot:
-        found = snapshot.found([2, 1])
-        corpus.write({}, remove=["a"])
-        assert [p.text for p in found] == ["two", "one"]
-        assert snapshot.found([1])[0] is found[1]
-    with corpus.snapshot() as later, pytest.raises(ValueError, match="no passage 1"):
-        later.found([1])
+def commit(store, name, text) -> None:
+    with store.writer() as writer:
+        stage(writer, {name: [text]})
+        writer.commit()
+
+
+@pytest.fixture
+def store(corpus_of):
+    return corpus_of({"a": ["some words"]}).store
+
+
+def log_of(store):
+    return store.path / "catalog.sqlite-wal"
+
+
+def shrink(store) -> int:
+    """The bytes of SQLite's log after all of it that may go has gone."""
+    with Store.open(store.path) as other:
+        other._catalog.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        return log_of(store).stat().st_size
+
+
+def test_the_last_commit_changes_with_each_commit_only(store):
+    first = store.commit_digest()
+    assert store.commit_digest() == first
+    with Store.open(store.path) as other:
+        commit(other, "b", "more words")
+        assert store.commit_digest() == other.commit_digest() != first
+
+
+def test_the_last_commit_is_that_of_an_index_put_in_its_place(store, tmp_path):
+    first = store.commit_digest()
+    shutil.rmtree(store.path)
+    with Store.create(store.path, {"color": "blue"}) as other:
+        commit(other, "a", "some words")
+    assert store.commit_digest() != first
+    assert store.settings == {"color": "blue"}
+
+
+def test_a_resting_snapshot_wakes_until_something_is_committed(store):
+    with store.snapshot() as snapshot:
+        before = list(snapshot.all_passages())
+        snapshot.end_transaction()
+        assert snapshot.reopen()
+        assert list(snapshot.all_passages()) == before
+        snapshot.end_transaction()
+        commit(store, "b", "more words")
+        assert not snapshot.reopen()
+
+
+def test_the_log_shrinks_while_a_snapshot_rests(store):
+    with store.snapshot() as snapshot:
+        commit(store, "b", "more words")
+        assert shrink(store) > 0
+        snapshot.end_transaction()
+        assert shrink(store) == 0
+
+
+def test_threads_may_read_the_digest_while_another_writes(store):
+    seen: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: seen.extend(store.commit_digest() for _ in range(50)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for number in range(3):
+        commit(store, f"n{number}", "words")
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 200
+
+
+class Reader:
+    """Reads passages 1 to 9, and remembers which."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def __call__(self, ids):
+        if any(number > 9 for number in ids):
+            raise ValueError("no passage 10")
+        self.read += ids
+        return [Passage(number, "a.md", 0, 1, str(number)) for number in ids]
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+def ids(passages) -> list[int]:
+    return [passage.id for passage in passages]
+
+
+def test_passages_come_in_the_order_asked_and_as_often(reader) -> None:
+    memory = PassageMemory(reader)
+    assert ids(memory.passages([3, 1, 3])) == [3, 1, 3]
+    assert ids(memory.passages([1, 2, 3])) == [1, 2, 3]
+    assert ids(memory.passages([2, 2])) == [2, 2]
+    assert ids(memory.passages([])) == []
+    assert reader.read == [3, 1, 2]
+
+
+def test_what_is_remembered_is_not_read_again(reader) -> None:
+    memory = PassageMemory(reader)
+    first = memory.passages([1, 2])
+    assert memory.passages([2, 3])[0] is first[1]
+    assert reader.read == [1, 2, 3]
+
+
+def test_what_was_not_asked_for_longest_is_forgotten(reader, monkeypatch) -> None:
+    monkeypatch.setattr(snapshot_module, "_MAX_REMEMBERED", 3)
+    memory = PassageMemory(reader)
+    for asked in ([1, 2, 3], [1], [4], [1, 2]):
+        memory.passages(asked)
+    assert reader.read == [1, 2, 3, 4, 2]
+
+
+def test_an_id_that_there_is_not_is_an_error_each_time(reader) -> None:
+    memory = PassageMemory(reader)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no passage 10"):
+            memory.passages([1, 10])
+    assert ids(memory.passages([1])) == [1]

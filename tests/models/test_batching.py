@@ -90,11 +90,3 @@ def test_other_errors_are_not_tried_again(error):
     with pytest.raises(type(error), match=str(error)):
         list(Batcher(4096).run([8] * 8, compute, str))
     assert len(calls) == 1
-
-
-@pytest.mark.promise("T16")
-def test_an_error_of_the_caller_is_not_taken_for_the_devices():
-    batches = Batcher(4096).run([8] * 999, lambda batch: batch, str)
-    next(batches)
-    with pytest.raises(MemoryError):
-        batches.throw(MemoryError)

@@ -79,15 +79,6 @@ def test_windows_show_every_token_and_none_is_short(n_tokens):
     assert len(windows) == 1 or {len(row) for row in windows} == {96}
 
 
-@pytest.mark.parametrize("passage", ["The mill was built in 1811.", "", "Zürich - 北京"])
-def test_a_row_is_the_tokenizers_own_pair(passage):
-    tokens = ROWS.tokens_of(["who built it?", passage])
-    found = ROWS.row(tokens["who built it?"], tokens[passage])
-    expected = TOKENIZER("who built it?", passage)
-    assert found.ids.tolist() == expected["input_ids"]
-    assert ROWS.packed([found]).types.tolist() == expected["token_type_ids"]
-
-
 def test_progress_ends_with_all_pairs(network, monkeypatch):
     monkeypatch.setattr("spanwise.models.cross_encoder.PAIRS_AT_ONCE", 2)
     reports = []

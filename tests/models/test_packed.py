@@ -140,10 +140,3 @@ def test_each_token_has_a_row_and_biases_hide_the_others(lengths):
         seen[block.first : block.last] = (bias == 0).flatten().numpy()
     assert np.flatnonzero(seen).tolist() == layout.places.tolist()
     assert len(layout.places) == sum(lengths)
-
-
-@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=9), min_size=1, max_size=9))
-def test_padding_and_packing_undo_one_another(rows):
-    again = PackedTokens.of_padded(*PackedTokens.of(rows).padded(0))
-    assert again.ids.tolist() == [i for row in rows for i in row]
-    assert again.lengths.tolist() == [len(row) for row in rows]

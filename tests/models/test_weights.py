@@ -11,7 +11,7 @@ from torch import nn
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.load import tuned_backbone
 from spanwise.models.locate import STUDENT, WEIGHTS, find_base
-from spanwise.models.student import StoredStudent, StudentSettings, load_student, save_student
+from spanwise.models.student import load_student
 from spanwise.models.weights import (
     FORMAT,
     apply_delta,
@@ -118,14 +118,6 @@ def test_foreign_and_damaged_files_are_refused(tmp_path):
         apply_delta(Model(), tmp_path / "d", BASE)
 
 
-def test_bad_arguments_are_refused(tmp_path):
-    with pytest.raises(ModelRejected, match="the weight w is not finite"):
-        save_delta(tmp_path / "d", {"w": torch.full((2, 2), torch.nan)}, {}, BASE)
-    with pytest.raises(ValueError, match="not 'int5'"):
-        save_delta(tmp_path / "d", {}, {}, BASE, "int5")
-    assert not (tmp_path / "d").exists()
-
-
 def test_a_backbone_and_its_head_survive(tmp_path):
     head = {"head.weight": torch.randn(1, 384), "head.bias": torch.ones(1)}
     tuned, base = changed_base().state_dict(), read_checkpoint(find_base()).weights
@@ -153,17 +145,3 @@ def test_a_student_of_two_halves_is_refused(tmp_path):
     (one / "settings.json").write_bytes((other / "settings.json").read_bytes())
     with pytest.raises(ModelRejected, match="has sha256"):
         load_student(one)
-
-
-@pytest.mark.parametrize(
-    ("layers", "message"),
-    [
-        ((layer(16, 0), layer(384, 0), None), "one side only"),
-        ((nn.Linear(8, 4), None, None), "expected a layer of 384 inputs"),
-        ((layer(16, 0), nn.Linear(384, 8, bias=False), layer(8, 0)), "with a bias"),
-    ],
-)
-def test_layers_that_make_no_student_are_refused(tmp_path, layers, message):
-    with pytest.raises(ValueError, match=message):
-        save_student(tmp_path, StoredStudent(changed_base(), *layers, StudentSettings()))
-    assert not list(tmp_path.iterdir())

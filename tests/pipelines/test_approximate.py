@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from spanwise.index.approximate_index import ApproximateIndex
+from spanwise.index.ann import ApproximateIndex
 from spanwise.index.store import Store
 from spanwise.pipelines.open import open, open_index
 

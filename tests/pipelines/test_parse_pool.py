@@ -17,7 +17,7 @@ from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.index.analysis import Analyzer
-from spanwise.index.rows import indexed_text
+from spanwise.index.schema import indexed_text
 from spanwise.pipelines import parse_pool
 from spanwise.pipelines.parse_pool import ChildDied, PageDrawer, ParsePool, ParseWorker
 from spanwise.pipelines.parse_worker import Limits

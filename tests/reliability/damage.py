@@ -69,7 +69,6 @@ def served(index: Path) -> object:
             dense.scores.tolist(),
             snapshot.passages(late.passage_ids.tolist()),
             late.scores.tolist(),
-            snapshot.coverage(TOKEN_MODEL).covered.tolist(),
         )
 
 

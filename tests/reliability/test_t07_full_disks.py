@@ -21,7 +21,7 @@ from workload import HISTORY, check, commit, unnamed_segments, write_history
 
 from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull
 from spanwise.index import Store
-from spanwise.index.maxsim.maxsim_index import MaxSimIndex
+from spanwise.index.maxsim.search import MaxSimIndex
 
 POINTS = 50
 NUMBER = 4  # the commit of the history that merges

@@ -20,7 +20,7 @@ from workload import HISTORY, commit
 
 from spanwise.index import Store
 from spanwise.index.catalog import Catalog
-from spanwise.index.state import seal
+from spanwise.index.schema import state_digest
 
 MEMORY, SECONDS = 4 * 2**30, 10
 Mutate = Callable[[Path, random.Random], None]
@@ -90,9 +90,9 @@ def rename_in_catalog(index: Path, old: str, new: str) -> None:
         database.execute("UPDATE segments SET id = ? WHERE id = ?", (new, old))
         catalog = Catalog.open(index / "catalog.sqlite")
         (state,) = catalog.rows("SELECT generation, documents, passages FROM state")
-        sealed = seal(*state.values(), catalog.settings(), catalog.segments(), catalog.deleted())
+        sealed = state_digest(*state.values(), catalog.settings, catalog.segments(), catalog.deleted())
         catalog.close()
-        database.execute("UPDATE state SET seal = ?", (sealed,))
+        database.execute("UPDATE state SET digest = ?", (sealed,))
 
 
 def use(say: Say, index: Path) -> None:

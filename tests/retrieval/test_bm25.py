@@ -5,12 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from made_corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
-from spanwise.index.analysis import Analyzer
 from spanwise.retrieval.bm25 import BM25, bm25_retriever, idf_lucene, rank_bm25_retriever, tf_saturation
 
-PLAIN = Analyzer(stem=False, stop_words=False)
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
     "d2": ["Sweet sorrow"],

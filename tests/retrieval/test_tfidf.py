@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from made_corpora import PLAIN
 
-from spanwise.index.analysis import Analyzer
-from spanwise.index.statistics import CorpusStatistics
+from spanwise.index.lexical import CorpusStatistics
 from spanwise.retrieval.tfidf import log_weights, norm, tfidf_retriever
 
-PLAIN = Analyzer(stem=False, stop_words=False)
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
     "d2": ["Sweet sorrow"],

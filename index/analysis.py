@@ -1,0 +1,342 @@
+"""The text analyzer: the index terms of passages and questions.
+
+Both go through the same rules, whose settings are stored with the index:
+
+- characters: NFKC, case folding, format characters dropped (see `fold`);
+- words: runs of Unicode letters and digits with their marks; hyphens, dots, underscores and all other
+  signs split (`twenty-five` is twenty, five). One inner apostrophe stays (`don't`), a final `'s` goes
+  (`She's` is she);
+- Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese: overlapping pairs of characters, a lone character by
+  itself;
+- the Snowball English stemmer, for other languages too, because the language of a text is unknown.
+
+Passages keep their stop words; a question drops them unless nothing else is left, so "Who?" and "to be or not
+to be" still find something.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import chain
+from unicodedata import category, normalize
+
+from spanwise.errors import ModelMismatch
+
+_RULES = "2"  # raise it when the same text would give other terms
+_LONGEST_STEMMED = 64  # longer runs are data, not words: hashes, base64
+_MAX_REMEMBERED = 500_000
+# Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
+_MAX_EXTENDERS = 30
+NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
+
+# Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
+# Korean, where there is none between a word and its particles. The Katakana middle dot U+30FB is a separator
+# and stays out, and so do digits.
+UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109f"
+    "\u1100-\u11ff\u1780-\u17d3\u17d7\u17dc\u17dd"
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+
+# Letters that may combine with the character before them under NFKC although they are no combining marks:
+# Hangul vowels and finals, also as compatibility and half-width forms, and the half-width Kana voicing marks.
+_COMBINING = "\u1160-\u11ff\u3131-\u318e\ud7b0-\ud7ff\uff9e-\uffdc"
+
+# Ignored though their category is not Cf: the combining grapheme joiner, Hangul fillers, invisible Khmer
+# vowels, and the Mongolian and general variation selectors.
+_IGNORED = (
+    0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0,
+    *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0),
+)  # fmt: skip
+
+
+# English function words carry no topic. Only closed classes are listed: articles, pronouns, question words,
+# auxiliaries, prepositions, conjunctions and their contractions. Words that may carry meaning in a question
+# (now, first, many, new, year) are kept.
+_DETERMINERS_AND_PRONOUNS = """
+    a an the this that these those some any each every either neither both all such same own other
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves
+    he him his himself she her hers herself it its itself they them their theirs themselves
+"""
+_QUESTION_WORDS = "what which who whom whose when where why how"
+_AUXILIARIES = """
+    am is are was were be been being have has had having do does did doing done
+    can could will would shall should may might must ought
+"""
+_PREPOSITIONS_AND_CONJUNCTIONS = """
+    of in on at by for from with without within into onto to toward towards upon about against between among
+    through during before after above below under over up down out off
+    and or but nor if then else than as because while until although though since so
+    there here not no only too very just also again further once
+"""
+_CONTRACTIONS = """
+    i'm i've i'd i'll you're you've you'd you'll we're we've we'd we'll they're they've they'd they'll
+    he'd he'll she'd she'll it'd it'll that'll that'd who'd who'll who're what're there're there'd
+    isn't aren't wasn't weren't haven't hasn't hadn't don't doesn't didn't can't cannot couldn't won't
+    wouldn't shan't shouldn't mayn't mightn't mustn't needn't oughtn't
+"""
+
+STOP_WORDS: frozenset[str] = frozenset(
+    _DETERMINERS_AND_PRONOUNS.split()
+    + _QUESTION_WORDS.split()
+    + _AUXILIARIES.split()
+    + _PREPOSITIONS_AND_CONJUNCTIONS.split()
+    + _CONTRACTIONS.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word as folded, before stemming, and the place it has in the original text."""
+
+    word: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """Makes index terms; remembers the stems of words."""
+
+    _stems: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def terms(self, text: str) -> list[str]:
+        """The index terms of a passage, in text order, repeated as often as they occur.
+
+        >>> Analyzer().terms("The ship's twenty-five sailors")
+        ['the', 'ship', 'twenti', 'five', 'sailor']
+        """
+        known = self._stems.get
+        return [known(word) or self.term(word) for word in _plain_words(folded(text))]
+
+    def question_terms(self, question: str) -> list[str]:
+        """The terms of a question: those of `terms` without stop words, unless nothing else is left."""
+        words = _plain_words(folded(question))
+        content = [word for word in words if word not in STOP_WORDS]
+        return [self.term(word) for word in content or words]
+
+    def tokens(self, text: str) -> list[Token]:
+        """Every word with its span: `text[start:end]` is what it was made from; starts never decrease.
+
+        Words do not overlap, except the character pairs of scripts without spaces, and two words that
+        share one character of the original (¼ is folded to 1 and 4).
+        """
+        whole = fold(text)
+        return [_located(word, start, end, whole) for word, start, end in _words(whole.text)]
+
+    def term(self, word: str) -> str:
+        """The index term of one folded word."""
+        if len(word) > _LONGEST_STEMMED:
+            return word
+        term = self._stems.get(word)
+        return self._remember(word) if term is None else term
+
+    def settings(self) -> dict[str, str]:
+        """The settings that an index stores, to be sure that its terms can be made again."""
+        return {"analyzer.rules": _RULES, "analyzer.stemmer": _stemmer_name()}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, str]) -> Analyzer:
+        """The analyzer of an index; `ModelMismatch` when this program would make other terms."""
+        analyzer = cls()
+        for key, here in analyzer.settings().items():
+            if settings.get(key) != here:
+                raise ModelMismatch(
+                    f"the index was analyzed with {key} = {settings.get(key)}, this program has {here}: "
+                    "delete the index and run `spanwise index FOLDER` again"
+                )
+        return analyzer
+
+    def _remember(self, word: str) -> str:
+        # A stemmer holds the word it works on, so each word has its own and threads do not meet.
+        from Stemmer import Stemmer
+
+        if len(self._stems) >= _MAX_REMEMBERED:
+            self._stems.clear()
+        term: str = Stemmer("english", 0).stemWord(word)
+        self._stems[word] = term
+        return term
+
+
+def _plain_words(text: str) -> list[str]:
+    """Words of folded text without their place, in a fraction of the time where no sign is rare."""
+    if text.isascii():
+        words = _ASCII_WORDS.findall(text)
+    elif _rare().search("".join(NOT_ASCII.findall(text))):
+        return [word for word, _, _ in _words(text)]
+    else:
+        words = _plain_unicode_words().findall(text)
+    return [word[:-2] if word.endswith("'s") else word for word in words] if "'s" in text else words
+
+
+def _words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Words of folded text with their place in it."""
+    ascii_only = text.isascii()
+    for match in (_ASCII_WORDS if ascii_only else _unicode_words()).finditer(text):
+        word, (start, end) = match.group(), match.span()
+        if not ascii_only and match.lastgroup == "unspaced":
+            for first in range(start, max(end - 1, start + 1)):
+                last = min(first + 2, end)
+                yield text[first:last], first, last
+        elif word.endswith("'s"):
+            yield word[:-2], start, end - 2
+        else:
+            yield word, start, end
+
+
+def _located(word: str, start: int, end: int, folded: Folded) -> Token:
+    return Token(word, folded.starts[start], folded.ends[end - 1])
+
+
+@cache
+def _unicode_words() -> re.Pattern[str]:
+    letter, mark = f"[^\\W_{UNSPACED}]", f"[{marks()}]"
+    run = f"(?:{letter}|{mark})"
+    return re.compile(f"{letter}{run}*(?:'{letter}{run}*)?|(?P<unspaced>[{UNSPACED}]+)")
+
+
+@cache
+def _rare() -> re.Pattern[str]:
+    """What makes words otherwise than letters do: marks, and scripts without spaces."""
+    return re.compile(f"[{UNSPACED}{marks()}]")
+
+
+@cache
+def _plain_unicode_words() -> re.Pattern[str]:
+    """`_unicode_words` for text without anything rare."""
+    return re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+@cache
+def _stemmer_name() -> str:
+    import Stemmer
+
+    return f"snowball english {Stemmer.version()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """`text[i]` came from `original[starts[i]:ends[i]]`; both sequences never decrease."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+
+def fold(text: str) -> Folded:
+    """The folded text, and the place that each of its characters came from, in linear time.
+
+    Follows NFKC_Casefold of Unicode (UAX #31, section 5.1): case is folded, compatibility forms are replaced,
+    format characters (bidi controls, zero-width characters, soft hyphens, tags, variation selectors)
+    disappear. In addition, the typographic apostrophe becomes the typewriter's. Normalisation mixes neighbours
+    (e + U+0301 is é), so it is applied to clusters: a character and all that may combine with it. Every folded
+    character maps to its whole cluster, so a span of the folded text never cuts a letter from its accent.
+
+    >>> fold("Caf\\u0065\\u0301").text == "caf\\u00e9"
+    True
+    """
+    if text.isascii():
+        return Folded(text.lower(), range(len(text)), range(1, len(text) + 1))
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+    for cluster in _clusters().finditer(text):
+        start, end = cluster.span()
+        pieces.append(text[done:start].lower())
+        starts.extend(range(done, start))
+        ends.extend(range(done + 1, start + 1))
+        folded, width = _fold_cluster(cluster.group())
+        pieces.append(folded)
+        starts.extend([start] * len(folded))
+        ends.extend([start + width] * len(folded))
+        done = end
+    pieces.append(text[done:].lower())
+    starts.extend(range(done, len(text)))
+    ends.extend(range(done + 1, len(text) + 1))
+    return Folded("".join(pieces), starts, ends)
+
+
+def folded(text: str) -> str:
+    """The text of `fold(text)`, without the map, in a fraction of its time.
+
+    >>> folded("Caf\\u00c9") == fold("Caf\\u00c9").text
+    True
+    """
+    if text.isascii():
+        return text.lower()
+    text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")  # ASCII alone
+    pieces: list[str] = []
+    done = 0
+    for run in NOT_ASCII.finditer(text):
+        start = max(run.start() - 1, done)  # what precedes a run may melt into its first character
+        pieces += text[done:start], _clusters().sub(_folded_match, text[start : run.end()])
+        done = run.end()
+    return "".join(pieces) + text[done:]
+
+
+def _folded_match(cluster: re.Match[str]) -> str:
+    return _fold_cluster(cluster.group())[0]
+
+
+@cache
+def _clusters() -> re.Pattern[str]:
+    """Finds every cluster that is more than one plain ASCII character."""
+    extender = f"[{extenders()}]"
+    return re.compile(
+        f"[^\\x00-\\x7f]{extender}{{0,{_MAX_EXTENDERS}}}|[\\x00-\\x7f]{extender}{{1,{_MAX_EXTENDERS}}}"
+    )
+
+
+@lru_cache(maxsize=8192)
+def _fold_cluster(cluster: str) -> tuple[str, int]:
+    """A cluster folded, and its length without trailing ignored characters."""
+    kept = cluster.translate(_replacements())
+    folded = normalize("NFKC", normalize("NFKC", normalize("NFKC", kept).casefold()).casefold())
+    return folded.translate(_replacements()), len(cluster.rstrip(ignored()))
+
+
+@cache
+def _replacements() -> dict[int, str | None]:
+    """For `str.translate`: ignored characters go, apostrophes become one."""
+    return dict.fromkeys(map(ord, ignored()), None) | {0x2019: "'", 0x02BC: "'"}
+
+
+def _where(wanted: Callable[[str], bool]) -> Iterator[int]:
+    """The code points whose category is wanted; planes 2 to 13 hold neither marks nor format characters."""
+    codes = chain(range(0x80, 0x20000), range(0xE0000, 0xE0200))
+    return (code for code in codes if wanted(category(chr(code))))
+
+
+def _ranges(codes: Iterator[int]) -> str:
+    """Ascending code points as the ranges of a character class."""
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and code == ranges[-1][1] + 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+
+
+@cache
+def ignored() -> str:
+    """The characters that matching ignores: bidi controls, zero-width, soft hyphens, tags, selectors."""
+    return "".join(map(chr, sorted({*_where(lambda name: name == "Cf"), *_IGNORED})))
+
+
+@cache
+def marks() -> str:
+    """The combining marks (Mn, Mc, Me), as ranges: they belong to the letter before them."""
+    return _ranges(_where(lambda name: name.startswith("M")))
+
+
+@cache
+def extenders() -> str:
+    """What must be normalised together with the character before it, as ranges."""
+    return marks() + _ranges(map(ord, ignored())) + _COMBINING

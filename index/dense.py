@@ -1,0 +1,308 @@
+"""Dense search: exact inner product over the live vectors of one model, and the checks of vectors.
+
+A FAISS scan only proposes candidates and states how far its scores may be from exact ones. Enough candidates
+are taken that the best k are surely among them, and exact scores rank them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import VectorRejected
+
+from .protocol import Places, Ranking
+from .ranking import best, check_among, check_k
+from .rows import StoredRows
+
+MANY = 16  # queries that are worth a matrix product
+_SPARE = 16  # candidates beyond k in the first round
+_FEW = 1024  # vectors that a few queries are compared with at once, without a scan
+_NORM_TOLERANCE = 1e-3
+_BLOCK = 65_536  # rows that are checked together
+
+
+class VectorIndex:
+    """Ranks live passages for unit vectors; scores are cosines and may be negative."""
+
+    def __init__(self, stored: StoredRows, places: Places) -> None:
+        self._stored = stored
+        self._places = places
+        self._scan = FaissScan(stored)
+
+    def __len__(self) -> int:
+        """The number of live passages with a vector."""
+        return len(self._stored)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return width_of(self._stored)
+
+    def search(
+        self, queries: NDArray[np.float32], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[Ranking]:
+        """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
+
+        `among` are the passage ids that the search is restricted to; those without a vector are ignored.
+        """
+        check_k(k)
+        check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
+        chosen = None if among is None else chosen_rows(self._stored, among)
+        n_rows = len(self) if chosen is None else int(chosen.sum())
+        if not n_rows:
+            return [Ranking.empty() for _ in queries]
+        if len(queries) < MANY and n_rows <= _FEW:
+            rows = np.arange(len(self)) if chosen is None else np.flatnonzero(chosen)
+            return [best_of(self._stored, rows, query, k, self._places) for query in queries]
+        found = self._scan.nearest(queries, min(k + _SPARE, n_rows), chosen)
+        return [
+            best_of(self._stored, self._widened(found, row, query, k, chosen, n_rows), query, k, self._places)
+            for row, query in enumerate(queries)
+        ]
+
+    def _widened(
+        self,
+        found: Candidates,
+        row: int,
+        query: NDArray[np.float32],
+        k: int,
+        chosen: NDArray[np.bool_] | None,
+        n_rows: int,
+    ) -> NDArray[np.int64]:
+        """Candidates of one query, enough that no other row can belong to the best k."""
+        rows: NDArray[np.int64]
+        scores, rows, slack = found.scores[row], found.rows[row], found.slack
+        while len(rows) < n_rows and scores[-1] > scores[k - 1] - slack:
+            wider = self._scan.nearest(query[np.newaxis], min(2 * len(rows), n_rows), chosen)
+            scores, rows, slack = wider.scores[0], wider.rows[0], wider.slack
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """For each query the n rows with the highest approximate scores, best first.
+
+    `scores` (Q, n) float32 and `rows` (Q, n) int64; the difference of two scores is at most `slack` away from
+    that of the exact ones.
+    """
+
+    scores: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    slack: float
+
+
+class FaissScan:
+    """Compares queries with every stored vector.
+
+    A few queries are bound by memory traffic, so they scan float16 codes, half the bytes, which stay in
+    memory. Many are bound by arithmetic: blocks of the stored vectors are multiplied with all of them at once.
+    """
+
+    def __init__(self, stored: StoredRows) -> None:
+        self._stored = stored
+
+    def nearest(
+        self, queries: NDArray[np.float32], n: int, chosen: NDArray[np.bool_] | None = None
+    ) -> Candidates:
+        """The nearest n rows for each row of `queries` (Q, width), unit; at least n must be chosen."""
+        width = queries.shape[1]
+        if len(queries) >= MANY:
+            return self._by_products(queries, n, chosen)
+        params = faiss().SearchParameters(sel=bitmap(chosen)) if chosen is not None else None
+        with one_thread():
+            scores, rows = self._halves.search(np.ascontiguousarray(queries), n, params=params)
+        return Candidates(scores, rows, _float32_slack(width) + _float16_slack(width))
+
+    @cached_property
+    def _halves(self) -> Any:
+        """The vectors as float16 codes in a FAISS index."""
+        library = faiss()
+        codes = library.ScalarQuantizer.QT_fp16
+        index = library.IndexScalarQuantizer(width_of(self._stored), codes, library.METRIC_INNER_PRODUCT)
+        for block in self._stored.blocks("vectors"):
+            index.add(block)
+        return index
+
+    def _by_products(
+        self, queries: NDArray[np.float32], n: int, chosen: NDArray[np.bool_] | None
+    ) -> Candidates:
+        numbers = np.arange(len(self._stored)) if chosen is None else np.flatnonzero(chosen)
+        scores = np.empty((len(queries), 0), np.float32)
+        rows = np.empty((len(queries), 0), np.int64)
+        first = 0
+        for block in self._stored.blocks("vectors", chosen):
+            found, at = inner_products(queries, block, min(n, len(block)))
+            scores = np.concatenate([scores, found], axis=1)
+            rows = np.concatenate([rows, numbers[first + at]], axis=1)
+            order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+            scores, rows = np.take_along_axis(scores, order, 1), np.take_along_axis(rows, order, 1)
+            first += len(block)
+        return Candidates(scores, rows, _float32_slack(queries.shape[1]))
+
+
+def best_of(
+    stored: StoredRows, rows: NDArray[np.int64], query: NDArray[np.float32], k: int, places: Places
+) -> Ranking:
+    """The best k of these distinct rows for one query (width,).
+
+    Scores are products and sums in float64 along one row: the same bits for a pair of vectors, whatever
+    proposed it.
+    """
+    vectors = stored.read(rows)["vectors"]
+    if len(rows) > k:
+        rough = vectors @ query
+        threshold = np.partition(rough, len(rough) - k)[len(rough) - k] - _float32_slack(len(query))
+        near = rough >= threshold
+        rows, vectors = rows[near], vectors[near]
+    exact = (vectors.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+    return best(stored.passage_ids[rows], exact, k, places)
+
+
+def chosen_rows(stored: StoredRows, among: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n,) whether each row belongs to one of these passages."""
+    check_among(among)
+    rows = stored.rows_of(among)
+    chosen = np.zeros(len(stored), np.bool_)
+    chosen[rows[rows >= 0]] = True
+    return chosen
+
+
+def width_of(stored: StoredRows) -> int:
+    """Numbers in a stored vector."""
+    return int(stored.parts[0].data["vectors"].shape[1])
+
+
+def _float32_slack(width: int) -> float:
+    """How far the difference of two float32 scores of unit vectors may be from that of the exact ones.
+
+    Each of the two sums of `width` products is off by at most width * eps / 2; twice that is allowed.
+    """
+    return 2 * width * float(np.finfo(np.float32).eps)
+
+
+def _float16_slack(width: int) -> float:
+    """The addition to `_float32_slack` for stored vectors that are rounded to float16.
+
+    A number x becomes x * (1 + e) + f with |e| <= 2^-11 and |f| <= 2^-25, so the product of two vectors of
+    length 1 ± 0.001 is off by at most 1.0021 * 2^-11 + 1.001 * sqrt(width) * 2^-25, and the difference of two
+    by twice that.
+    """
+    return float(2 * (1.0021 * 2.0**-11 + 1.001 * width**0.5 * 2.0**-25))
+
+
+def faiss() -> Any:
+    """The library, loaded on first use; its type stubs lack its Python additions."""
+    return import_module("faiss")
+
+
+def inner_products(
+    queries: NDArray[np.float32], vectors: NDArray[np.float32], n: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The n highest inner products of each query with the vectors, (Q, n), and the rows of these."""
+    before = faiss().cvar.distance_compute_blas_threshold
+    faiss().cvar.distance_compute_blas_threshold = MANY  # matrix products, which are left to more by default
+    try:
+        scores, rows = faiss().knn(queries, vectors, n, metric=faiss().METRIC_INNER_PRODUCT)
+    finally:
+        faiss().cvar.distance_compute_blas_threshold = before
+    return scores, rows
+
+
+def bitmap(chosen: NDArray[np.bool_]) -> Any:
+    """The FAISS selector of the rows that may be found."""
+    return faiss().IDSelectorBitmap(np.packbits(chosen, bitorder="little"))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, FAISS uses one thread: for a few milliseconds of work, more threads cost more than they save."""
+    before = faiss().omp_get_max_threads()
+    faiss().omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss().omp_set_num_threads(before)
+
+
+def check_vectors(vectors: NDArray[np.float32], width: int | None, names: Sequence[object]) -> None:
+    """Raise `VectorRejected` unless every row is a float32 unit vector; `names` (one a row) name the bad one.
+
+    A NaN ranks above every score of an inner-product search, and no vector library refuses it. `width` is
+    None while no vector of the model is stored.
+    """
+    check_matrix(vectors, width, len(names))
+    for row, fault in faulty_rows(vectors).items():
+        raise VectorRejected(f"the vector of {names[row]} (row {row}) {fault}; nothing was stored")
+
+
+def check_matrix(vectors: NDArray[np.float32], width: int | None, n_rows: int) -> None:
+    """Raise `VectorRejected` unless this is a float32 matrix of the right shape."""
+    if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
+        found = getattr(vectors, "dtype", type(vectors).__name__)
+        raise VectorRejected(f"vectors must be float32, not {found}")
+    if vectors.ndim != 2 or vectors.shape[1] < 1:
+        raise VectorRejected(f"vectors must be a matrix with a row each, not of shape {vectors.shape}")
+    if width is not None and vectors.shape[1] != width:
+        raise VectorRejected(f"vectors must have width {width}, not {vectors.shape[1]}")
+    if len(vectors) != n_rows:
+        raise VectorRejected(f"there are {len(vectors)} vectors for {n_rows} rows")
+
+
+def check_token_vectors(
+    vectors: NDArray[np.float32],
+    lengths: Sequence[int] | NDArray[np.integer],
+    width: int | None,
+    passage_ids: Sequence[int],
+) -> NDArray[np.int64]:
+    """The lengths as a column; `VectorRejected` unless each passage has at least one vector, the lengths add
+    up to the rows, and every row is a unit vector.
+    """
+    column = np.asarray(lengths)
+    if column.shape != (len(passage_ids),) or not (
+        np.issubdtype(column.dtype, np.integer) or not len(column)
+    ):
+        raise VectorRejected(f"lengths must be {len(passage_ids)} integers, one for each passage")
+    column = column.astype(np.int64)
+    for row in np.flatnonzero(column < 1).tolist():
+        raise VectorRejected(f"passage {passage_ids[row]} has no vectors ({column[row]}); nothing was stored")
+    check_matrix(vectors, width, int(column.sum()))
+    ends = np.cumsum(column)
+    for first in range(0, len(vectors), _BLOCK):
+        for row, fault in faulty_rows(vectors[first : first + _BLOCK]).items():
+            owner = int(np.searchsorted(ends, first + row, side="right"))
+            token = first + row - (ends[owner] - column[owner])
+            name = f"passage {passage_ids[owner]} (token {token})"
+            raise VectorRejected(f"the vector of {name} {fault}; nothing was stored")
+    return column
+
+
+def check_token_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:
+    """Raise `VectorRejected` unless each question has unit vectors of this width, at least one."""
+    for number, rows in enumerate(questions):
+        check_matrix(rows, width, len(rows))
+        if not len(rows):
+            raise VectorRejected(f"question {number} has no vectors")
+        for row, fault in faulty_rows(rows).items():
+            raise VectorRejected(f"the vector of question {number} (row {row}) {fault}")
+
+
+def faulty_rows(vectors: NDArray[np.float32]) -> dict[int, str]:
+    """The fault of each row that is not a finite vector of length 1 ± 0.001; empty when all are."""
+    wide = vectors.astype(np.float64)
+    norms = np.sqrt((wide * wide).sum(axis=1))
+    bad = np.flatnonzero(~(np.abs(norms - 1.0) <= _NORM_TOLERANCE))  # the negation also catches NaN
+    return {int(row): _fault(norms[row]) for row in bad}
+
+
+def _fault(norm: float) -> str:
+    if not np.isfinite(norm):
+        return "holds NaN or infinity"
+    return "is zero" if norm == 0 else f"has length {norm:.6g} instead of 1"

@@ -1,0 +1,234 @@
+"""Lexical search: the postings of all segments as one, their statistics, and ranking by a weighting.
+
+Rows of deleted passages keep their place, hold no term and are not counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .postings import Pairs, PostingsSegment
+from .protocol import Places, Ranking
+from .ranking import best, check_k, promising, rows_among
+
+_T = TypeVar("_T")
+_N = TypeVar("_N", bound=np.generic)
+_MAX_HELD = 2**21  # pairs, about 40 MB
+_OVERHEAD = 32  # the cost of a term besides its pairs, as a number of pairs
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusStatistics:
+    """Counts over live passages: passages, terms in all, and passages that hold each term (`df`).
+
+    Statistics of disjoint corpora add up, so segments score as one corpus.
+
+    >>> both = CorpusStatistics(2, 7, {"mill": 1}) + CorpusStatistics(3, 8, {"mill": 2, "owl": 1})
+    >>> (both.n_docs, both.avgdl, both.df["mill"])
+    (5, 3.0, 3)
+    """
+
+    n_docs: int
+    total_length: int
+    df: Mapping[str, int]
+
+    @property
+    def avgdl(self) -> float:
+        """The mean length of a passage in terms; 0 for an empty corpus."""
+        return self.total_length / self.n_docs if self.n_docs else 0.0
+
+    def __add__(self, other: CorpusStatistics) -> CorpusStatistics:
+        """The statistics of both corpora taken as one."""
+        df = Counter(self.df)
+        df.update(other.df)
+        return CorpusStatistics(self.n_docs + other.n_docs, self.total_length + other.total_length, df)
+
+
+class Formula(Protocol):
+    """The weight of a term in each passage that holds it. Equal formulas, by ==, give equal weights."""
+
+    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """One weight a passage, from the count of the term in it and its number of terms."""
+
+
+@dataclass(slots=True)
+class _Term:
+    """The pairs of a term, and its weights by the last formula of each kind."""
+
+    rows: NDArray[np.int64]
+    counts: NDArray[np.integer]
+    weights: dict[type[Formula], tuple[Formula, NDArray[np.float64]]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) + _OVERHEAD
+
+
+class LivePostings:
+    """A row is a place in `passage_ids`: the rows of the first segment, then those of the next.
+
+    Terms stay in memory, so only the first question with a term reads and weighs its rows.
+    """
+
+    def __init__(self, segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]) -> None:
+        self._segments = tuple(segments)
+        sizes = [len(segment.passage_ids) for segment in segments]
+        self._first_rows = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64).tolist()
+        self.passage_ids: NDArray[np.int64] = _joined([part.passage_ids for part in segments])
+        self.lengths: NDArray[np.int64] = _joined([part.lengths for part in segments])
+        self.live = np.isin(self.passage_ids, deleted, invert=True)
+        self._all_live = bool(self.live.all())
+        self._terms: dict[str, _Term] = {}
+        self._n_held = 0
+
+    def __len__(self) -> int:
+        """The number of rows, deleted ones included."""
+        return len(self.passage_ids)
+
+    def find(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+        """The live rows that hold a term, ascending, and the count in each; both read-only."""
+        found = self._term(term)
+        return found.rows, found.counts
+
+    def weighted(self, term: str, formula: Formula) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The live rows that hold a term, ascending, and their weights by a formula; both read-only."""
+        found = self._term(term)
+        known = found.weights.get(type(formula))
+        if known is None or known[0] != formula:
+            weights = formula(found.counts.astype(np.float64), self.lengths[found.rows])
+            known = found.weights[type(formula)] = formula, _read_only(weights)
+        return found.rows, known[1]
+
+    def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
+        """The live corpus, with the document frequencies of these terms."""
+        df = {term: len(self._term(term).rows) for term in terms}
+        return CorpusStatistics(self._n_docs, self._total_length, df)
+
+    def spelled_like(self, word: str) -> list[str]:
+        """The terms of live passages one edit away from a word, the most frequent first."""
+        terms = {term for segment in self._segments for term in segment.spelled_like(word)}
+        df = self.statistics(terms).df
+        return sorted((term for term in terms if df[term]), key=lambda term: (-df[term], term))
+
+    @cached_property
+    def all_statistics(self) -> CorpusStatistics:
+        """The live corpus with the document frequencies of all its terms; read once."""
+        total = CorpusStatistics(self._n_docs, self._total_length, {})
+        for pairs in self.pairs():
+            df = np.bincount(pairs.terms, minlength=len(pairs.vocabulary)).tolist()
+            terms = (term.decode("utf-8") for term in pairs.vocabulary)
+            total += CorpusStatistics(0, 0, {term: n for term, n in zip(terms, df, strict=True) if n})
+        return total
+
+    def pairs(self) -> Iterator[Pairs]:
+        """All pairs of term and live row, one block a segment, each in the order of its terms' bytes."""
+        for first, segment in self._numbered(self._segments):
+            pairs = segment.pairs()
+            rows = pairs.rows + first
+            kept = self.live[rows]
+            yield Pairs(pairs.vocabulary, pairs.terms[kept], rows[kept], pairs.counts[kept])
+
+    def _term(self, term: str) -> _Term:
+        """The pairs of a term, read on first use."""
+        found = self._terms.get(term)
+        if found is None:
+            rows, counts = self._read(term)
+            found = _Term(_read_only(rows), _read_only(counts))
+            if self._n_held + found.size > _MAX_HELD:
+                self._terms.clear()
+                self._n_held = 0
+            self._terms[term] = found
+            self._n_held += found.size
+        return found
+
+    def _read(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+        found = [segment.find(term) for segment in self._segments]
+        rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
+        counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
+        if self._all_live:
+            return rows, counts
+        kept = self.live[rows]
+        return rows[kept], counts[kept]
+
+    @cached_property
+    def _n_docs(self) -> int:
+        return int(self.live.sum())
+
+    @cached_property
+    def _total_length(self) -> int:
+        return int(self.lengths[self.live].sum())
+
+    def _numbered(self, parts: Iterable[_T]) -> Iterator[tuple[int, _T]]:
+        return zip(self._first_rows, parts, strict=False)
+
+
+def _joined(parts: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+
+
+def _read_only(array: NDArray[_N]) -> NDArray[_N]:
+    array.flags.writeable = False
+    return array
+
+
+class Weighting(Protocol):
+    """A formula that scores passages for a question: BM25, the cosine of TF-IDF vectors."""
+
+    def scores(
+        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
+    ) -> NDArray[np.float64]:
+        """One score a row of `postings`, 0 for rows that share no term with the question.
+
+        Contributions are added in float64 in the order of the question's terms, so that the score of a
+        passage does not depend on how passages are spread over segments.
+        """
+
+
+class PostingsIndex:
+    """Ranks live passages for lists of terms; a passage with score 0 is not found."""
+
+    def __init__(self, postings: LivePostings, weighting: Weighting, places: Places) -> None:
+        self._postings = postings
+        self._weighting = weighting
+        self._places = places
+
+    def __len__(self) -> int:
+        """The number of live passages that can be found."""
+        return int(self._postings.live.sum())
+
+    def search(
+        self,
+        queries: Sequence[Sequence[str]],
+        k: int,
+        among: NDArray[np.int64] | None = None,
+        statistics: CorpusStatistics | None = None,
+    ) -> list[Ranking]:
+        """For each list of terms its best k passages, restricted to `among` when given.
+
+        `statistics` are those of a larger corpus that this index is a part of; by default its own, which
+        `among` does not change.
+        """
+        check_k(k)
+        allowed = rows_among(self._postings.passage_ids, among)
+        return [self._search(terms, k, allowed, statistics) for terms in queries]
+
+    def _search(
+        self,
+        terms: Sequence[str],
+        k: int,
+        allowed: NDArray[np.bool_] | None,
+        statistics: CorpusStatistics | None,
+    ) -> Ranking:
+        corpus = statistics or self._postings.statistics(set(terms))
+        scores = self._weighting.scores(terms, self._postings, corpus)
+        if allowed is not None:
+            scores = np.where(allowed, scores, 0.0)
+        found = promising(scores, k)
+        return best(self._postings.passage_ids[found], scores[found], k, self._places)

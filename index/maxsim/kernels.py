@@ -1,0 +1,514 @@
+"""Compiled loops of MaxSim search and of the codec: numba, and LLVM instructions where numba is too slow.
+
+Two innermost loops are written as vector instructions:
+
+`product_sums`   one pass over the tokens where they lie. Four products of bytes, added to 16 accumulators, are
+                 one instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by
+                 signed bytes: question rows are stored with 128 added. That adds 128 times the sum of the
+                 token's numbers to a product; the sum is found in the last lane, a row of ones, and
+                 subtracted. `is_fused` states whether the machine can do it; others multiply blocks.
+`code_sums`      the elementwise maximum of 16 bytes for each code. numba's own loops keep the maxima in memory
+                 and take twenty times as long.
+
+All stand in this one file: numba's cache on disk is renewed when the file of a function changes, not when the
+file of an intrinsic that it calls does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+LANES = 16
+ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
+GROUP = 4  # numbers that are multiplied at once
+_TILE = 8  # tokens whose products are added up side by side
+_AHEAD = 16  # tokens that are fetched before their turn
+_INT32 = ir.IntType(32)
+_INTS = ir.VectorType(_INT32, LANES)
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_NOWHERE = ir.Constant(_INTS, ir.Undefined)
+_BYTES = ir.VectorType(ir.IntType(8), LANES)
+_LOWEST = float(np.finfo(np.float32).min)
+_LEVELS = 255  # steps of a byte
+SMALLEST = 1e-6  # root mean square of a residual that is taken for none
+_TURNS = 3  # of fitting codes, then the scale
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Row = NDArray[np.float32]
+
+
+def compiled(function: Function) -> Function:
+    """The function in machine code, compiled on first use and cached on disk where a folder can be written."""
+    try:
+        made: Any = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # numba found no folder for its cache: compile in every process
+        made = numba.njit(nogil=True)(function)
+    return cast(Function, made)
+
+
+def instructions(function: Callable[..., Any]) -> Any:
+    """An intrinsic for compiled functions, from a signature and a generator of LLVM code."""
+    return intrinsic(function)
+
+
+@cache
+def is_fused(width: int) -> bool:
+    """Whether numba compiles for a processor with VNNI, and vectors of this width can be cut into fours."""
+    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    return width % GROUP == 0 and {"+avx512vnni", "+avx512f", "+f16c"} <= set(features)
+
+
+def interleaved(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Question rows (m, width) for the kernel, (groups of 15 rows, width / 4, 16, 4), with 128 added."""
+    n_groups = -(-len(rows) // ROWS)
+    lanes = np.full((n_groups * ROWS, rows.shape[1]), 128, np.uint8)
+    lanes[: len(rows)] = rows.view(np.uint8) ^ 0x80
+    full = np.ones((n_groups, LANES, rows.shape[1]), np.uint8)
+    full[:, :ROWS] = lanes.reshape(n_groups, ROWS, -1)
+    return np.ascontiguousarray(full.reshape(n_groups, LANES, -1, GROUP).transpose(0, 2, 1, 3))
+
+
+def _spread(builder: Any, value: Any, vector: Any) -> Any:
+    """A vector that holds the value in every lane."""
+    nowhere = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(nowhere, value, ir.Constant(_INT32, 0))
+    return builder.shuffle_vector(first, nowhere, ir.Constant(_INTS, [0] * LANES))
+
+
+class _Tile:
+    """Instructions for a few tokens that follow one another."""
+
+    def __init__(
+        self, builder: Any, rows: Any, n_steps: Any, tokens: Any, scales: Any, bases: Any, best: Any
+    ) -> None:
+        self._builder, self._rows, self._n_steps = builder, rows, n_steps
+        self._tokens, self._scales, self._bases, self._best = tokens, scales, bases, best
+        self._multiply_add = builder.module.declare_intrinsic(
+            "llvm.x86.avx512.vpdpbusd.512", (), ir.FunctionType(_INTS, [_INTS] * 3)
+        )
+
+    def emit(self, first: Any, n: int) -> None:
+        """Raise the maxima by tokens `first` to `first + n`."""
+        builder = self._builder
+        places = [builder.add(first, ir.Constant(first.type, number)) for number in range(n)]
+        sums = [cgutils.alloca_once(builder, _INTS) for _ in places]
+        for held in sums:
+            builder.store(ir.Constant(_INTS, [0] * LANES), held)
+        offsets = [builder.mul(place, self._n_steps) for place in places]
+        for offset in offsets:
+            self._prefetch(offset)
+        with cgutils.for_range(builder, self._n_steps) as loop:
+            rows = builder.load(builder.gep(self._rows, [loop.index]), align=1)
+            for held, offset in zip(sums, offsets, strict=True):
+                place = builder.gep(self._tokens, [builder.add(offset, loop.index)])
+                numbers = builder.load(place, align=1)
+                spread = _spread(builder, numbers, _INTS)
+                builder.store(builder.call(self._multiply_add, [builder.load(held), rows, spread]), held)
+        for held, place in zip(sums, places, strict=True):
+            self._raise(builder.load(held), place)
+
+    def _prefetch(self, offset: Any) -> None:
+        """Ask for what lies some tokens ahead: the processor itself stops at the end of each memory page."""
+        builder, byte = self._builder, ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, *[_INT32] * 3])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        ahead = builder.mul(self._n_steps, ir.Constant(offset.type, _AHEAD))
+        for line in (0, 1):
+            step = ir.Constant(offset.type, line * LANES)
+            place = builder.gep(self._tokens, [builder.add(builder.add(offset, ahead), step)])
+            how = [ir.Constant(_INT32, number) for number in (0, 3, 1)]  # to read, into all caches, data
+            builder.call(prefetch, [builder.bitcast(place, byte), *how])
+
+    def _raise(self, products: Any, place: Any) -> None:
+        """Raise the maxima by the similarities with one token."""
+        builder = self._builder
+        token_sum = builder.shuffle_vector(products, _NOWHERE, ir.Constant(_INTS, [LANES - 1] * LANES))
+        products = builder.sub(products, builder.shl(token_sum, ir.Constant(_INTS, [7] * LANES)))
+        scale = builder.fpext(builder.load(builder.gep(self._scales, [place]), align=1), ir.FloatType())
+        scaled = builder.fmul(builder.sitofp(products, _FLOATS), _spread(builder, scale, _FLOATS))
+        centroids, base, stride = self._bases
+        centroid = builder.zext(builder.load(builder.gep(centroids, [place]), align=1), stride.type)
+        base_at = builder.gep(base, [builder.mul(centroid, stride)])
+        similarity = builder.fadd(scaled, builder.load(base_at, align=1))
+        held = builder.load(self._best)
+        is_higher = builder.fcmp_ordered(">", similarity, held)
+        builder.store(builder.select(is_higher, similarity, held), self._best)
+
+
+@instructions
+def _maxima(
+    _: Any, rows: Any, n_steps: Any, tokens: Any, n: Any, scales: Any, centroids: Any, base: Any,
+    stride: Any, out: Any,
+) -> Any:  # fmt: skip
+    """Write the 16 largest similarities over n tokens; arguments are addresses and counts.
+
+    The base of centroid c stands c * stride vectors of 16 behind its address.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def pointer(address: Any, pointee: Any) -> Any:
+            return builder.inttoptr(address, pointee.as_pointer())
+
+        rows, n_steps, tokens, n, scales, centroids, base, stride, out = args
+        best = cgutils.alloca_once(builder, _FLOATS)
+        builder.store(ir.Constant(_FLOATS, [_LOWEST] * LANES), best)
+        tile = _Tile(
+            builder,
+            pointer(rows, _INTS),
+            n_steps,
+            pointer(tokens, _INT32),
+            pointer(scales, ir.HalfType()),
+            (pointer(centroids, ir.IntType(16)), pointer(base, _FLOATS), stride),
+            best,
+        )
+        width = ir.Constant(n.type, _TILE)
+        n_tiles = builder.sdiv(n, width)
+        with cgutils.for_range(builder, n_tiles) as loop:
+            tile.emit(builder.mul(loop.index, width), _TILE)
+        done = builder.mul(n_tiles, width)
+        with cgutils.for_range(builder, builder.sub(n, done)) as loop:
+            tile.emit(builder.add(done, loop.index), 1)
+        builder.store(builder.load(best), pointer(out, _FLOATS), align=1)
+        return context.get_dummy_value()
+
+    word, count = types.uintp, types.intp
+    return types.void(word, count, word, count, word, word, word, count, word), generate
+
+
+@instructions
+def _unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
+    """Write the levels of the 32 codes in 16 bytes; arguments are addresses."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        look_up = builder.module.declare_intrinsic(
+            "llvm.x86.ssse3.pshuf.b.128", (), ir.FunctionType(_BYTES, [_BYTES, _BYTES])
+        )
+        stored, levels, out = args
+        codes = builder.load(builder.inttoptr(stored, _BYTES.as_pointer()), align=1)
+        table = builder.load(builder.inttoptr(levels, _BYTES.as_pointer()), align=1)
+        low = builder.and_(codes, ir.Constant(_BYTES, [15] * LANES))
+        high = builder.lshr(codes, ir.Constant(_BYTES, [4] * LANES))
+        even, odd = (builder.call(look_up, [table, code]) for code in (low, high))
+        order = [place + half * LANES for place in range(LANES) for half in (0, 1)]
+        both = builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(_INT32, 2 * LANES), order))
+        builder.store(both, builder.inttoptr(out, both.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uintp, types.uintp, types.uintp), generate
+
+
+@compiled
+def unpack(
+    values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
+) -> None:
+    """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its lowest bits."""
+    n_bytes = values.shape[1]
+    stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
+    whole = n // LANES * LANES
+    for first in range(0, whole, LANES):
+        source, to = np.uintp(stored + first), np.uintp(out.ctypes.data + 2 * first)
+        _unpacked(source, np.uintp(levels.ctypes.data), to)
+    for place in range(whole, n):
+        byte = values[start + place // n_bytes, place % n_bytes]
+        out[2 * place], out[2 * place + 1] = levels[byte & 15], levels[byte >> 4]
+
+
+@compiled
+def product_sums(
+    rows: NDArray[np.uint8],
+    weights: NDArray[np.float32],
+    base: NDArray[np.float32],
+    levels: NDArray[np.int8],
+    values: NDArray[np.uint8],
+    scales: NDArray[np.uint16],
+    centroids: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    sums: NDArray[np.float32],
+) -> None:
+    """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
+
+    `rows` as `interleaved` makes them; `weights` (groups * 15,), 0 beyond the question's rows; `base`
+    (C, groups * 16), one row a centroid; `levels` (16,) of the codes in `values` (T, bytes); `scales` (T,) are
+    the bits of float16. Only where `is_fused`.
+    """
+    n_groups, n_steps = rows.shape[0], rows.shape[1]
+    longest = 0
+    for passage in range(starts.shape[0]):
+        longest = max(longest, ends[passage] - starts[passage])
+    unpacked = np.empty(longest * n_steps * GROUP, np.int8)
+    maxima = np.empty(LANES, np.float32)
+    for passage in range(starts.shape[0]):
+        start, end = starts[passage], ends[passage]
+        unpack(values, start, end, levels, unpacked)
+        total = np.float32(0)
+        for group in range(n_groups):
+            _maxima(
+                np.uintp(rows.ctypes.data + group * n_steps * LANES * GROUP),
+                n_steps,
+                np.uintp(unpacked.ctypes.data),
+                end - start,
+                np.uintp(scales.ctypes.data + 2 * start),
+                np.uintp(centroids.ctypes.data + 2 * start),
+                np.uintp(base.ctypes.data + group * LANES * 4),
+                n_groups,
+                np.uintp(maxima.ctypes.data),
+            )
+            for lane in range(ROWS):
+                total += maxima[lane] * weights[group * ROWS + lane]
+        sums[passage] = total
+
+
+@instructions
+def _code_maxima(_: Any, table: Any, stride: Any, codes: Any, n: Any, out: Any) -> Any:
+    """Write the maximum of `table[code * stride :][:16]` over n codes; arguments are addresses and counts."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        table_at, stride, codes_at, n, out_at = args
+        rows = builder.inttoptr(table_at, ir.IntType(8).as_pointer())
+        codes = builder.inttoptr(codes_at, ir.IntType(16).as_pointer())
+        best = cgutils.alloca_once(builder, _BYTES)
+        builder.store(ir.Constant(_BYTES, [0] * LANES), best)
+        with cgutils.for_range(builder, n) as loop:
+            code = builder.zext(builder.load(builder.gep(codes, [loop.index]), align=1), stride.type)
+            place = builder.gep(rows, [builder.mul(code, stride)])
+            row = builder.load(builder.bitcast(place, _BYTES.as_pointer()), align=1)
+            held = builder.load(best)
+            builder.store(builder.select(builder.icmp_unsigned(">", row, held), row, held), best)
+        builder.store(builder.load(best), builder.inttoptr(out_at, _BYTES.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uintp, types.intp, types.uintp, types.intp, types.uintp), generate
+
+
+@compiled
+def code_sums(
+    table: NDArray[np.uint8],
+    weights: NDArray[np.float32],
+    codes: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    sums: NDArray[np.float32],
+) -> None:
+    """Write `sums` (n,): for the passage of codes[start:end] the sum over r of weights[r] * max table[:, r].
+
+    `table` (C, R) and `weights` (R,) have R a multiple of 16; every code is below C.
+    """
+    width = table.shape[1]
+    maxima = np.empty(LANES, np.uint8)
+    for passage in range(starts.shape[0]):
+        start = starts[passage]
+        total = np.float32(0)
+        for first in range(0, width, LANES):
+            _code_maxima(
+                np.uintp(table.ctypes.data + first),
+                width,
+                np.uintp(codes.ctypes.data + 2 * start),
+                ends[passage] - start,
+                np.uintp(maxima.ctypes.data),
+            )
+            for lane in range(LANES):
+                total += np.float32(maxima[lane]) * weights[first + lane]
+        sums[passage] = total
+
+
+@compiled
+def segment_maxima(
+    products: NDArray[np.float32],
+    scales: NDArray[np.float32],
+    base: NDArray[np.float32],
+    centroids: NDArray[np.uint16],
+    ends: NDArray[np.int64],
+    maxima: NDArray[np.float32],
+) -> None:
+    """Write `maxima` (n, M): over the tokens t of passage p, the largest scales[t] * products[t, m] + base.
+
+    `products` (T, M), `scales` (T,), `ends` (n,) where the tokens of each passage end. The base is
+    base[centroids[t], m].
+    """
+    n_columns = maxima.shape[1]
+    start = 0
+    for passage in range(ends.shape[0]):
+        highest = maxima[passage]
+        highest[:] = -np.inf
+        for token in range(start, ends[passage]):
+            row, scale = products[token], scales[token]
+            added = base[centroids[token]]
+            for column in range(n_columns):
+                highest[column] = max(highest[column], row[column] * scale + added[column])
+        start = ends[passage]
+
+
+@compiled
+def quantise(
+    similarities: NDArray[np.float32], levels: NDArray[np.uint8], steps: NDArray[np.float32]
+) -> None:
+    """Write the `levels` (C, R) of similarities (C, m), a column's lowest 0 and its highest 255.
+
+    `steps[r]` is that of a column, for the m there are; the rest is left.
+    """
+    n_rows = similarities.shape[1]
+    lowest, highest = np.full(n_rows, np.inf, np.float32), np.full(n_rows, -np.inf, np.float32)
+    for centroid in range(similarities.shape[0]):
+        for row in range(n_rows):
+            lowest[row] = min(lowest[row], similarities[centroid, row])
+            highest[row] = max(highest[row], similarities[centroid, row])
+    factors = np.zeros(n_rows, np.float32)
+    for row in range(n_rows):
+        if highest[row] > lowest[row]:
+            factors[row] = np.float32(_LEVELS) / (highest[row] - lowest[row])
+            steps[row] = np.float32(1) / factors[row]
+    for centroid in range(similarities.shape[0]):
+        for row in range(n_rows):
+            level = (similarities[centroid, row] - lowest[row]) * factors[row] + np.float32(0.5)
+            levels[centroid, row] = np.uint8(np.int32(level))
+
+
+@compiled
+def count_rows(
+    codes: NDArray[np.uint16], starts: NDArray[np.int64], ends: NDArray[np.int64], counts: NDArray[np.uint32]
+) -> None:
+    """Count for each centroid c, at counts[c + 1], the passages with a token there."""
+    last = np.full(counts.shape[0], -1, np.int32)
+    for row in range(starts.shape[0]):
+        for token in range(starts[row], ends[row]):
+            code = codes[token]
+            if last[code] != row:
+                last[code] = row
+                counts[code + 1] += np.uint32(1)
+
+
+@compiled
+def fill_rows(
+    codes: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    places: NDArray[np.uint32],
+    rows: NDArray[np.uint16],
+) -> None:
+    """Write the passages of each centroid c from rows[places[c]] on; `places` is used up."""
+    last = np.full(places.shape[0], -1, np.int32)
+    for row in range(starts.shape[0]):
+        for token in range(starts[row], ends[row]):
+            code = codes[token]
+            if last[code] != row:
+                last[code] = row
+                rows[places[code]] = row
+                places[code] += np.uint32(1)
+
+
+@compiled
+def mark_rows(
+    ends: NDArray[np.uint32],
+    rows: NDArray[np.uint16],
+    probed: NDArray[np.int64],
+    is_near: NDArray[np.bool_],
+) -> None:
+    """Set is_near[row] for the rows in the lists of the centroids probed."""
+    for number in range(probed.shape[0]):
+        centroid = probed[number]
+        for place in range(ends[centroid], ends[centroid + 1]):
+            is_near[rows[place]] = True
+
+
+@compiled
+def encode(
+    vectors: Row, residuals: Row, levels: Row, codes: NDArray[np.uint8], scales: Row, along: np.float32
+) -> None:  # pragma: no cover
+    """Fill codes (T, width) uint8 and scales (T,) float32 for vectors and residuals (T, width) float32."""
+    for t in range(len(vectors)):
+        x, r, code = vectors[t], residuals[t], codes[t]
+        squares = np.float32(0)
+        for j in range(len(r)):
+            squares += r[j] * r[j]
+        scale = np.sqrt(squares / np.float32(len(r)))
+        if scale < SMALLEST:
+            for j in range(len(r)):
+                code[j] = 0
+            scales[t] = 0
+            continue
+        for j in range(len(r)):
+            code[j] = _nearest_level(levels, r[j] / scale, np.int64(0))
+        for turn in range(_TURNS):
+            scale = max(_best_scale(x, r, levels, code, along), np.float32(0))
+            if not turn < _TURNS - 1 or scale == 0 or not _improve(x, r, levels, code, scale, along):
+                break
+        scales[t] = scale
+
+
+@compiled
+def _nearest_level(levels: Row, y: Any, at: Any) -> Any:  # pragma: no cover
+    # Equal levels are passed: a few numbers to learn from may have left some.
+    while at + 1 < len(levels) and abs(levels[at + 1] - y) <= abs(levels[at] - y):
+        at += 1
+    while at > 0 and abs(levels[at - 1] - y) <= abs(levels[at] - y):
+        at -= 1
+    return at
+
+
+@compiled
+def _best_scale(
+    x: Row, r: Row, levels: Row, code: NDArray[np.uint8], along: np.float32
+) -> Any:  # pragma: no cover
+    rl = ll = xl = xr = np.float32(0)
+    for j in range(len(r)):
+        level = levels[code[j]]
+        rl += r[j] * level
+        ll += level * level
+        xl += x[j] * level
+        xr += x[j] * r[j]
+    weight = ll + along * xl * xl
+    return (rl + along * xr * xl) / weight if weight > 0 else np.float32(0)
+
+
+@compiled
+def _improve(
+    x: Row, r: Row, levels: Row, code: NDArray[np.uint8], scale: Any, along: np.float32
+) -> bool:  # pragma: no cover
+    ex = np.float32(0)  # <e, x>
+    for j in range(len(r)):
+        ex += (r[j] - scale * levels[code[j]]) * x[j]
+    moved = False
+    for j in range(len(r)):
+        old = code[j]
+        error = r[j] - scale * levels[old]
+        step = (error + along * ex * x[j]) / (np.float32(1) + along * x[j] * x[j])
+        new = _nearest_level(levels, levels[old] + step / scale, np.int64(old))
+        if new != old:
+            code[j] = new
+            ex += scale * (levels[old] - levels[new]) * x[j]
+            moved = True
+    return moved
+
+
+@compiled
+def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
+    """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
+    for token in range(values.shape[0]):
+        for place in range(values.shape[1]):
+            found[token, place] = table[values[token, place]]
+
+
+@compiled
+def add_centroids(
+    centroids: NDArray[np.float32],
+    codes: NDArray[np.uint16],
+    scales: NDArray[np.float32],
+    vectors: NDArray[np.float32],
+) -> None:
+    """Make of the levels in `vectors` (T, width) the vectors: centroid + level * scale."""
+    for token in range(vectors.shape[0]):
+        centroid, scale, vector = centroids[codes[token]], scales[token], vectors[token]
+        for column in range(vectors.shape[1]):
+            vector[column] = centroid[column] + vector[column] * scale

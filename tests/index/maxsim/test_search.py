@@ -1,0 +1,200 @@
+"""MaxSim search by its definition: exact, approximate, filtered, and on machines without VNNI."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
+
+from spanwise.errors import VectorRejected
+from spanwise.index.maxsim import centroid_lists, search
+from spanwise.index.maxsim.centroid_lists import Interaction, InvertedLists
+from spanwise.index.maxsim.search import Int8Levels, MaxSimIndex, Question
+
+
+@cache
+def held(n_passages: int = 60, width: int = 32, deleted: tuple[int, ...] = ()):
+    """The stored tokens and their codebook."""
+    passages = clustered(0, n_passages, width)
+    segments = [passages[: n_passages // 3], passages[n_passages // 3 :]]
+    codebook = trained(segments)
+    return tokens_in(codebook, segments, deleted), codebook
+
+
+def index_in(pair, **options) -> MaxSimIndex:
+    return MaxSimIndex(*pair, places, **options)
+
+
+def questions(n: int, n_rows: int = 8, n_passages: int = 60, width: int = 32) -> list[np.ndarray]:
+    return questions_near(1, clustered(0, n_passages, width), n, n_rows)
+
+
+@pytest.fixture(params=["fused", "blocks"])
+def means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way to scan, whatever the machine would choose."""
+    if request.param == "fused" and not search.is_fused(32):
+        pytest.skip("the processor has no VNNI")
+    if request.param == "blocks":
+        monkeypatch.setattr(search, "is_fused", lambda width: False)
+
+
+@pytest.mark.parametrize("n_rows", [1, 15, 16, 70])
+def test_equals_the_definition(means, n_rows: int) -> None:
+    for question in questions(2, n_rows):
+        (ranking,) = index_in(held(), exact=True).search([question], 10)
+        expected = maxsim_scores(*held(), question)
+        assert ranking.passage_ids.tolist() == np.argsort(-expected)[:10].tolist()
+        assert ranking.scores == pytest.approx(expected[ranking.passage_ids], rel=1e-5)
+
+
+def test_scans_stay_within_their_slack(means) -> None:
+    stored, codebook = held()
+    levels, index = Int8Levels.of(codebook), index_in(held())
+    for rows in questions(5):
+        question = Question(rows, codebook, levels)
+        off = np.abs(search.scan(stored, levels, question) - maxsim_scores(stored, codebook, rows))
+        assert 2 * off.max() <= question.slack(index._largest_scale)
+
+
+def test_the_worked_example_sums_maxima_over_question_rows() -> None:
+    axes = np.eye(8, dtype=np.float32)
+    x, y = axes[0], axes[1]
+    b, c = (0.6 * x + 0.8 * y).astype(np.float32), (0.8 * x + 0.6 * y).astype(np.float32)
+    passages = [np.stack([b, x]), np.stack([c]), np.stack([axes[2]])]
+    codebook = trained([passages])
+    (ranking,) = MaxSimIndex(tokens_in(codebook, [passages]), codebook, places).search([np.stack([x, y])], 3)
+    assert ranking.passage_ids.tolist() == [0, 1, 2]
+    assert ranking.scores == pytest.approx([1.8, 1.4, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("width", [4, 20, 100])
+def test_widths_that_fill_no_register(width: int) -> None:
+    pair = held(width=width)
+    (question,) = questions(1, width=width)
+    (ranking,) = index_in(pair).search([question], 5)
+    assert ranking.passage_ids.tolist() == np.argsort(-maxsim_scores(*pair, question))[:5].tolist()
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_batch_is_one_by_one(exact: bool) -> None:
+    index = index_in(held(), exact=exact, candidates=5)
+    batch = [*questions(9), *questions(2, n_rows=1), *questions(2, n_rows=40)]
+    together = index.search(batch, 5)
+    for question, ranking in zip(batch, together, strict=True):
+        (alone,) = index.search([question], 5)
+        assert alone.passage_ids.tolist() == ranking.passage_ids.tolist()
+        assert alone.scores.tolist() == ranking.scores.tolist()
+
+
+def test_equal_passages_come_by_place() -> None:
+    passages = clustered(0, 4)
+    segments = [[passages[0], passages[1], passages[0]], [passages[2], passages[0], passages[3]]]
+    codebook = trained(segments)
+    index = MaxSimIndex(tokens_in(codebook, segments), codebook, places)
+    (ranking,) = index.search([passages[0][:3]], 6)
+    equal = ranking.scores == ranking.scores[ranking.passage_ids.tolist().index(0)]
+    assert ranking.passage_ids[equal].tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("listed", [200_000, 500])
+def test_candidates_lose_next_to_nothing(listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_LISTED", listed)
+    exact, approximate = index_in(held(1000), exact=True), index_in(held(1000), candidates=100)
+    asked_for = questions(30, n_passages=1000)
+    pairs = zip(exact.search(asked_for, 10), approximate.search(asked_for, 10), strict=True)
+    shares = [np.isin(one.passage_ids, other.passage_ids).mean() for one, other in pairs]
+    assert np.mean(shares) >= 0.97
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sets(st.integers(0, 59), max_size=59),
+    st.none() | st.sets(st.integers(-3, 70)),
+    st.integers(1, 80),
+    st.booleans(),
+)
+def test_any_deletes_filters_and_k(deleted: set[int], among: set[int] | None, k: int, exact: bool) -> None:
+    tokens, codebook = held(deleted=tuple(sorted(deleted)))
+    (question,) = questions(1, n_rows=5)
+    chosen = None if among is None else np.array(sorted(among), np.int64)
+    (ranking,) = MaxSimIndex(tokens, codebook, places, exact).search([question], k, chosen)
+    live = tokens.passage_ids if chosen is None else np.intersect1d(tokens.passage_ids, chosen)
+    expected = dict(zip(tokens.passage_ids.tolist(), maxsim_scores(tokens, codebook, question), strict=True))
+    order = sorted(live.tolist(), key=lambda one: -expected[one])
+    assert ranking.passage_ids.tolist() == order[:k]
+    assert ranking.scores == pytest.approx([expected[one] for one in order[:k]], rel=1e-5)
+
+
+def test_a_filter_leaves_k_hits_and_their_scores() -> None:
+    (question,) = questions(1, n_passages=1000)
+    among = np.arange(0, 1000, 2)
+    filtered = index_in(held(1000), candidates=60).search([question], 50, among)[0]
+    assert len(filtered.passage_ids) == 50
+    assert not (filtered.passage_ids % 2).any()
+    assert filtered.scores == pytest.approx(
+        maxsim_scores(*held(1000), question)[filtered.passage_ids], rel=1e-5
+    )
+
+
+def test_k_beyond_the_candidates_is_filled() -> None:
+    (ranking,) = index_in(held(1000), candidates=10).search(questions(1, n_passages=1000), 300)
+    assert len(ranking.passage_ids) == 300
+
+
+def test_scales_may_be_negative() -> None:
+    axes = np.eye(8, dtype=np.float32)
+    passages = [axes[[0]], axes[[0, 1]], axes[[2]], axes[[1, 3]], axes[[3]], axes[[0]]]
+    codebook = trained([passages])
+    (ranking,) = MaxSimIndex(tokens_in(codebook, [passages]), codebook, places).search([axes[[0]]], 2)
+    assert ranking.passage_ids.tolist() == [0, 1]
+
+
+def test_no_passage_no_hit() -> None:
+    index = index_in(held())
+    (ranking,) = index.search(questions(1), 3, np.array([1000]))
+    assert len(ranking.passage_ids) == 0
+    assert index.search([], 3) == []
+
+
+def test_wrong_questions_are_refused() -> None:
+    index = index_in(held())
+    good = questions(1)[0]
+    for bad in (good[:, :16], good[:0], good[0], good.astype(np.float64), good * np.float32(np.nan)):
+        with pytest.raises(VectorRejected):
+            index.search([good, bad], 3)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        index_in(held()).search(questions(1), 0)
+    with pytest.raises(ValueError, match="ascending"):
+        index_in(held()).search(questions(1), 1, np.array([2, 1]))
+    with pytest.raises(ValueError, match="candidates must be at least 1"):
+        index_in(held(), candidates=0)
+
+
+@pytest.mark.parametrize("n_rows", [1, 16, 33])
+def test_centroid_scores_are_maxima_over_centroids_up_to_a_constant(n_rows: int) -> None:
+    stored, codebook = held(deleted=(4,))
+    (rows,) = questions(1, n_rows)
+    interaction, chosen = Interaction(stored, codebook.centroids), np.array([0, 5, 9, 20])
+    found = interaction.scores(interaction.table(rows), chosen)
+    near = [codebook.centroids[stored.read(np.array([row]))["centroids"]] @ rows.T for row in chosen]
+    difference = found - np.array([similarities.max(axis=0).sum() for similarities in near])
+    assert np.ptp(difference) < 0.02 * n_rows
+
+
+@pytest.mark.parametrize("block", [7, 65_536])
+def test_lists_hold_the_passages_with_a_token_there(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(centroid_lists, "_BLOCK", block)
+    stored, codebook = held(deleted=(3, 20))
+    table = Interaction(stored, codebook.centroids).table(questions(1, n_rows=1)[0])
+    nearest = int(table.levels[:, 0].argmax())
+    expected = [row for row in range(len(stored)) if nearest in stored.read(np.array([row]))["centroids"]]
+    lists = InvertedLists.build(stored, len(codebook.centroids))
+    assert lists._near(table, 1).tolist() == expected
+    assert lists.rows(table, len(stored)).tolist() == list(range(len(stored)))

@@ -1,0 +1,372 @@
+"""What a writer does with tokens: refuse, store, take over, drop; and how its codebook grows."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from made_corpora import MODEL, document_of, stage, vector_of
+from made_token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
+
+from spanwise.errors import IndexCorrupt, IndexEmpty, VectorRejected
+from spanwise.index import FileState
+from spanwise.index.catalog import CatalogWriter
+from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.schema import SegmentEntry
+from spanwise.index.segment import open_segment, write_segment
+
+TEXTS = {"a": ["one two", "three", "four five six"], "b": ["seven"]}
+GOOD = np.concatenate([tokens_of(text) for text in TEXTS["a"]])
+LENGTHS = [2, 1, 3]
+
+
+@pytest.fixture
+def corpus(corpus_of):
+    """Four passages, of which the last has tokens."""
+    corpus = corpus_of(TEXTS)
+    with corpus.store.writer() as writer:
+        put_tokens(writer, [4], TEXTS["b"])
+        writer.commit()
+    return corpus
+
+
+def write(corpus, put, remove=()):
+    """Commit documents and the tokens and vectors that are still lacking; how many passages reused some."""
+    with corpus.store.writer() as writer:
+        for name, texts in put.items():
+            document, passages = document_of(name, texts)
+            writer.put(document, passages, [[] for _ in texts], FileState(1, 1, document.sha256))
+        for name in remove:
+            writer.remove(name)
+        writer.commit()
+        with corpus.snapshot() as snapshot:
+            lacking = snapshot.passages(snapshot.without_tokens(TOKEN_MODEL).tolist())
+            put_tokens(writer, [each.id for each in lacking], [each.text for each in lacking])
+            ids = snapshot.without_vectors(MODEL).tolist()
+            if ids:
+                rows = [vector_of(each.text) for each in snapshot.passages(ids)]
+                writer.put_vectors(MODEL, ids, np.stack(rows))
+        writer.commit()
+        return writer.reused_vectors, len(lacking)
+
+
+def with_row(*row):
+    matrix = GOOD.copy()
+    matrix[3] = [*row, *[0] * (WIDTH - len(row))]
+    return matrix
+
+
+def digest_of(folder):
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and "-" not in path.name)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+BAD = {
+    "nan": (with_row(np.nan), LENGTHS, r"passage 3 \(token 0\) holds NaN or infinity; nothing was stored"),
+    "infinite": (with_row(np.inf), LENGTHS, "holds NaN or infinity"),
+    "zero": (with_row(0), LENGTHS, "is zero"),
+    "too long": (with_row(1.0011), LENGTHS, "has length 1.0011 instead of 1"),
+    "float64": (GOOD.astype(np.float64), LENGTHS, "must be float32, not float64"),
+    "float16": (GOOD.astype(np.float16), LENGTHS, "must be float32, not float16"),
+    "narrow": (np.eye(6, 4, dtype=np.float32), LENGTHS, "width 8, not 4"),
+    "flat": (GOOD[0], LENGTHS, "must be a matrix"),
+    "a list": (GOOD.tolist(), LENGTHS, "must be float32"),
+    "too few": (GOOD[:5], LENGTHS, "5 vectors for 6 rows"),
+    "too many": (np.concatenate([GOOD, GOOD]), LENGTHS, "12 vectors for 6 rows"),
+    "an empty passage": (GOOD, [3, 0, 3], r"passage 2 has no vectors \(0\); nothing was stored"),
+    "less than nothing": (GOOD, [7, -4, 3], r"passage 2 has no vectors \(-4\)"),
+    "a length too few": (GOOD, [3, 3], "lengths must be 3 integers"),
+    "half a token": (GOOD, [2.5, 0.5, 3], "lengths must be 3 integers"),
+    "lengths in a table": (GOOD, [[2], [1], [3]], "lengths must be 3 integers"),
+}
+
+
+@pytest.mark.promise("T15")
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_tokens_are_refused_and_nothing_changes(corpus, kind) -> None:
+    before = digest_of(corpus.store.path)
+    vectors, lengths, message = BAD[kind]
+    with corpus.store.writer() as writer:
+        with pytest.raises(VectorRejected, match=message):
+            writer.put_tokens(TOKEN_MODEL, [1, 2, 3], vectors, lengths)
+        assert writer.commit() == 2
+    assert digest_of(corpus.store.path) == before
+
+
+@pytest.mark.promise("T15")
+@pytest.mark.parametrize("kind", ["nan", "zero", "too long", "float64", "narrow", "flat"])
+def test_bad_questions_are_refused(corpus, kind) -> None:
+    with corpus.snapshot() as snapshot, pytest.raises(VectorRejected):
+        snapshot.maxsim(TOKEN_MODEL).search([GOOD, BAD[kind][0]], 2)
+
+
+def test_what_is_stored_is_what_was_put_but_for_the_codes(corpus) -> None:
+    with corpus.store.writer() as writer:
+        assert writer.put_tokens(TOKEN_MODEL, [1, 2, 3], GOOD, LENGTHS) == 3
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        found = decoded(snapshot)
+        for number, text in enumerate([*TEXTS["a"], *TEXTS["b"]], start=1):
+            assert (found[number] * tokens_of(text)).sum(axis=1) == pytest.approx(1, abs=0.05)
+        assert snapshot.token_models() == {TOKEN_MODEL: 4}
+        assert snapshot.without_tokens(TOKEN_MODEL).tolist() == []
+        assert snapshot.vector_models() == {}
+    assert corpus.store.verify() == []
+
+
+def test_passages_that_are_gone_or_have_tokens_are_passed_over(corpus) -> None:
+    with corpus.store.writer() as writer:
+        assert put_tokens(writer, [3, 2, 1], TEXTS["a"][::-1]) == 3
+        writer.remove("a")
+        assert put_tokens(writer, [4, 2], ["seven", "three"]) == 0
+        with pytest.raises(ValueError, match="no passage 9"):
+            put_tokens(writer, [9], ["nine"])
+        with pytest.raises(ValueError, match="named twice"):
+            put_tokens(writer, [4, 4], ["seven", "seven"])
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert list(decoded(snapshot)) == [4]
+
+
+def test_an_empty_batch_is_fine(corpus) -> None:
+    with corpus.store.writer() as writer:
+        assert put_tokens(writer, [], []) == 0
+        assert writer.commit() == 2
+
+
+def test_without_a_codebook_there_are_no_tokens(corpus) -> None:
+    with (
+        corpus.store.writer() as writer,
+        pytest.raises(ValueError, match="model other has no codebook"),
+    ):
+        writer.put_tokens("other", [1, 2, 3], GOOD, LENGTHS)
+    with corpus.snapshot() as snapshot:
+        assert snapshot.codebook("other") is None
+        assert snapshot.without_tokens("other").tolist() == [1, 2, 3, 4]
+        for ask in (snapshot.stored_tokens, snapshot.maxsim):
+            with pytest.raises(IndexEmpty, match="no passage has tokens of model other"):
+                ask("other")
+
+
+def test_indexes_are_built_once(corpus) -> None:
+    with corpus.snapshot() as snapshot:
+        assert snapshot.maxsim(TOKEN_MODEL) is snapshot.maxsim(TOKEN_MODEL)
+        assert snapshot.maxsim(TOKEN_MODEL, exact=True) is not snapshot.maxsim(TOKEN_MODEL)
+        assert snapshot.stored_tokens(TOKEN_MODEL) is snapshot.stored_tokens(TOKEN_MODEL)
+
+
+def test_a_codebook_that_is_there_already_changes_nothing(corpus) -> None:
+    with corpus.store.writer() as writer:
+        writer.put_codebook(TOKEN_MODEL, writer.codebook(TOKEN_MODEL))
+        assert writer.commit() == 2
+
+
+def test_dropped_tokens_are_gone_and_others_can_be_put(corpus) -> None:
+    with corpus.store.writer() as writer:
+        writer.drop_tokens(TOKEN_MODEL)
+        writer.put_codebook(TOKEN_MODEL, Codebook.train(GOOD, 9))
+        put_tokens(writer, [2, 4], ["three", "seven"])
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert sorted(decoded(snapshot)) == [2, 4]
+    with corpus.store.writer() as writer:
+        writer.drop_tokens(TOKEN_MODEL)
+        writer.drop_tokens("never there")
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert snapshot.token_models() == {}
+        assert snapshot.codebook(TOKEN_MODEL) is None
+    assert len(list((corpus.store.path / "segments").iterdir())) == 1  # the postings
+    assert corpus.store.verify() == []
+
+
+def test_what_was_dropped_may_be_put_again_at_once(corpus) -> None:
+    with corpus.store.writer() as writer:
+        same = writer.codebook(TOKEN_MODEL)
+        writer.drop_tokens(TOKEN_MODEL)
+        writer.put_codebook(TOKEN_MODEL, same)
+        put_tokens(writer, [4], TEXTS["b"])
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert list(decoded(snapshot)) == [4]
+    assert corpus.store.verify() == []
+
+
+def test_what_is_forgotten_leaves_nothing(corpus) -> None:
+    with corpus.store.writer() as writer:
+        put_tokens(writer, [1, 2, 3], TEXTS["a"])
+        writer.put_codebook("other", codebook())
+        writer.drop_tokens(TOKEN_MODEL)
+    with corpus.snapshot() as snapshot:
+        assert list(decoded(snapshot)) == [4]
+        assert snapshot.codebook("other") is None
+    assert corpus.store.verify() == []
+
+
+def test_a_rename_takes_vectors_and_tokens_over_and_counts_once(corpus) -> None:
+    write(corpus, {})
+    assert write(corpus, {"renamed": TEXTS["a"]}, remove=["a"]) == (3, 0)
+    with corpus.snapshot() as snapshot:
+        found = decoded(snapshot)
+        for passage in snapshot.all_passages():
+            assert maxsim(tokens_of(passage.text), found[passage.id]) == pytest.approx(
+                len(passage.text.split()), abs=0.2
+            )
+        assert snapshot.without_vectors(MODEL).tolist() == []
+    assert corpus.store.verify() == []
+
+
+def test_tokens_are_taken_over_where_there_are_no_vectors(corpus) -> None:
+    with corpus.store.writer() as writer:
+        document, passages = document_of("c", ["seven", "eight"])
+        ids = writer.put(document, passages, [[], []], FileState(1, 1, document.sha256))
+        assert writer.reused_vectors == 1
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert snapshot.without_tokens(TOKEN_MODEL).tolist() == [1, 2, 3, ids[1]]
+        found = decoded(snapshot)
+        assert np.array_equal(found[ids[0]], found[4])
+
+
+def test_an_index_of_small_beginnings_ends_with_enough_centroids(corpus_of) -> None:
+    corpus = corpus_of({})
+    words = [f"word{number}" for number in range(3000)]
+    sizes = []
+    for number in range(20):
+        part = words[150 * number : 150 * number + 150]
+        write(corpus, {f"d{number}": [" ".join(part[at : at + 10]) for at in range(0, 150, 10)]})
+        with corpus.snapshot() as snapshot:
+            sizes.append(len(snapshot.codebook(TOKEN_MODEL).centroids))
+            kinds = [part.kind for part in snapshot._segments]
+            assert kinds.count("codebook") == 1
+            assert kinds.count("tokens") < 7
+    whole = Codebook.train(np.concatenate([tokens_of(word) for word in words]), len(words))
+    assert sizes == sorted(sizes)
+    assert sizes[-1] >= len(whole.centroids) / 3
+    with corpus.snapshot() as snapshot:
+        found = decoded(snapshot)
+        for passage in snapshot.all_passages():
+            own = maxsim(tokens_of(passage.text), found[passage.id])
+            assert own > 9.5, passage.text
+    assert corpus.store.verify() == []
+
+
+def test_a_full_staging_is_written_before_the_commit(corpus, monkeypatch) -> None:
+    monkeypatch.setattr("spanwise.index.rows._MAX_PENDING_BYTES", 10)
+    with corpus.store.writer() as writer:
+        for number, text in enumerate(TEXTS["a"], start=1):
+            assert put_tokens(writer, [number], [text]) == 1
+            assert put_tokens(writer, [number], [text]) == 0
+        writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert sorted(decoded(snapshot)) == [1, 2, 3, 4]
+    assert corpus.store.verify() == []
+
+
+def test_a_codebook_alone_outlives_the_writer(corpus) -> None:
+    with corpus.store.writer() as writer:
+        writer.put_codebook("other", codebook())
+        writer.commit()
+    with corpus.store.writer() as writer:
+        assert np.array_equal(writer.codebook("other").levels, codebook().levels)
+        writer.put_tokens("other", [1, 2, 3], GOOD, LENGTHS)
+        writer.commit()
+    assert corpus.store.verify() == []
+
+
+def test_a_codebook_that_cannot_read_the_tokens_is_refused(corpus) -> None:
+    with corpus.store.writer() as writer:
+        with pytest.raises(ValueError, match="has tokens of another codebook: drop them first"):
+            writer.put_codebook(TOKEN_MODEL, Codebook.train(tokens_of("other words"), 9))
+        writer.put_codebook(TOKEN_MODEL, writer.codebook(TOKEN_MODEL).extended(GOOD, 100))
+        assert writer.commit() == 3
+    assert corpus.store.verify() == []
+
+
+@pytest.fixture
+def store(corpus_of):
+    corpus = corpus_of({})
+    with corpus.store.writer() as writer:
+        stage(writer, {"a": ["w1 w2", "w3"], "b": ["w4"]}, vectors=True)
+        writer.commit()
+    return corpus.store
+
+
+def replace(store, kind, *others):
+    """Name other segments of a kind instead of the one that there is, with a seal that is right."""
+    catalog = CatalogWriter.open(store.path / "catalog.sqlite")
+    (old,) = [entry for entry in catalog.segments() if entry.kind == kind]
+    catalog.drop_segments([old.id])
+    for columns in others:
+        name = write_segment(store.path / "segments", kind, TOKEN_MODEL, columns)
+        catalog.add_segment(SegmentEntry(name, kind, TOKEN_MODEL, old.rows))
+    catalog.commit()
+    catalog.close()
+
+
+def columns_of(store, kind):
+    with store.snapshot() as snapshot:
+        (path,) = [part.path for part in snapshot._segments if part.kind == kind]
+    return {name: column.copy() for name, column in open_segment(path).columns.items()}
+
+
+def complaint(store) -> str:
+    (line,) = store.verify()
+    return line
+
+
+def test_whole_tokens_have_no_problems(store) -> None:
+    assert store.verify() == []
+
+
+def test_tokens_need_a_codebook(store) -> None:
+    replace(store, "codebook")
+    assert "model t has 0 codebooks instead of one" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="lacks the codebook of model t"):
+        snapshot.maxsim(TOKEN_MODEL)
+
+
+def test_there_is_one_codebook(store) -> None:
+    replace(store, "codebook", codebook().columns(), Codebook.train(GOOD, 9).columns())
+    assert "model t has 2 codebooks instead of one" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="two codebooks of model t"):
+        snapshot.maxsim(TOKEN_MODEL)
+
+
+def test_a_codebook_that_makes_no_sense_is_named(store) -> None:
+    columns = columns_of(store, "codebook")
+    columns["levels"] = columns["levels"][:4]
+    replace(store, "codebook", columns)
+    assert "levels for 4 bits" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="levels for 4 bits"):
+        snapshot.codebook(TOKEN_MODEL)
+
+
+def test_a_codebook_with_too_few_centroids_is_named(store) -> None:
+    known = codebook()
+    few = Codebook(known.centroids[:1], known.levels, known.distance, 12)
+    replace(store, "codebook", few.columns())
+    assert "the codebook has 1" in complaint(store)
+
+
+@pytest.mark.parametrize("name", ["centroids", "values", "scales", "sums"])
+def test_tokens_that_do_not_match_their_sums_are_named(store, name) -> None:
+    columns = columns_of(store, "tokens")
+    columns[name].view("u1").reshape(-1)[0] ^= 1
+    replace(store, "tokens", columns)
+    assert "the data of a passage do not match their sum" in complaint(store)
+
+
+def test_ends_that_do_not_ascend_are_named(store) -> None:
+    columns = columns_of(store, "tokens")
+    columns["ends"][0] = columns["ends"][1]
+    replace(store, "tokens", columns)
+    assert "its ends are not places among its rows" in complaint(store)
+
+
+def test_tokens_of_unknown_passages_are_named(store) -> None:
+    columns = columns_of(store, "tokens")
+    columns["passage_ids"] += 1
+    replace(store, "tokens", columns)
+    assert "the tokens t are not those of the live passages" in complaint(store)

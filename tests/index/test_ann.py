@@ -1,0 +1,374 @@
+"""Approximate dense search: its recall, when its codes are made again, and its cache on disk."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+
+import numpy as np
+import pytest
+from damage import complaints, flipped, scrambled, truncated, zeroed
+from made_corpora import MODEL, stage, vector_of
+from made_rows import NOBODY, collection, exact_ids, places, vectors_in
+
+from spanwise.errors import StorageFull, VectorRejected
+from spanwise.index import ann
+from spanwise.index.ann import CACHE, ApproximateIndex, code_problems, held_back, read_codes, renewed, tuned
+from spanwise.index.dense import FaissScan, VectorIndex
+from spanwise.index.segment import write_segment
+
+SMALL = collection(3200, 16)
+VECTORS = collection(6000)
+QUERIES = collection(60, seed=1)
+
+
+@pytest.fixture(scope="module")
+def codes():
+    return renewed(vectors_in(VECTORS[:5000]))
+
+
+def index_of(codes, deleted=NOBODY, n=5000):
+    return ApproximateIndex(vectors_in(VECTORS[:2000], VECTORS[2000:n], deleted=deleted), codes, places)
+
+
+def recall(rankings, queries, k, allowed=None) -> float:
+    pairs = zip(rankings, queries, strict=True)
+    hits = sum(len(set(r.passage_ids.tolist()) & set(exact_ids(VECTORS, q, k, allowed))) for r, q in pairs)
+    return hits / (k * len(queries))
+
+
+@pytest.mark.parametrize("n_queries", [4, 60])
+def test_it_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> None:
+    allowed = np.arange(1, 5001)
+    rankings = index_of(codes).search(QUERIES[:n_queries], 10)
+    assert recall(rankings, QUERIES[:n_queries], 10, allowed) >= 0.95
+
+
+def test_scores_are_those_of_the_exact_search(codes) -> None:
+    for ranking, query in zip(index_of(codes).search(QUERIES, 10), QUERIES, strict=True):
+        exact = (VECTORS[ranking.passage_ids - 1].astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+        assert ranking.scores.tolist() == exact.tolist()
+        assert ranking.scores.tolist() == sorted(ranking.scores, reverse=True)
+        assert len(set(ranking.passage_ids.tolist())) == 10
+
+
+def test_deleted_passages_are_not_found(codes) -> None:
+    deleted = np.arange(2, 5000, 3)
+    allowed = np.setdiff1d(np.arange(1, 5001), deleted)
+    rankings = index_of(codes, deleted).search(QUERIES, 10)
+    assert not np.isin(np.concatenate([r.passage_ids for r in rankings]), deleted).any()
+    assert recall(rankings, QUERIES, 10, allowed) >= 0.95
+
+
+def test_passages_without_a_code_are_found(codes) -> None:
+    index = index_of(codes, n=6000)
+    assert (len(index), index.n_uncoded) == (6000, 1000)
+    for number in (5001, 5500, 6000):
+        (ranking,) = index.search(VECTORS[number - 1 : number], 3)
+        assert ranking.passage_ids[0] == number
+
+
+def test_a_passage_whose_vector_is_another_has_no_code(codes) -> None:
+    other = VECTORS.copy()
+    other[17] = VECTORS[5999]
+    index = ApproximateIndex(vectors_in(other[:5000]), codes, places)
+    assert index.n_uncoded == 1
+    (ranking,) = index.search(VECTORS[5999:], 1)
+    assert ranking.passage_ids.tolist() == [18]
+
+
+@pytest.mark.parametrize("few", [0, 4096])
+@pytest.mark.parametrize("among", [np.arange(3, 6001, 30), np.arange(2500, 5800), np.array([9999])])
+def test_a_search_is_confined_to_the_passages_named(codes, among, few, monkeypatch) -> None:
+    monkeypatch.setattr(ann, "_FEW", few)
+    rankings = index_of(codes, n=6000).search(QUERIES, 10, among)
+    assert all(np.isin(ranking.passage_ids, among).all() for ranking in rankings)
+    assert among[0] == 9999 or recall(rankings, QUERIES, 10, among) >= (1.0 if few else 0.95)
+
+
+def test_more_than_were_tuned_for_can_be_asked(codes) -> None:
+    rankings = index_of(codes).search(QUERIES, 100)
+    assert all(len(ranking.scores) == 100 for ranking in rankings)
+    assert recall(rankings, QUERIES, 100, np.arange(1, 5001)) >= 0.9
+
+
+def test_what_is_no_unit_vector_or_k_is_refused(codes) -> None:
+    with pytest.raises(VectorRejected, match="NaN"):
+        index_of(codes).search(np.full((1, 32), np.nan, np.float32), 3)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        index_of(codes).search(QUERIES, 0)
+    assert index_of(codes).search(QUERIES[:0], 3) == []
+
+
+@pytest.fixture(scope="module")
+def first():
+    return renewed(vectors_in(SMALL[:1500]))
+
+
+def test_a_few_new_and_a_few_deleted_passages_change_nothing(first) -> None:
+    assert renewed(vectors_in(SMALL[:1550], deleted=np.arange(1, 200)), first) is None
+
+
+def test_codes_of_many_that_are_gone_are_dropped(first) -> None:
+    second = renewed(vectors_in(SMALL[:1500], deleted=np.arange(1, 500)), first)
+    assert sorted(second.passage_ids.tolist()) == list(range(500, 1501))
+
+
+def test_a_collection_that_has_doubled_is_trained_anew(first) -> None:
+    second = renewed(vectors_in(SMALL[:3000]), first)
+    assert second.trained_on == 3000
+    assert second.index is not first.index
+
+
+def test_a_width_that_codes_cannot_cut_has_none() -> None:
+    assert renewed(vectors_in(collection(100, 10))) is None
+
+
+def test_held_back_queries_are_unit_and_stand_apart() -> None:
+    stored = vectors_in(SMALL)
+    queries = held_back(stored)
+    assert np.linalg.norm(queries, axis=1) == pytest.approx(1, abs=1e-5)
+    assert np.array_equal(queries, held_back(stored))
+    assert (queries @ SMALL.T).max(axis=1).mean() < 0.95
+
+
+def test_equal_vectors_make_no_zero_query() -> None:
+    same = np.repeat(collection(1, 16), 50, axis=0)
+    assert np.isfinite(held_back(vectors_in(same, -same))).all()
+
+
+@pytest.fixture
+def own():
+    """Codes that a test may add to."""
+    return renewed(vectors_in(SMALL[:1500]))
+
+
+def test_many_new_passages_are_added_to_the_index(own) -> None:
+    second = renewed(vectors_in(SMALL[:1500], SMALL[1500:1700]), own)
+    assert second.passage_ids.tolist() == list(range(1, 1701))
+    assert (second.trained_on, second.index.ntotal) == (1500, 1700)
+
+
+def test_another_recall_tunes_again(own) -> None:
+    second = renewed(vectors_in(SMALL[:1500]), own, wanted=0.6)
+    assert second.index is own.index
+    assert second.tuning.wanted == 0.6
+    assert second.tuning.n_lists < own.tuning.n_lists
+
+
+def test_codes_of_another_width_are_made_again(first) -> None:
+    assert renewed(vectors_in(collection(1500, 24)), first).index.d == 24
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.9, 0.98])
+def test_the_tuned_search_finds_its_recall(first, wanted) -> None:
+    stored = vectors_in(SMALL[:1500])
+    tuning = tuned(stored, first, wanted)
+    assert wanted < tuning.recall <= 1
+    queries = held_back(stored)
+    truth = FaissScan(stored).nearest(queries, 10).rows
+    found = first.search(queries, tuning.n_lists, tuning.candidates)
+    hits = sum(np.isin(right, rows).sum() for rows, right in zip(found, truth, strict=True))
+    assert hits / truth.size == pytest.approx(tuning.recall, abs=0.01)  # codes tie
+
+
+def test_a_recall_out_of_reach_searches_every_list(first, monkeypatch) -> None:
+    monkeypatch.setattr(ann, "_CANDIDATES", (10, 12))
+    tuning = tuned(vectors_in(SMALL[:1500]), first, 0.98)
+    assert (tuning.n_lists, tuning.candidates) == (first.index.nlist, 12)
+    assert tuning.recall < 0.98
+
+
+TEXTS = {f"d{n}": [f"text {n} part {part}" for part in range(10)] for n in range(30)}
+ASKED = np.stack([vector_of(f"question {n}") for n in range(5)])
+
+
+@pytest.fixture
+def corpus(corpus_of):
+    """300 vectors with codes."""
+    corpus = corpus_of({})
+    with corpus.store.writer() as writer:
+        stage(writer, TEXTS, vectors=True)
+        writer.commit()
+    assert corpus.store.approximate(at_least=100)
+    return corpus
+
+
+def entry(corpus):
+    (found,) = (corpus.store.path / CACHE).iterdir()
+    return found
+
+
+def found(store, exact=False):
+    with store.snapshot() as snapshot:
+        index = snapshot.vectors(MODEL, exact)
+        kind = type(index)
+        return kind, [(r.passage_ids.tolist(), r.scores.tolist()) for r in index.search(ASKED, 5)]
+
+
+def test_codes_are_used_unless_exact_search_is_asked_for(corpus) -> None:
+    assert found(corpus.store)[0] is ApproximateIndex
+    assert found(corpus.store, exact=True)[0] is VectorIndex
+    assert complaints(corpus.store.path) == []
+
+
+def test_nothing_is_made_below_the_size_or_twice(corpus) -> None:
+    assert not corpus.store.approximate(at_least=100)
+    shutil.rmtree(corpus.store.path / CACHE)
+    assert not corpus.store.approximate(at_least=301)
+    assert not corpus.store.approximate()
+    assert not (corpus.store.path / CACHE).exists()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.5])
+def test_a_recall_that_is_no_share_is_refused(corpus, share) -> None:
+    with pytest.raises(ValueError, match=f"above 0 and below 1, not {share}"):
+        corpus.store.approximate(share)
+
+
+@pytest.mark.parametrize("how", [flipped, truncated, zeroed, scrambled, None])
+def test_a_damaged_cache_is_named_passed_over_and_replaced(corpus, how) -> None:
+    draw, exact = random.Random(5), found(corpus.store, exact=True)
+    for name in ("columns.bin", "manifest.json"):
+        file = entry(corpus) / name
+        if how is None:
+            file.unlink()
+        else:
+            file.write_bytes(how(file.read_bytes(), draw))
+        assert found(corpus.store) == exact
+        (line,) = complaints(corpus.store.path)
+        assert name in line
+        assert "makes it again" in line
+        assert corpus.store.approximate(at_least=100)
+        assert found(corpus.store)[0] is ApproximateIndex
+        assert complaints(corpus.store.path) == []
+
+
+def test_every_flipped_bit_of_a_column_is_detected(corpus) -> None:
+    file, draw = entry(corpus) / "columns.bin", random.Random(3)
+    whole = file.read_bytes()
+    for _ in range(20):
+        file.write_bytes(flipped(whole, draw))
+        assert read_codes(corpus.store.path / CACHE, MODEL) is None
+
+
+def test_codes_of_an_index_that_was_made_anew_are_not_used(corpus, corpus_of) -> None:
+    other = corpus_of({})
+    with other.store.writer() as writer:
+        stage(writer, {"x": [f"another {n}" for n in range(300)]}, vectors=True)
+        writer.commit()
+    exact = found(other.store)
+    shutil.copytree(corpus.store.path / CACHE, other.store.path / CACHE)
+    assert found(other.store) == (ApproximateIndex, exact[1])  # every vector is looked at, none has a code
+
+
+def test_a_reader_goes_on_with_codes_that_were_replaced(corpus) -> None:
+    with corpus.snapshot() as snapshot:
+        index = snapshot.vectors(MODEL)
+        before = [r.passage_ids.tolist() for r in index.search(ASKED, 5)]
+        assert corpus.store.approximate(0.9, at_least=100)
+        assert [r.passage_ids.tolist() for r in index.search(ASKED, 5)] == before
+    assert len(list((corpus.store.path / CACHE).iterdir())) == 1
+
+
+def test_merges_leave_the_codes_as_good_as_they_were(corpus) -> None:
+    before = found(corpus.store)
+    for n in range(6):
+        with corpus.store.writer() as writer:
+            stage(writer, {f"e{n}": [f"more {n}"]}, vectors=True)
+            writer.commit()
+    with corpus.snapshot() as snapshot:
+        assert snapshot.vectors(MODEL).n_uncoded == 6
+    assert found(corpus.store, exact=True)[1] == found(corpus.store)[1]
+    assert before[0] is ApproximateIndex
+
+
+def test_a_writer_clears_away_what_is_left_over(corpus) -> None:
+    folder = corpus.store.path / CACHE
+    (folder / ".unfinished").mkdir()
+    (folder / ".unfinished" / "columns.bin").write_bytes(b"half")
+    (folder / "notes").mkdir()
+    assert complaints(corpus.store.path) == []
+    kept = entry_names(folder) - {".unfinished"}
+    with corpus.store.writer():
+        pass
+    assert entry_names(folder) == kept
+    corpus.write({}, remove=list(TEXTS))
+    assert entry_names(folder) == {"notes"}
+
+
+def entry_names(folder) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_nothing_is_read_or_deleted_behind_a_link(corpus, tmp_path) -> None:
+    folder = corpus.store.path / CACHE
+    folder.rename(tmp_path / "mine")
+    folder.symlink_to(tmp_path / "mine")
+    assert found(corpus.store)[0] is VectorIndex
+    corpus.write({}, remove=list(TEXTS))
+    assert len(list((tmp_path / "mine").iterdir())) == 1
+
+
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.rename"])
+def test_an_interrupted_writing_costs_speed_alone(corpus, monkeypatch, step) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*names) -> None:
+        raise Killed
+
+    exact = found(corpus.store, exact=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(step, die)
+        with pytest.raises(Killed):
+            corpus.store.approximate(0.9, at_least=100)
+    assert found(corpus.store)[1] == exact[1]
+    assert complaints(corpus.store.path) == []
+    assert corpus.store.approximate(0.9, at_least=100)
+
+
+def test_a_full_disk_is_named_and_costs_nothing(corpus, monkeypatch) -> None:
+    def full(*names) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StorageFull):
+            corpus.store.approximate(0.9, at_least=100)
+    assert found(corpus.store)[1] == found(corpus.store, exact=True)[1]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"passage_ids": np.ones(300, np.int64)},
+        {"faiss": np.zeros(50, np.uint8)},
+        {"search": np.array([0, 20, 300], np.int64)},
+        {"search": np.array([3, 2**40, 300], np.int64)},
+    ],
+)
+def test_codes_that_do_not_fit_together_are_ignored(corpus, changed) -> None:
+    folder = corpus.store.path / CACHE
+    columns = read_codes(folder, MODEL).columns() | changed
+    shutil.rmtree(folder)
+    folder.mkdir()
+    write_segment(folder, "ann", MODEL, columns)
+    assert read_codes(folder, MODEL) is None
+    assert len(list(code_problems(folder))) == 1
+    assert found(corpus.store)[0] is VectorIndex
+
+
+def test_a_store_that_grows_is_kept_up(corpus) -> None:
+    sizes = []
+    for n in range(3):
+        with corpus.store.writer() as writer:
+            stage(writer, {f"big{n}": [f"big {n} {part}" for part in range(200)]}, vectors=True)
+            writer.commit()
+        corpus.store.approximate(at_least=100)
+        with corpus.snapshot() as snapshot:
+            codes = snapshot.codes(MODEL)
+            sizes.append((len(codes.passage_ids), codes.trained_on))
+    assert sizes == [(500, 300), (700, 700), (900, 700)]
+    assert corpus.store.verify() == []

@@ -1,0 +1,162 @@
+"""Exact inner-product search, and the checks of vectors on their way in and as questions."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_rows import NOBODY, places, unit, vectors_in
+
+from spanwise.errors import IndexEmpty, VectorRejected
+from spanwise.index.dense import VectorIndex, check_vectors, faulty_rows
+
+
+def index_in(*parts, deleted=NOBODY):
+    return VectorIndex(vectors_in(*parts, deleted=deleted), places)
+
+
+def test_l1_negative_scores_are_returned_in_order() -> None:
+    cat, dog, mat = [0.2, 0.8, -0.3], [0.1, 0.7, -0.2], [-0.5, 0.1, 0.6]
+    (ranking,) = index_in(unit([mat, dog, cat])).search(unit([cat]), 3)
+    assert ranking.passage_ids.tolist() == [3, 2, 1]
+    assert ranking.scores.tolist() == pytest.approx([1, 0.992516, -0.289460], abs=1e-6)
+
+
+def test_l3_the_six_cosines() -> None:
+    animals = unit([[0.3, 0.9, 0.6], [0.5, 0.8, 0.5], [0.1, 0.7, 0.8], [0.95, 0.4, 0.2]])
+    rankings = index_in(animals).search(animals, 4)
+    table = np.zeros((4, 4))
+    for row, ranking in enumerate(rankings):
+        table[row, ranking.passage_ids - 1] = ranking.scores
+    expected = [0.976221, 0.951190, 0.649063, 0.885965, 0.798328, 0.477213]
+    assert table[np.triu_indices(4, 1)] == pytest.approx(expected, abs=1e-6)
+
+
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 10**6), st.integers(1, 70), st.booleans())
+def test_the_best_k_are_those_of_exact_arithmetic(n, width, seed, k, repeated) -> None:
+    draw = np.random.default_rng(seed)
+    vectors = unit(draw.standard_normal((n, width)))
+    if repeated:  # many equal vectors, so that ties cross the last place
+        vectors = vectors[draw.integers(0, min(n, 3), n)]
+    query = unit(draw.standard_normal((1, width)))
+    exact = (vectors.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+    expected = sorted(range(n), key=lambda row: (-exact[row], row))[:k]
+    (ranking,) = index_in(vectors).search(query, k)
+    assert (ranking.passage_ids - 1).tolist() == expected
+    assert ranking.scores.tolist() == exact[expected].tolist()
+
+
+def test_segments_and_deletions_do_not_change_a_score() -> None:
+    vectors = unit(np.random.default_rng(5).standard_normal((300, 24)))
+    queries = vectors[:40]
+    deleted = np.arange(10, 300, 7)
+    split = index_in(vectors[:3], vectors[3:200], vectors[200:], deleted=deleted).search(queries, 9)
+    for one, other in zip(split, index_in(vectors, deleted=deleted).search(queries, 9), strict=True):
+        assert one.passage_ids.tolist() == other.passage_ids.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+        assert not set(one.passage_ids.tolist()) & set(deleted.tolist())
+
+
+def test_a_model_without_vectors_is_named(corpus_of) -> None:
+    with corpus_of({"a": ["one"]}).snapshot() as snapshot, pytest.raises(IndexEmpty, match="model m"):
+        snapshot.vectors("m")
+
+
+def test_a_second_width_for_one_model_is_refused(corpus_of) -> None:
+    corpus = corpus_of({"a": ["one", "two"]})
+    with corpus.store.writer() as writer:
+        writer.put_vectors("m", [1], np.eye(1, 4, dtype=np.float32))
+        with pytest.raises(VectorRejected, match="width 4, not 3"):
+            writer.put_vectors("m", [2], np.eye(1, 3, dtype=np.float32))
+        assert writer.put_vectors("n", [2], np.eye(1, 3, dtype=np.float32)) == 1
+
+
+GOOD = np.eye(3, 4, dtype=np.float32)
+
+
+def with_row(*row):
+    matrix = GOOD.copy()
+    matrix[1] = row
+    return matrix
+
+
+BAD = {
+    "nan": with_row(np.nan, 0, 0, 1),
+    "infinite": with_row(np.inf, 0, 0, 0),
+    "minus infinite": with_row(-np.inf, 0, 0, 0),
+    "zero": with_row(0, 0, 0, 0),
+    "huge": with_row(1e30, 0, 0, 0),
+    "denormal": with_row(1e-40, 0, 0, 0),
+    "too long": with_row(1.0011, 0, 0, 0),
+    "float16 overflow": with_row(*np.array([70000, 0, 0, 0], np.float32)),
+    "float64": GOOD.astype(np.float64),
+    "float16": GOOD.astype(np.float16),
+    "narrow": np.ascontiguousarray(GOOD[:, :3]),
+    "flat": GOOD[0],
+    "too few": GOOD[:2],
+    "a list": GOOD.tolist(),
+}
+
+
+def digest_of(folder):
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and "-" not in path.name)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+@pytest.fixture
+def encoded(corpus_of):
+    corpus = corpus_of({"a": ["one", "two", "three"], "b": ["four"]})
+    with corpus.store.writer() as writer:
+        writer.put_vectors("m", [4], GOOD[:1])
+        writer.commit()
+    return corpus
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_vectors_are_refused_and_nothing_changes(encoded, kind) -> None:
+    before = digest_of(encoded.store.path)
+    with encoded.store.writer() as writer:
+        with pytest.raises(VectorRejected):
+            writer.put_vectors("m", [1, 2, 3], BAD[kind])
+        assert writer.commit() == 2
+    assert digest_of(encoded.store.path) == before
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BAD if kind not in ("too few",)])
+def test_bad_questions_are_refused(encoded, kind) -> None:
+    with encoded.snapshot() as snapshot, pytest.raises(VectorRejected):
+        snapshot.vectors("m").search(BAD[kind], 2)
+
+
+def test_a_refusal_names_the_passage_and_the_fault(encoded) -> None:
+    with (
+        encoded.store.writer() as writer,
+        pytest.raises(VectorRejected, match=r"passage 2 \(row 1\) holds NaN or infinity; nothing was stored"),
+    ):
+        writer.put_vectors("m", [1, 2, 3], BAD["nan"])
+
+
+def test_one_bad_row_among_many_can_be_found_and_left_out(encoded) -> None:
+    assert faulty_rows(BAD["nan"]) == {1: "holds NaN or infinity"}
+    assert faulty_rows(BAD["zero"]) == {1: "is zero"}
+    assert faulty_rows(GOOD) == {}
+
+
+def test_a_view_that_is_not_contiguous_is_stored_as_it_reads(encoded) -> None:
+    wide = np.asfortranarray(GOOD)
+    with encoded.store.writer() as writer:
+        assert writer.put_vectors("m", [1, 2, 3], wide[::-1]) == 3
+        writer.commit()
+    with encoded.snapshot() as snapshot:
+        (ranking,) = snapshot.vectors("m").search(GOOD[2:3], 1)
+    assert ranking.passage_ids.tolist() == [1]
+
+
+def test_an_empty_batch_is_fine(encoded) -> None:
+    with encoded.store.writer() as writer:
+        assert writer.put_vectors("m", [], np.empty((0, 4), np.float32)) == 0
+        assert writer.commit() == 2
+    check_vectors(np.empty((0, 4), np.float32), 4, [])
