@@ -15,7 +15,7 @@ from documented import ROOT, Block, Shown, agree, blocks, broken_links, commands
 from typer.main import get_command
 
 import spanwise
-from spanwise.pipelines.cli.app import app
+from spanwise.pipelines.cli.main import app
 
 PAGES = [
     ROOT / "README.md",

@@ -1,5 +1,5 @@
 """The command line: each verb parses, calls the public API and prints."""
 
-from .app import main
+from .main import main
 
 __all__ = ["main"]

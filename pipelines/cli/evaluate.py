@@ -11,8 +11,8 @@ import typer
 
 from spanwise.types import AskOptions
 
-from .arguments import DedupeOption, IndexOption, JsonOption
-from .terminal import print_json, progress, say, visible
+from .options import DedupeOption, IndexOption, JsonOption, ReaderOption, RerankOption, reranked
+from .show import print_json, progress, say, visible
 
 if TYPE_CHECKING:
     from ..evaluation.compare import SystemComparison
@@ -27,14 +27,12 @@ OutOption = Annotated[
     Path | None,
     typer.Option(help="Folder for records and figures; the same command resumes.", show_default=False),
 ]
-ReaderOption = Annotated[str, typer.Option(help="builtin, a folder, or name@revision.")]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questions.", metavar="N")]
 SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
 RetrieversOption = Annotated[
     list[str] | None,
     typer.Option(help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
 ]
-RerankOption = Annotated[bool, typer.Option("--rerank", help="Re-rank with the built-in cross-encoder.")]
 
 app = typer.Typer(
     help="Measure reading, retrieval, or answers from your own folder.",
@@ -110,7 +108,7 @@ def open_domain(
     """Find each question's paragraph among all paragraphs, then read: recall, EM, F1, declined questions."""
     from .. import evaluation
 
-    names = _reranked(retriever or RETRIEVERS, rerank)
+    names = reranked(retriever or RETRIEVERS, rerank)
     with progress() as report:
         figures = evaluation.evaluate_open(
             data,
@@ -149,7 +147,7 @@ def retrieval(
     collection = evaluation.open_collection(data, split)
     for gap in collection.gaps:
         say(f"{collection.name}: {gap}")
-    names = _reranked(retriever or RETRIEVERS, rerank)
+    names = reranked(retriever or RETRIEVERS, rerank)
     with progress() as report:
         figures = evaluation.evaluate_retrieval(
             collection, names, out, index, model=model, on_progress=report
@@ -184,7 +182,7 @@ def folder(
     options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)
     with open(folder, index) as library, progress() as report:
         library.sync(on_progress=report)
-        names = _reranked(retriever or [library.default_retriever], rerank)
+        names = reranked(retriever or [library.default_retriever], rerank)
         if missing := evaluation.unindexed_documents(library, asked):
             named = ", ".join(f"{name!r}" for name in list(missing)[:NAMED])
             say(f"questions name {len(missing)} documents that are not in the index: {named}")
@@ -237,10 +235,6 @@ def compare(
     if fail_if_worse and (losses := found.losses(ALPHA)):
         say(f"{found.system} is worse than {found.baseline} by {', '.join(losses)}")
         raise typer.Exit(1)
-
-
-def _reranked(names: Sequence[str], rerank: bool) -> list[str]:
-    return [f"{name.removesuffix('+rerank')}+rerank" if rerank else name for name in names]
 
 
 def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None:

@@ -9,8 +9,9 @@ import typer
 from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from .arguments import (
+from .options import (
     FolderArgument,
+    GeneratorOption,
     IndexOption,
     ReaderOption,
     RetrieverOption,
@@ -18,8 +19,7 @@ from .arguments import (
     say_if_empty,
 )
 from .serve import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
-from .terminal import say
-from .writing import GeneratorOption
+from .show import say
 
 
 def mcp(

@@ -11,16 +11,16 @@ import typer
 from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from .arguments import (
+from .options import (
     FolderArgument,
+    GeneratorOption,
     IndexOption,
     ReaderOption,
     RetrieverOption,
     library_of,
     say_if_empty,
 )
-from .terminal import say, visible
-from .writing import GeneratorOption
+from .show import say, visible
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
 

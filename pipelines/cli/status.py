@@ -1,4 +1,4 @@
-"""`spanwise status`: what an index holds, what could not be read, and what to do."""
+"""`spanwise status` and `spanwise verify`: the state of an index and of the installation."""
 
 from __future__ import annotations
 
@@ -7,55 +7,68 @@ from typing import Annotated, Any
 
 import typer
 
-from .arguments import IndexOption, JsonOption, library_of
-from .terminal import print_json, visible
+from .options import IndexOption, JsonOption, index_of, library_of
+from .show import print_json, visible
 
 
 def status(
     index: IndexOption = None,
-    files: Annotated[bool, typer.Option("--files", help="List every file, with remarks.")] = False,
-    rejected: Annotated[
-        bool, typer.Option("--rejected", help="List the files that were not indexed, and why.")
-    ] = False,
+    files: Annotated[bool, typer.Option("--files", help="List every file, with its state.")] = False,
+    rejected: Annotated[bool, typer.Option("--rejected", help="List unindexed files, and why.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what an index holds: documents, passages, vectors, model, and what could not be read."""
+    """Show what an index contains: documents, passages, vectors, models, rejected files."""
     from ..status import advice
 
     with library_of(None, index) as library:
         record = library.status(check)
-        told = advice(record, library.sync_command)
-        listed = [
-            each
-            for each in (library.files() if files or rejected else [])
-            if files or each["state"] != "indexed"
-        ]
+        advised = advice(record, library.sync_command)
+        found = library.files() if files or rejected else []
+    listed = [each for each in found if files or each["state"] != "indexed"]
     if json:
         listing = {"files": listed} if files or rejected else {}
-        print_json({**record, "advice": told, **listing})
+        print_json({**record, "advice": advised, **listing})
     elif files or rejected:
         for each in listed:
             print(visible("  ".join(filter(None, (f"{each['state']:8}", each["document"], each["remark"])))))
     else:
-        _show(record, told)
+        _show(record, advised)
 
 
-def _show(record: Mapping[str, Any], told: list[str]) -> None:
+def verify(index: IndexOption = None, json: JsonOption = False) -> None:
+    """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
+    from ..status import verification_record
+    from ..status import verify as verified
+
+    found = verified(index_of(index))
+    if json:
+        print_json(verification_record(found))
+    else:
+        for problem in found.problems:
+            print(visible(" ".join(problem.split())))
+        if not found.problems:
+            size = f"{found.documents} documents, {found.passages} passages, {found.bytes:,} bytes"
+            print(f"no problems: {size} in {visible(str(found.index))}")
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def _show(record: Mapping[str, Any], advised: list[str]) -> None:
     rows = {
         "index": f"{record['index']} ({record['bytes'] / 1e6:.1f} MB)",
         "folders": ", ".join(root["folder"] for root in record["roots"]),
         "last commit": f"{record['last_commit']}, generation {record['generation']}",
         "documents": _total(record["documents"], record["formats"]),
         "passages": str(record["passages"]),
-        "vectors": f"{record['vectors']} of model {record['model']}, {record['missing_vectors']} missing",
+        "vectors": f"{record['vectors']} by model {record['model']}, {record['missing_vectors']} missing",
         "language": record["language"],
         "colbert": _colbert(record["colbert"]),
         "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),
         "approximate": "; ".join(
-            f"{each['vectors']} vectors, recall {each['recall']:.3f}, {each['wanted']:.3f} wanted"
+            f"{each['vectors']} vectors, recall {each['recall']:.3f} (target {each['wanted']:.3f})"
             for each in record["approximate"]
         ),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
@@ -66,7 +79,7 @@ def _show(record: Mapping[str, Any], told: list[str]) -> None:
     for name, value in rows.items():
         if value:
             print(f"{name:12} {visible(value)}")
-    for sentence in told:
+    for sentence in advised:
         print(f"- {visible(sentence)}")
     if "check" in record:
         _show_check(record["check"])
@@ -95,7 +108,7 @@ def _colbert(colbert: Mapping[str, Any] | None) -> str:
 
 def _cache(cache: Mapping[str, Any]) -> str:
     if not cache["on"] or cache["fault"]:
-        return f"not in use: {cache['fault'] or 'it was turned off'}"
+        return f"off: {cache['fault'] or 'disabled'}"
     return f"{cache['answers']} answers ({cache['bytes'] / 1e6:.1f} MB)"
 
 

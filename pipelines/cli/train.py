@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..models import DEFAULT_RETRIEVER
-from .arguments import JsonOption
-from .terminal import print_json, progress, say
+from .options import JsonOption
+from .show import print_json, progress, say
 
 if TYPE_CHECKING:
     from spanwise.types import RankingExample

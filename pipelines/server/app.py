@@ -10,8 +10,11 @@ import json
 import logging
 import re
 import sys
+from base64 import b64encode
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,9 +31,12 @@ from starlette.exceptions import HTTPException
 from spanwise import errors
 from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions
 
-from ..explain import explanation_record
+from ...corpora.folder import read_regular
+from ...corpora.readers.pdf_page import MAX_WIDTH
+from ..folders import file_of
 from ..library import Library
-from ..records import answer_record, search_record
+from ..parse_pool import PageDrawer
+from ..records import answer_record, explanation_record, search_record
 from ..summarize import summary_record
 from .security import Access, protect
 
@@ -40,6 +46,7 @@ MAX_K = 100
 MAX_LISTED = 1_000
 MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
+AROUND = 400  # characters around a span, by which its place on a PDF page is found
 MAX_IN_FLIGHT = 8  # questions that are computed or wait for it
 PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
@@ -56,6 +63,7 @@ K = Annotated[int, Field(ge=1, le=MAX_K)]
 Retriever = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9_]+([+-][a-z0-9_]+)*$")]
 Id = Annotated[str, Query(min_length=1, max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
+Width = Annotated[int, Query(ge=1, le=MAX_WIDTH)]
 
 
 class Body(BaseModel):
@@ -161,6 +169,7 @@ class Routes:
 
     def __init__(self, library: Library, options: SummaryOptions) -> None:
         self._library, self._options = library, options
+        self._drawer = PageDrawer()
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
 
@@ -219,6 +228,25 @@ class Routes:
         places = {"page_starts": pages, "headings": headings, "labels": labels}
         return Record({**about, **window, "text": found.text[start:end], **places})
 
+    def page(
+        self, id: Id, start: Offset = 0, end: Offset = 0, page: Offset = 0, width: Width = 1000
+    ) -> Record:
+        """A picture of the PDF page where a span starts, or of `page`, and boxes in points over the span."""
+        found = self._known(id)
+        text, edges = found.text, [*found.page_starts, len(found.text)]
+        number = page or max(bisect_right(found.page_starts, start), 1)
+        first, last = edges[min(number, len(edges)) - 1], edges[min(number, len(edges) - 1)]
+        start, end = (min(max(each, first), last) for each in (start, end))
+        near = text[start:end], text[max(first, start - AROUND) : start], text[end : min(last, end + AROUND)]
+        root, place = file_of(id, self._library.roots)
+        data = read_regular(root.folder, place) if root else b""
+        if sha256(data).hexdigest() != found.sha256:
+            raise errors.DocumentChanged(f"{id} has changed. Update the index with: spanwise index")
+        pages, wide, high, boxes = self._drawer.boxes(data, number, *near)
+        size = {"page": number, "pages": pages, "width": wide, "height": high}
+        png = b64encode(self._drawer.png(data, number, width)).decode()
+        return Record({"document": id, **size, "boxes": boxes, "png": png})
+
     def models(self) -> Record:
         """The model names of the chat interface: one."""
         return Record({"object": "list", "data": [{"id": "spanwise", "object": "model"}]})
@@ -255,7 +283,7 @@ def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
         return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []
-    text, span = " ".join(answer.best.sentence.text.split()), answer.best.span
+    text, span = " ".join(answer.best.context.text.split()), answer.best.span
     url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
     place = {"start_index": len(text) + 1, "end_index": len(text) + 4, "title": span.document_id, "url": url}
     return f"{text} [1]", [{"type": "url_citation", "url_citation": place}]
@@ -285,6 +313,7 @@ def create_app(
     app.post("/api/ask", dependencies=busy)(routes.ask)
     app.post("/api/explain", dependencies=busy)(routes.explain)
     app.post("/api/summarize", dependencies=busy)(routes.summarize)
+    app.get("/api/document/page")(routes.page)
     app.get("/v1/models")(routes.models)
     app.post("/v1/chat/completions", dependencies=busy)(routes.chat)
     app.mount("/", StaticFiles(directory=PAGE, html=True))

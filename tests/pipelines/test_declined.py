@@ -8,11 +8,9 @@ import math
 import pytest
 from scripted_reader import asker, by_margin, confined
 
-from spanwise.pipelines.cli.ask import show_answer
-from spanwise.pipelines.cli.declined import first_words
 from spanwise.pipelines.declined import reasons
 from spanwise.pipelines.records import answer_record, search_record
-from spanwise.types import Answer, Filter, Passage
+from spanwise.types import Answer, Filter
 
 QUESTION = "Who sold the zeppelin mlil?"
 
@@ -76,12 +74,12 @@ def test_rejected_spans_are_three_at_most_and_differ(library):
 
 def test_an_answer_that_is_shown_has_nothing_rejected(library):
     (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the zeppelin mill?"])
-    assert (answer.rejected, answer.unknown) == ((), ())
+    assert (answer.rejected, answer.missing_terms) == ((), ())
 
 
 def test_unknown_words_are_told_with_what_they_may_mean(library):
     answer = declined(library, ("Ada Rook", 1.0, 5.0))
-    told = {each.word.of(QUESTION): each.nearest and each.nearest.text for each in answer.unknown}
+    told = {each.term.of(QUESTION): each.nearest and each.nearest.text for each in answer.missing_terms}
     assert told == {"sold": None, "zeppelin": None, "mlil": "mill"}
 
 
@@ -116,28 +114,3 @@ def test_the_record_of_an_answer_sends_nobody_elsewhere(library):
     [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the mill?"])
     assert answer.nearest
     assert answer_record(answer)["nearest"] == []
-
-
-def test_the_passages_to_look_at_are_shown_with_their_place_and_first_words(library, folder, capsys):
-    words = "grinds \u202erye " * 20
-    (folder / "mill.md").write_text(f"# The mill\n\nIt {words}for Ada Rook.\n", encoding="utf-8")
-    library.sync(vectors=False)
-    show_answer(declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?"))
-    lines = capsys.readouterr().out.splitlines()
-    at = lines.index("  passages to look at:")
-    assert lines[at + 1] == "    mill.md, line 1, The mill"
-    assert lines[at + 2].startswith("      It grinds <U+202E>rye grinds")
-    assert lines[at + 2].endswith(" …")
-
-
-def test_a_passage_of_headings_alone_begins_with_them():
-    assert first_words(Passage(1, "a.md", 0, 10, "# The mill", heading=("The mill",))) == "# The mill"
-
-
-def test_the_command_line_says_it(run, folder, encoder_folder, reader_folder):
-    run("index", folder, "--model", encoder_folder)
-    given = ("--index", folder, "--reader", reader_folder, "--retriever", "bm25")
-    shown = run("ask", "Who sold the zeppelin mlil or the tram?", *given)[1]
-    if "not in these documents" in shown:  # the weights are random, and the same everywhere
-        assert '"mlil" stands in none of the documents; did you mean "mill" (mill.md)?' in shown
-        assert "of 3 documents, of which the best" in shown

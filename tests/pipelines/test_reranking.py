@@ -10,7 +10,7 @@ from tiny_models import classifier
 import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import cross_encoder, foreign
-from spanwise.pipelines.cli import terminal
+from spanwise.pipelines.cli import show
 
 QUESTION = "who built the mill?"
 
@@ -122,11 +122,11 @@ def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):
         def update(self, task, **given):
             drawn.append(given["amount"])
 
-    monkeypatch.setattr(terminal, "_bar", Bar)
-    monkeypatch.setattr(terminal.sys.stderr, "isatty", lambda: True, raising=False)
-    with terminal.progress(after_s=3600) as report:
+    monkeypatch.setattr(show, "_bar", Bar)
+    monkeypatch.setattr(show.sys.stderr, "isatty", lambda: True, raising=False)
+    with show.progress(after_s=3600) as report:
         report("rerank", 1, 2)
     assert drawn == []
-    with terminal.progress() as report:
+    with show.progress() as report:
         report("rerank", 2, 2)
     assert drawn == ["begun", "2/2", "ended"]

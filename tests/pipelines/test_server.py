@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -107,6 +108,30 @@ def test_documents_are_listed_in_parts(client):
     found = client.get("/api/documents", params={"limit": 2, "offset": 1}).json()
     assert [one["document"] for one in found["documents"]] == ["mill.md", "sub/weir.html"]
     assert found["total"] == 4
+
+
+def test_a_page_of_a_pdf_is_drawn_with_a_box_around_the_words(client, library):
+    text = library.document("bell.pdf").text
+    start = text.index("Ute Falk")
+    given = {"id": "bell.pdf", "start": start, "end": start + 8}
+    page = client.get("/api/document/page", params=given).json()
+    assert (page["page"], page["pages"]) == (1, 2)
+    [[x, y, width, height]] = page["boxes"]
+    assert 72 < x < x + width < 300
+    assert page["height"] - 712 < y < y + height < page["height"] - 690
+    assert b64decode(page["png"]).startswith(b"\x89PNG")
+    other = client.get("/api/document/page", params={**given, "page": 2}).json()
+    assert (other["page"], other["boxes"]) == (2, [])
+
+
+def test_a_page_that_cannot_be_shown_is_an_error(client, library):
+    for given in ({"id": "mill.md"}, {"id": "bell.pdf", "page": 3}):
+        assert error_of(client.get("/api/document/page", params=given)) == (422, "DocumentRejected")
+    file = library.roots[0].folder / "bell.pdf"
+    data = file.read_bytes()
+    file.write_bytes(data + b"\n")
+    assert error_of(client.get("/api/document/page", params={"id": "bell.pdf"})) == (409, "DocumentChanged")
+    file.write_bytes(data)
 
 
 def test_a_summary_cites_the_stored_text(client, library):

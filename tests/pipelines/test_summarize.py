@@ -8,7 +8,7 @@ import pytest
 
 import spanwise
 from spanwise.errors import DocumentNotFound, GenerationFailed, IndexEmpty
-from spanwise.pipelines.cli.app import main
+from spanwise.pipelines.cli.main import main
 from spanwise.pipelines.summarize import summary_markdown, summary_record
 from spanwise.types import Filter, Verdict
 

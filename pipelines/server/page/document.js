@@ -5,7 +5,7 @@ import { byId, button, centre, citation, cut, element, fill, get, inLine, keep, 
 const AROUND = 60_000; // code points that are fetched before and after a place
 const MORE = 200_000;
 const MAX_KEPT = 8; // documents
-const PDF = "application/pdf+page"; // not yet
+const PDF = "application/pdf";
 const MAX_LABELS = 400; // tables with thousands of rows are shown without
 
 const pane = byId("document");
@@ -122,16 +122,14 @@ async function showPage(body, record, place, number, options = {}) {
     const page = await get("/api/document/page", span, options);
     const turn = (to, words) => button(words, () => showPage(body, record, place, to), { class: "plain", disabled: to < 1 || to > page.pages });
     const share = (length, of) => `${(100 * length) / of}%`;
-    const box = ([x, y, w, h]) => style(element("span", { class: "box" }), { left: share(x, page.width), top: share(y, page.height),
-      width: share(w, page.width), height: share(h, page.height) });
+    const { width: wide, height: high } = page;
+    const box = ([x, y, w, h]) => style(element("span", { class: "box" }), { left: share(x, wide), top: share(y, high), width: share(w, wide), height: share(h, high) });
     const image = element("img", { src: `data:image/png;base64,${page.png}`, alt: `Page ${page.page} of ${visible(place.document)}` });
     body.classList.add("paper");
     fill(body, element("div", { class: "turner" }, turn(page.page - 1, "‹ Previous"), `page ${page.page} of ${page.pages}`, turn(page.page + 1, "Next ›")),
-      style(element("div", { class: "sheet" }, image, page.boxes.map(box)), { "aspect-ratio": `${page.width} / ${page.height}` }),
+      style(element("div", { class: "sheet" }, image, page.boxes.map(box)), { "aspect-ratio": `${wide} / ${high}` }),
       !page.boxes.length && note("Nothing is marked on this page."));
-    const first = body.querySelector(".box");
-    if (first) centre(body, first);
-    else body.scrollTop = 0;
+    centre(body, body.querySelector(".box") ?? body.firstChild);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     showText(body, record, place);

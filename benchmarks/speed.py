@@ -1,0 +1,221 @@
+"""Speed beside other programs: `python -m benchmarks.speed --only encode,maxsim,bm25,dense --json`.
+
+Each engine runs in a process of its own, on the same processor and threads. Engines take turns for several
+rounds; figures are medians, and a ratio above 1 means that spanwise is faster. `overlap` is the mean share
+of our ten best passages that the peer finds, too. Needs `pip install -e '.[bench]'`; an engine that is not
+installed is named and left out. Texts are the SQuAD files below SPANWISE_DATA, or the sample corpus.
+
+encode   passages a second, from text to vector
+maxsim   ms a question, from its token vectors to passages
+bm25     ms a question, from its text to hits; ours have text and place
+dense    ms a question, from its vector to passages, over --vectors random unit vectors
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from spanwise.corpora.squad import read_squad
+
+from .engines import ENGINES, Corpus
+
+NAMES = {"encode": "dense-encode", "maxsim": "maxsim-kernel", "bm25": "bm25-search", "dense": "dense-kernel"}
+THREAD_VARIABLES = (
+    "OMP MKL OPENBLAS BLIS VECLIB NUMEXPR NUMBA RAYON".replace(" ", "_NUM_THREADS ") + "_NUM_THREADS"
+).split()
+WIDTH, K = 384, 10
+ENCODED = 64  # passages that the encoders are measured on
+
+
+def texts(seed: int) -> tuple[list[str], list[str]]:
+    """Distinct paragraphs in random order, and their questions."""
+    data = Path(os.environ.get("SPANWISE_DATA", "/nonexistent")) / "squad"
+    sample = Path(__file__).parents[1] / "corpora" / "sample" / "questions.json"
+    files = sorted(data.glob("*-v1.1.json.gz")) or [sample]
+    asked: dict[str, list[str]] = {}
+    for path in files:
+        for article in read_squad(path).articles:
+            for paragraph in article.paragraphs:
+                found = asked.setdefault(paragraph.context, [])
+                found += [question.text for question in paragraph.questions if question.answers]
+    passages = sorted(asked)
+    random.Random(seed).shuffle(passages)
+    return passages, [question for passage in passages for question in asked[passage][:1]]
+
+
+def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> Corpus:
+    """The corpus of a comparison, saved with its vectors in a folder."""
+    passages, questions = texts(how.seed)
+    limit = {"encode": ENCODED, "maxsim": how.passages, "dense": how.vectors}.get(comparison, len(passages))
+    if comparison == "dense":
+        passages = [f"passage {number}" for number in range(how.vectors)]
+    few = 10 if comparison in ("maxsim", "encode") else how.questions
+    corpus = Corpus(folder, passages[:limit], questions[:few])
+    corpus.save()
+    if comparison == "dense":
+        rows = np.random.default_rng(how.seed).standard_normal((limit + few, WIDTH), np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        corpus.put(vectors=rows[:limit], question_vectors=rows[limit:])
+    if comparison == "maxsim":
+        from spanwise.models.token_encoder import load_token_encoder
+
+        encoder = load_token_encoder()
+        tokens, lengths = encoder.encode_passages(corpus.passages)
+        asked = encoder.encode_questions(corpus.questions)
+        counts = np.array([len(rows) for rows in asked])
+        corpus.put(
+            tokens=tokens, lengths=lengths, question_tokens=np.concatenate(asked), question_lengths=counts
+        )
+    return corpus
+
+
+class Process:
+    """A running engine; as a context manager it ends the process."""
+
+    def __init__(self, comparison: str, engine: type[Any], folder: Path, threads: int) -> None:
+        self.name, own = engine.name, {**dict.fromkeys(THREAD_VARIABLES, str(threads))}
+        usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        cpus = ",".join(map(str, usable[-threads:]))
+        root = str(Path(__file__).parents[1])
+        path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.engines", comparison, engine.__name__, str(folder), cpus],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=root,
+            env={**os.environ, **own, "PYTHONPATH": path, "TOKENIZERS_PARALLELISM": "false"},
+        )
+
+    def __enter__(self) -> Process:
+        """The process itself."""
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def answer(self) -> Any:
+        """The next answer; RuntimeError with the last line of its error output when the engine failed."""
+        line = self._process.stdout.readline() if self._process.stdout else ""
+        if line:
+            return json.loads(line)
+        errors = self._process.communicate()[1].strip().splitlines()
+        raise RuntimeError(errors[-1] if errors else f"exit code {self._process.returncode}")
+
+    def ask(self, what: str) -> Any:
+        """The answer to one request, see `engines.main`."""
+        if self._process.stdin:
+            self._process.stdin.write(json.dumps([what, K]) + "\n")
+            self._process.stdin.flush()
+        return self.answer()
+
+
+def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row for each peer; engines that fail are named on stderr."""
+    with TemporaryDirectory(prefix="spanwise-speed-") as scratch:
+        corpus_of(comparison, Path(scratch), how)
+        running: dict[str, Process] = {}
+        for engine in ENGINES[comparison]:
+            process = Process(comparison, engine, Path(scratch), how.threads)
+            try:
+                process.answer()
+                process.ask("round")
+                running[engine.name] = process
+            except RuntimeError as error:
+                process.__exit__()
+                print(f"{comparison}: {engine.name} is left out: {error}", file=sys.stderr)
+        try:
+            seconds: dict[str, list[float]] = {name: [] for name in running}
+            for _ in range(how.rounds):
+                for name, process in running.items():
+                    seconds[name].append(process.ask("round"))
+            found = {name: process.ask("find") for name, process in running.items()}
+        finally:
+            for process in running.values():
+                process.__exit__()
+    ours = ENGINES[comparison][0].name
+    if ours not in running:
+        raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
+    return [
+        _row(comparison, name, seconds[ours], seconds[name], found[ours], found[name])
+        for name in running
+        if name != ours
+    ]
+
+
+def _row(
+    comparison: str,
+    peer: str,
+    ours_s: list[float],
+    peer_s: list[float],
+    ours_found: list[list[int]],
+    peer_found: list[list[int]],
+) -> dict[str, Any]:
+    ours, other = median(ours_s), median(peer_s)
+    ratios = [b / a for a, b in zip(ours_s, peer_s, strict=True)]
+    shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in zip(ours_found, peer_found, strict=True)]
+    unit = "passages/s" if comparison == "encode" else "ms/question"
+    figures = [1 / value if comparison == "encode" else 1000 * value for value in (ours, other)]
+    return {
+        "name": NAMES[comparison],
+        "ours": _rounded(figures[0]),
+        "peer": _rounded(figures[1]),
+        "peer_name": peer,
+        "unit": unit,
+        "ratio": _rounded(other / ours),
+        "ratio_min": _rounded(min(ratios)),
+        "ratio_max": _rounded(max(ratios)),
+        "overlap": _rounded(sum(shares) / len(shares)),
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def main() -> None:
+    """Read the arguments, compare, print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.speed",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", default=",".join(ENGINES), help="comparisons, divided by commas")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--passages", type=int, default=2048, help="passages of maxsim")
+    parser.add_argument("--vectors", type=int, default=100_000, help="vectors of dense")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    how = parser.parse_args()
+    wanted = how.only.split(",")
+    if unknown := [name for name in wanted if name not in ENGINES]:
+        parser.error(f"there is no comparison {unknown[0]!r}; expected some of {', '.join(ENGINES)}")
+    rows = [row for name in wanted for row in compare(name, how)]
+    if how.json:
+        print(json.dumps(rows))
+        return
+    for row in rows:
+        print(
+            f"{row['name']:15} {row['ours']:>9} {row['peer']:>9} {row['unit']:11} "
+            f"x{row['ratio']:<7} ({row['ratio_min']}-{row['ratio_max']})  {row['peer_name']}"
+        )
+
+
+if __name__ == "__main__":
+    main()

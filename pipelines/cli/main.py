@@ -1,0 +1,156 @@
+"""The `spanwise` command: its verbs, errors and exit codes.
+
+Results go to stdout, messages and progress to stderr. Exit code 0: done; 1: a named error in one line;
+2: wrong usage; 130: interrupted. Defaults come from `SPANWISE_*` variables, then from `spanwise.toml` in the
+current folder, with one table for each verb.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from spanwise.errors import SpanwiseError
+
+ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+CONFIG = Path("spanwise.toml")
+INTERRUPTED = 130
+HELP = "Question answering over your own documents. Every answer is an exact quote with its location."
+
+# The module and the name of the function or group of each verb, and an example for its help.
+VERBS = {
+    "index": ("index:index", "spanwise index notes"),
+    "search": ("search:search", "spanwise search 'opening hours' -k 5 --path 'town/**' --type md"),
+    "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes"),
+    "summarize": ("summarize:summarize", "spanwise summarize 'what changed for the mills?' --index notes"),
+    "serve": ("serve:serve", "spanwise serve notes --port 8765"),
+    "mcp": ("mcp:mcp", "spanwise mcp --index notes"),
+    "status": ("status:status", "spanwise status --index notes --check"),
+    "verify": ("status:verify", "spanwise verify --index notes"),
+    "eval": ("evaluate:app", ""),
+    "train": ("train:app", ""),
+    "calibrate": ("train:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
+}
+
+
+class Verbs(Mapping[str, Any]):
+    """The commands by name; each is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        """The command of that name."""
+        place, example = VERBS[name]
+        module, _, attribute = place.partition(":")
+        found = getattr(import_module(f".{module}", __package__), attribute)
+        if not isinstance(found, typer.Typer):
+            function, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
+            found.command(name, epilog=f"Example: {example}")(function)
+        return _without_variables(get_command(found))
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        """The number of verbs."""
+        return len(VERBS)
+
+
+def _without_variables(command: Any) -> Any:
+    """The command with a help that fits on a screen: no name of a variable behind every option."""
+    for parameter in command.params:
+        parameter.show_envvar = False
+    for below in getattr(command, "commands", {}).values():
+        _without_variables(below)
+    return command
+
+
+class VerbGroup(TyperGroup):
+    """The group whose commands are the verbs."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = Verbs()
+
+
+app = typer.Typer(
+    name="spanwise",
+    cls=VerbGroup,
+    help=HELP,
+    epilog="Example: spanwise ask 'who founded the mill?' notes. Defaults of options: spanwise.toml, as in "
+    "[ask] k = 10, or variables, as SPANWISE_ASK_K=10.",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": "SPANWISE",
+        "max_content_width": 100,
+    },
+)
+
+
+@app.callback(invoke_without_command=True, help=HELP)
+def options(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", is_eager=True, show_envvar=False
+    ),
+) -> None:
+    """Options of the command itself."""
+    if version:
+        from spanwise import __version__
+
+        print(f"spanwise {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
+    try:
+        code = app(args=arguments, prog_name="spanwise", standalone_mode=False, default_map=_configured())
+    except ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
+            sys.exit(2)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "spanwise"
+        _fail(f"{error.format_message()} (see: {command} -h)", 2)
+    except SpanwiseError as error:
+        _fail(str(error), 1)
+    except ValueError as error:
+        _fail(str(error), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:  # a full disk, a missing permission
+        _fail(str(error), 1)
+    if code == INTERRUPTED:  # typer returns it for Ctrl-C
+        _fail("interrupted. Committed work is kept; run the same command again to continue", INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"spanwise: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _configured() -> dict[str, Any]:
+    """The tables of `spanwise.toml`, one for each verb: `[ask]`, `[search]`, …"""
+    if not CONFIG.is_file():
+        return {}
+    import tomllib
+
+    try:
+        return tomllib.loads(CONFIG.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{CONFIG.resolve()} is not valid TOML: {error}") from error

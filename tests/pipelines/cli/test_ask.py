@@ -1,0 +1,189 @@
+"""`spanwise ask`: answers and declined questions on the screen, prompts, and lines of stdin."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+from scripted_reader import asker
+
+import spanwise
+from spanwise.pipelines.cli.ask import HINT
+from spanwise.pipelines.cli.show import show_answer
+from spanwise.types import Answer
+
+WAIT_S = 120
+KEY_S = 10  # a received key has shown by then
+
+
+def answer_of(library, question: str, *script: tuple[str, float, float]) -> Answer:
+    [answer] = asker(library, *script).answer([question])
+    return answer
+
+
+def test_places_with_the_same_answer_are_named_and_counted(library, folder, capsys):
+    for number in range(5):
+        text = (
+            f"Guide {number * 'more '}tells that the mill is the work of Ada Rook and of {number + 3} men.\n"
+        )
+        (folder / f"guide{number}.txt").write_text(text)
+    library.sync(vectors=False)
+    show_answer(
+        answer_of(library, "Who built the mill with stones?", ("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
+    )
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "also in" in line]
+    assert (line.count("line "), line.endswith(", and 2 more")) == (3, True)
+
+
+def test_a_declined_question_says_why(library, folder, capsys):
+    words = "grinds \u202erye " * 20
+    (folder / "mill.md").write_text(f"# The mill\n\nIt {words}for Ada Rook.\n", encoding="utf-8")
+    library.sync(vectors=False)
+    show_answer(answer_of(library, "Who sold the zeppelin mill?", ("Ada Rook", 1.0, 5.0)))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "not in these documents"
+    assert '  "zeppelin" does not occur in the documents' in lines
+    assert '    "no answer" scores 4.00 higher in its passage' in "\n".join(lines)
+    at = lines.index("  nearest passages:")
+    assert lines[at + 1] == "    mill.md, line 1, The mill"
+    assert lines[at + 2].startswith("      It grinds <U+202E>rye grinds")
+    assert lines[at + 2].endswith(" …")
+    assert "the built-in models read English" in "\n".join(lines)
+
+
+@pytest.fixture
+def arguments(folder, encoder_folder, reader_folder):
+    """The arguments for an index of tiny models."""
+    with spanwise.open(folder, model=encoder_folder) as library:
+        library.sync()
+    return ("--index", folder, "--reader", reader_folder, "--threshold", 0, "--retriever", "bm25")
+
+
+def test_the_json_and_the_explanation_of_an_answer(run, arguments):
+    code, out, _ = run("ask", "who built the mill?", *arguments, "--json")
+    record = json.loads(out)
+    assert (code, {"question", "answer", "alternatives", "searched", "nearest"} <= set(record)) == (0, True)
+    passage, answer = record["answer"]["passage"], record["answer"]
+    assert passage["text"][answer["start"] - passage["start"] :].startswith(answer["text"])
+    code, out, _ = run("ask", "who built the mill?", *arguments, "--explain", "--document", "tram.txt")
+    assert code == 0
+    assert "tram.txt:" in out
+
+
+def test_ask_a_folder_syncs_it_first(run, folder, arguments):
+    assert "nothing changed" in run("ask", "who?", folder, *arguments[2:])[2]
+    (folder / "new.txt").write_text("A new ferry.\n")
+    assert "1 added" in run("ask", "who?", folder, *arguments[2:])[2]
+
+
+def lines(monkeypatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def test_each_line_of_stdin_is_a_question(run, arguments, monkeypatch):
+    lines(monkeypatch, "Who built the mill?\n\nWho opened the tram?\n")
+    code, out, err = run("ask", *arguments, "--json")
+    found = [json.loads(line)["question"] for line in out.splitlines()]
+    assert (code, err, found) == (0, "", ["Who built the mill?", "Who opened the tram?"])
+    lines(monkeypatch, "Who built \x1b[31m the mill?\n")
+    out = run("ask", *arguments)[1]
+    assert (out.startswith("\n? Who built "), "\x1b" in out) == (True, False)
+    lines(monkeypatch, "\n \n")
+    code, out, err = run("ask", *arguments)
+    assert (code, out, "no question" in err) == (2, "", True)
+
+
+def test_the_first_line_that_fails_ends(run, folder, monkeypatch):
+    spanwise.open(folder).close()
+    lines(monkeypatch, "Who?\nWhy?\n")
+    code, out, err = run("ask", "--index", folder, "--retriever", "bm25")
+    assert (code, out, err.count("no passages")) == (1, "\n? Who?\n", 1)
+
+
+class Terminal:
+    """A `spanwise ask` at a pseudo terminal."""
+
+    def __init__(self, *arguments: object) -> None:
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "spanwise", "ask", *map(str, arguments)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=own_terminal,
+            env={**os.environ, "TERM": "dumb", "NO_COLOR": "1"},
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, text: str) -> str:
+        """The output since the last call, up to and with this text."""
+        if not self._comes(text, WAIT_S):
+            pytest.fail(f"no {text!r} in {WAIT_S} s, only {self.seen!r}")
+        shown, _, self.seen = self.seen.partition(text)
+        return shown + text
+
+    def _comes(self, text: str, within_s: float) -> bool:
+        deadline = time.monotonic() + within_s
+        while text not in self.seen:
+            if not select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                return False
+            try:
+                self.seen += os.read(self.master, 4096).decode("utf-8", "replace")
+            except OSError:  # the end of file at a terminal whose program has ended
+                pytest.fail(f"it ended after {self.seen!r}")
+        return True
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C until there is a new prompt: readline may miss one while it reads a key."""
+        for _ in range(WAIT_S // KEY_S):
+            self.type("\x03")
+            if self._comes("? ", KEY_S):
+                break
+        self.until("? ")
+
+    def end(self) -> int:
+        try:
+            return self.process.wait(WAIT_S)
+        finally:
+            self.process.kill()
+            os.close(self.master)
+
+
+def own_terminal() -> None:
+    """Makes stdin the controlling terminal, so that Ctrl-C is a signal; imports nothing after the fork."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_a_prompt_answers_sees_new_commits_and_ends_with_an_empty_line(arguments, folder):
+    terminal = Terminal(*arguments)
+    terminal.until(HINT)
+    terminal.until("? ")
+    terminal.type("Who built the mill?\n")
+    assert "mill.md" in terminal.until("passages, bm25")
+    terminal.until("? ")
+    terminal.type("xxxxx")
+    terminal.until("xxxxx")
+    terminal.interrupt()  # drops the typed text
+    (folder / "quay.txt").write_text("The quay was built by Lo Marsh.\n")
+    with spanwise.open(folder) as library:
+        library.sync()
+    terminal.type("Who built the quay?\n")
+    shown = terminal.until("passages, bm25")
+    assert ("the index was updated: 4 documents" in shown, "quay.txt" in shown) == (True, True)
+    terminal.until("? ")
+    terminal.type("\n")
+    assert terminal.end() == 0

@@ -1,0 +1,126 @@
+"""`spanwise index`, `search` and `status`: JSON, folders, token vectors, one line an error."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spanwise.pipelines import folders
+
+PLACE = ["document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
+
+
+@pytest.fixture
+def papers(tmp_path):
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "p.txt").write_text("A paper on weirs.\n")
+    return tmp_path / "papers"
+
+
+def index(run, *arguments) -> dict:
+    code, out, err = run("index", *arguments, "--lexical-only", "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_the_report_and_the_hits_have_their_keys(run, folder):
+    report = index(run, folder)
+    assert {"added", "updated", "deleted", "unchanged", "rejected", "passages", "seconds"} <= set(report)
+    code, out, _ = run(
+        "search", "when was the weir raised?", "--index", folder, "--retriever", "bm25", "--json"
+    )
+    record = json.loads(out)
+    assert (code, list(record)) == (0, ["question", "retriever", "hits"])
+    assert list(record["hits"][0]) == ["rank", "score", "scores", *PLACE, "duplicates"]
+    assert record["hits"][0]["document"] == "sub/weir.html"
+
+
+def test_folders_are_added_and_removed(run, folder, papers):
+    assert index(run, folder, papers, "--index", "both")["added"][-1] == "papers/p.txt"
+    assert index(run, "--index", "both")["unchanged"] == 4
+    roots = json.loads(run("status", "--index", "both", "--json")[1])["roots"]
+    assert [root["label"] for root in roots] == ["notes", "papers"]
+    index(run, "--index", "both", "--drop", papers)
+    found = json.loads(run("search", "weir", "--index", "both", "--retriever", "bm25", "--json")[1])
+    assert [hit["document"] for hit in found["hits"]] == ["sub/weir.html"]
+
+
+def test_ignored_files_leave_the_index(run, folder):
+    index(run, folder)
+    (folder / ".spanwiseignore").write_text("sub/\n")
+    report = index(run, folder)
+    assert (report["deleted"], report["skipped"]) == (["sub/weir.html"], {"ignored by .spanwiseignore": 1})
+
+
+def test_without_a_folder_the_nearest_index_is_synced(run, folder, monkeypatch):
+    index(run, folder)
+    monkeypatch.chdir(folder / "sub")
+    assert index(run)["unchanged"] == 3
+    assert run("search", "weir", "--retriever", "tfidf")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("notes", "papers"), 2, "--index"),
+        (("notes", "notes/sub", "--index", "both"), 2, "notes/sub"),
+        (("notes/tram.txt",), 1, "is a file"),
+        (("--index", "nowhere"), 1, "no index in nowhere"),
+        (("--drop", "papers", "--index", "notes"), 2, "papers"),
+        (("bad",), 1, "broken.pdf"),
+        (("notes", "--colbert", "nothing"), 1, "nothing"),
+    ],
+)
+def test_errors_are_one_line(run, folder, papers, tmp_path, arguments, code, message):
+    index(run, folder)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
+    found, out, err = run("index", *arguments, "--lexical-only")
+    assert (found, out, err.count("\n"), message in err) == (code, "", 1, True), err
+
+
+def test_an_empty_index_is_named(run, folder):
+    index(run, folder, "--index", "there")
+    for path in sorted(folder.rglob("*.*")):
+        path.unlink()
+    index(run, "--index", "there")
+    code, _, err = run("search", "who?", "--index", "there", "--retriever", "bm25")
+    assert (code, "no passages" in err, err.count("\n")) == (1, True, 1)
+
+
+def test_a_read_only_folder_has_its_index_in_the_cache(run, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(folders, "is_writable", lambda path: False)
+    assert f"its index is in {tmp_path / 'cache'}" in run("index", folder, "--lexical-only")[2]
+
+
+def test_control_characters_are_made_visible(run, folder):
+    (folder / "red\x1b[31m\n.txt").write_text("A zebra \u202e turned.\n")
+    index(run, folder)
+    out = run("search", "zebra", "--index", folder, "--retriever", "bm25")[1]
+    assert ("red␛[31m" in out, "\x1b" in out, "\u202e" in out) == (True, False, False)
+
+
+def test_rejected_files_and_the_language_are_in_the_status(run, folder):
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
+    index(run, folder)
+    out = run("status", "--index", folder)[1]
+    assert "English" in out
+    assert "broken.pdf" in run("status", "--rejected", "--index", folder)[1]
+    code, out, _ = run("verify", "--index", folder)
+    assert (code, out.startswith("no problems: 3 documents")) == (0, True)
+
+
+def test_token_vectors_are_encoded_searched_and_dropped(run, folder, words, encoder_folder):
+    def report(*options) -> dict:
+        return json.loads(run("index", folder, "--model", encoder_folder, *options, "--json")[1])
+
+    first = report("--colbert", "builtin")
+    assert first["encoded_tokens"] == first["passages"] > 0
+    (folder / "new.txt").write_text("A new ferry.\n")
+    assert report()["encoded_tokens"] == 1
+    search = ("search", "who opened the tram?", "--index", folder, "--retriever", "bm25+colbert", "--json")
+    assert json.loads(run(*search)[1])["hits"][0]["document"] == "tram.txt"
+    assert "were dropped" in run("index", folder, "--colbert", "none")[2]
+    assert run(*search)[0] == 1
