@@ -31,7 +31,7 @@ LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questi
 SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
 RetrieversOption = Annotated[
     list[str] | None,
-    typer.Option(help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
+    typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
 ]
 
 app = typer.Typer(
@@ -85,11 +85,16 @@ def squad(
 @app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever hybrid")
 def open_domain(
     data: Annotated[
-        list[Path], typer.Option(help="A SQuAD file, plain or gzipped. Repeatable.", show_default=False)
+        list[Path],
+        typer.Option(metavar="FILE", help="A SQuAD file, plain or gzipped. Repeatable.", show_default=False),
     ],
     corpus: Annotated[
         list[Path] | None,
-        typer.Option(help="A SQuAD file with more paragraphs to search. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="A SQuAD file with more paragraphs to search. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     index: Annotated[
         Path | None,
@@ -202,15 +207,20 @@ def compare(
     results: Annotated[
         list[Path],
         typer.Argument(
-            help="Result folders or records.jsonl; the first is the baseline.", show_default=False
+            metavar="RESULTS...",
+            help="Result folders or records.jsonl; the first is the baseline.",
+            show_default=False,
         ),
     ],
     system: Annotated[
         list[str] | None,
-        typer.Option(help="The two systems, if a folder holds more. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="The two systems, if a folder holds more. Repeatable.", show_default=False
+        ),
     ] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="A measure. Repeatable. Default: all.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A measure. Repeatable. Default: all.", show_default=False),
     ] = None,
     fail_if_worse: Annotated[
         bool,

@@ -27,12 +27,16 @@ QUIET_S = 1.6  # without changes before `--watch` syncs
 def index(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="The folders. Default: those of the index.", show_default=False),
+        typer.Argument(
+            metavar="[FOLDER]...", help="The folders. Default: those of the index.", show_default=False
+        ),
     ] = None,
     index: IndexOption = None,
     drop: Annotated[
         list[Path] | None,
-        typer.Option(help="Remove this folder and its documents. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="FOLDER", help="Remove this folder and its documents. Repeatable.", show_default=False
+        ),
     ] = None,
     model: Annotated[
         str | None,
