@@ -19,6 +19,7 @@ from spanwise.types import AskOptions
 
 from ..library import Library
 from ..records import answer_record
+from ..visible import visible
 from .index import say_report
 from .options import (
     AfterOption,
@@ -38,7 +39,7 @@ from .options import (
     options_of,
     rerank_name,
 )
-from .show import print_json, progress, say, show, show_answer, show_explanation, visible
+from .show import print_json, progress, say, show, show_answer, show_explanation
 
 PROMPT = "? "
 HINT = "Type a question. An empty line or Ctrl-D ends, Ctrl-C drops the question."

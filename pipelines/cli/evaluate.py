@@ -11,12 +11,13 @@ import typer
 
 from spanwise.types import AskOptions
 
+from ..visible import visible
 from .options import DedupeOption, IndexOption, JsonOption, ReaderOption, RerankOption, reranked
-from .show import print_json, progress, say, visible
+from .show import print_json, progress, say
 
 if TYPE_CHECKING:
+    from ...eval.significance import Alternative
     from ..evaluation.compare import SystemComparison
-
 PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 ALPHA = 0.05
@@ -234,7 +235,7 @@ def compare(
     """Compare two runs question by question: difference, interval, p-value, wins and losses."""
     from .. import evaluation
 
-    alternative = "less" if fail_if_worse else "two-sided"
+    alternative: Alternative = "less" if fail_if_worse else "two-sided"
     found = evaluation.compare_results(results, system or (), measure or (), alternative, permutations, seed)
     if found.left_out:
         say(f"{len(found.left_out)} questions left out: not asked of both, or changed")

@@ -17,8 +17,9 @@ from ..library import Library
 from ..models import NONE, colbert_setting
 from ..open import open
 from ..records import sync_record
+from ..visible import visible
 from .options import IndexOption, JsonOption, library_of
-from .show import print_json, progress, say, visible
+from .show import print_json, progress, say
 
 LINES_OF_A_KIND = 10
 QUIET_S = 1.6  # without changes before `--watch` syncs
