@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
@@ -80,7 +80,7 @@ class Answerer:
     reader: Reader
     vectorizer: Vectorizer
     calibration: Calibration | None
-    options: AskOptions = AskOptions()
+    options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
@@ -196,7 +196,7 @@ class Answerer:
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
             rejected=() if best else rejected_spans(shown, read, fitted, words, self.analyzer),
-            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
+            missing_terms=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
@@ -253,7 +253,7 @@ def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The answers in their order, best first, each with different words.
 
     Where the words are the same but for case, punctuation and articles, the best one holds the others in
-    `agreeing`, in their order: of each other passage the answer that the reader scores highest there. An
+    `also_in`, in their order: of each other passage the answer that the reader scores highest there. An
     answer that repeats the words of a better one in its own passage is left out.
     """
     preferred: dict[int, float] = {}
@@ -268,5 +268,5 @@ def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
         for other in others:
             if other.score == preferred[other.passage.id] and other.passage.id != best.passage.id:
                 agreeing.setdefault(other.passage.id, other)
-        found.append(replace(best, agreeing=tuple(agreeing.values())))
+        found.append(replace(best, also_in=tuple(agreeing.values())))
     return found

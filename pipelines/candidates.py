@@ -1,4 +1,4 @@
-"""The candidate answers of one question: spans of the reader with their sentences, features and confidence."""
+"""The candidate answers of one question: spans of the reader, their features and confidence."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def ask(
 
 
 def _explain(library: Library, question: str, options: AskOptions, document: str | None, json: bool) -> None:
-    from ..explain import explanation_record
+    from ..records import explanation_record
 
     explanation = library.explain(question, options, document)
     print_json(explanation_record(explanation)) if json else show_explanation(explanation)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Rejection, SyncReport
+from spanwise.types import RejectedFile, SyncReport
 
 from ..folders import FOLDER_NAME
 from ..library import Library
@@ -149,7 +149,7 @@ def say_report(report: SyncReport) -> None:
         say(f"token vectors encoded: {report.encoded_tokens} passages")
 
 
-def say_rejected(rejected: Sequence[Rejection]) -> None:
+def say_rejected(rejected: Sequence[RejectedFile]) -> None:
     """Print on stderr the rejected files, and why."""
     _say_some([f"rejected {r.document_id}: {r.reason}" for r in rejected])
 
