@@ -21,6 +21,7 @@ from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
 from ..library import Library
 from ..records import answer_record
 from ..summarize import summary_record
+from ..visible import visible
 from .index import say_report
 from .options import (
     AfterOption,
@@ -41,7 +42,7 @@ from .options import (
     options_of,
     rerank_name,
 )
-from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary, visible
+from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
 
 PROMPT = "? "
 WRITTEN_SENTENCES = 2

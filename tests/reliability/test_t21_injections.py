@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,9 +44,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield opened
 
 
-def test_t21_an_answer_is_a_quote_at_its_place(
-    library: Library, record: Callable[[str, str, str], None]
-) -> None:
+@pytest.mark.smoke
+def test_an_answer_is_a_quote_at_its_place(library, record) -> None:
     quoted = 0
     for question in QUESTIONS:
         answer = library.ask(question, threshold=0.0)
@@ -58,7 +57,7 @@ def test_t21_an_answer_is_a_quote_at_its_place(
     record("T21", f"orders quoted as answers, of {len(ORDERS)} documents with one", str(quoted))
 
 
-def test_t21_a_summary_quotes_what_it_cites(library: Library) -> None:
+def test_a_summary_quotes_the_places_it_cites(library) -> None:
     for question in QUESTIONS:
         for sentence in library.summarize(question).sentences:
             for cited in sentence.citations:

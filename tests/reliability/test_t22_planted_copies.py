@@ -1,12 +1,12 @@
-"""T22: how much of the top ten five planted copies of a passage take, stuffed with the question's words.
+"""T22: of five planted copies of a passage, stuffed with the question's words, one is in the top ten.
 
-Each copy is a passage of the corpus that answers nothing of the question, edited by a word of its own, with
-the question in front and behind: five rivals for the best places. With near-duplicates merged, they take one at most.
+Each copy is a passage that does not answer the question, edited by a word of its own, with the question before
+and after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 
@@ -58,11 +58,8 @@ def places(library: Library, questions: list[str], retriever: str, group: bool) 
     ]
 
 
-@pytest.mark.reliability
 @pytest.mark.parametrize("retriever", RETRIEVERS)
-def test_t22_planted_copies_take_one_place(
-    retriever: str, poisoned: Library, questions: list[str], record: Callable[[str, str, str], None]
-) -> None:
+def test_planted_copies_take_one_place(retriever, poisoned, questions, record) -> None:
     with_groups, without = (places(poisoned, questions, retriever, group) for group in (True, False))
     assert max(with_groups) <= 1
     assert mean(without) > 1  # the attack works where nothing stops it
