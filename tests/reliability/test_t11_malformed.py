@@ -53,7 +53,7 @@ def synced(
     root: Path, index: Path, report: ProgressCallback = no_progress
 ) -> tuple[SyncReport, dict[str, object]]:
     with spanwise.open(root, index) as library:
-        return library.sync(vectors=False, report=report, workers=2), neighbours(library)
+        return library.sync(vectors=False, on_progress=report, workers=2), neighbours(library)
 
 
 @pytest.fixture

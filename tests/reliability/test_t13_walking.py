@@ -113,7 +113,7 @@ def test_what_may_not_be_read_is_named(root: Path) -> None:
         (root / "closed").chmod(0o755)
     assert done.stdout.splitlines() == [
         "closed: folder cannot be listed: Permission denied",
-        "listed-only/a.txt: cannot be looked at: Permission denied",
+        "listed-only/a.txt: cannot be read: Permission denied",
         "closed.txt: cannot be opened: Permission denied",
     ]
 
