@@ -1,4 +1,4 @@
-"""T4: an index of another format is refused by name, one of today's format gives the same answers in any place."""
+"""T4: an index of another format is refused by name, one of today's format answers alike."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def test_other_formats_are_refused_and_a_copy_answers_alike(memory) -> None:
     ):
         copy = shutil.copytree(index, memory / f"{name} {change}")
         set_pragma(copy, name, change)
-        with pytest.raises(error, match="format|not the catalog"):
+        with pytest.raises(error, match=r"format|not the catalog"):
             Store.open(copy)
