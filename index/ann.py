@@ -70,8 +70,8 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """A search of `n_lists` lists for `candidates`; `recall` is the measured share of the exact top 10 that it
-    finds, `wanted` the required one.
+    """A search of `n_lists` lists for `candidates`; `recall` is the measured share of the exact top 10 that
+    it finds, `wanted` the required one.
     """
 
     n_lists: int

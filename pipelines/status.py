@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import sys
 from collections import Counter
@@ -199,9 +200,9 @@ def check_record(library: Library) -> dict[str, Any]:
     """Versions, extras, digests of the models in use, free disk; `problems` are sentences."""
     packages, problems = {}, []
     for requirement in requires("spanwise") or []:
-        name = requirement.split(";")[0].strip().rstrip("0123456789.,<>=!~ ").split("[")[0].strip()
         if "extra ==" in requirement:
             continue
+        name = re.split(r"[ \[<>=!~;]", requirement, maxsplit=1)[0]
         try:
             packages[name] = version(name)
         except PackageNotFoundError:

@@ -17,8 +17,9 @@ from ..library import Library
 from ..models import NONE, colbert_setting
 from ..open import open
 from ..records import sync_record
+from ..visible import visible
 from .options import IndexOption, JsonOption, library_of
-from .show import print_json, progress, say, visible
+from .show import print_json, progress, say
 
 LINES_OF_A_KIND = 10
 QUIET_S = 1.6  # without changes before `--watch` syncs
@@ -27,12 +28,16 @@ QUIET_S = 1.6  # without changes before `--watch` syncs
 def index(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="The folders. Default: those of the index.", show_default=False),
+        typer.Argument(
+            metavar="[FOLDER]...", help="The folders. Default: those of the index.", show_default=False
+        ),
     ] = None,
     index: IndexOption = None,
     drop: Annotated[
         list[Path] | None,
-        typer.Option(help="Remove this folder and its documents. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="FOLDER", help="Remove this folder and its documents. Repeatable.", show_default=False
+        ),
     ] = None,
     model: Annotated[
         str | None,

@@ -393,7 +393,7 @@ def _with_answer(
         scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
     else:
         scores["declined"] = float(answer.best is None)
-    evidence = ()
+    evidence: tuple[Evidence, ...] = ()
     if shown is not None:
         start = shown.passage.start
         span = (shown.answer.start - start, shown.answer.end - start)

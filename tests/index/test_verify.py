@@ -28,10 +28,6 @@ def index(corpus_of):
     return corpus.store.path
 
 
-def test_an_untouched_index_has_no_problems(index) -> None:
-    assert complaints(index) == []
-
-
 @pytest.mark.promise("T3")
 @pytest.mark.parametrize(
     "sql",
@@ -103,14 +99,6 @@ def test_a_writer_deletes_nothing_behind_a_link(index, tmp_path) -> None:
     with Store.open(index) as store, pytest.raises(IndexCorrupt, match="is a link"), store.writer():
         pass
     assert (tmp_path / "mine" / ("0" * 64)).is_dir()
-
-
-def test_a_writer_deletes_nothing_that_is_not_its_own(index) -> None:
-    mine = index / "segments" / "notes"
-    mine.mkdir()
-    with Store.open(index) as store, store.writer():
-        pass
-    assert mine.is_dir()
 
 
 def test_a_writer_does_not_seal_damage(index) -> None:
