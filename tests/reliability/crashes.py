@@ -378,8 +378,8 @@ Image = tuple[tuple[str, bytes | None], ...]
 
 
 class Disk:
-    """A folder on a disk, by the rules of POSIX alone: bytes are safe after a sync of their file, a name after
-    a sync of its folder; anything else may be there, or not, or in part.
+    """A folder on a disk, by the rules of POSIX alone: bytes are safe after a sync of their file, a name
+    after a sync of its folder; anything else may be there, or not, or in part.
     """
 
     def __init__(self, root: Path) -> None:

@@ -199,15 +199,3 @@ def test_what_is_swapped_at_any_moment_is_not_read(root, nightly, record) -> Non
     assert walks > 100
     assert read <= {b"", OWN}
     record("T13", "swaps by another process during walks; bytes from outside", f"{4 * rounds:,}; 0")
-
-
-def test_the_index_forgets_what_was_swapped(root: Path) -> None:
-    restore, *others = swaps(root)
-    with spanwise.open(root) as library:
-        for swap in others:
-            restore()
-            assert library.sync(vectors=False).added == ("sub/a.txt",)
-            swap()
-            assert library.sync(vectors=False).deleted == ("sub/a.txt",)
-    stored = [path.read_bytes() for path in (root / ".spanwise").rglob("*") if path.is_file()]
-    assert not any(SECRET in data for data in stored)
