@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from spanwise import __version__
 from spanwise.types import Answer, Filter
@@ -22,7 +22,7 @@ from spanwise.types import Answer, Filter
 from .records import plain, rebuilt
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from sqlite_utils.db import Table
 
 T = TypeVar("T")
 
@@ -42,12 +42,13 @@ class AnswerCache:
 
     def __init__(self, path: Path) -> None:
         self.path, self.fault = path, ""
-        self._database: Database | None = None
+        self._results: Table | None = None
         self._lock = Lock()
 
     def get(self, key: str, kind: Any, question: str, where: Filter | None) -> Any:
         """The result of this type under a key, or None."""
-        rows = self._use(lambda db: list(db["results"].rows_where("key = ?", [key])), [])
+        none: list[dict[str, Any]] = []
+        rows = self._use(lambda results: list(results.rows_where("key = ?", [key])), none)
         if not rows or rows[0]["digest"] != _sha256(key + rows[0]["value"]):
             return None
         return _with_question(rebuilt(kind, json.loads(rows[0]["value"])), question, where)
@@ -60,30 +61,29 @@ class AnswerCache:
             return  # it would not come back equal
         row = {"key": key, "commit_digest": commit, "value": value, "digest": _sha256(key + value)}
 
-        def write(db: Database) -> None:
+        def write(results: Table) -> None:
             kept = "SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?"
-            db["results"].delete_where("commit_digest != ?", [commit])
-            db["results"].upsert(row, pk="key")
-            db["results"].delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
+            results.delete_where("commit_digest != ?", [commit])
+            results.upsert(row, pk="key").delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
 
         self._use(write, None)
 
     def count(self) -> int:
         """The number of results."""
-        return self._use(lambda db: db["results"].count, 0) if self.path.exists() else 0
+        return self._use(lambda results: results.count, 0) if self.path.exists() else 0
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        if self._results is not None:
+            self._results.db.close()
+            self._results = None
 
-    def _use(self, job: Callable[[Database], T], otherwise: T) -> T:
+    def _use(self, job: Callable[[Table], T], otherwise: T) -> T:
         with self._lock:
             for _ in range(2):
                 try:
-                    self._database = self._database or _open(self.path)
-                    done, self.fault = job(self._database), ""
+                    self._results = _open(self.path) if self._results is None else self._results
+                    done, self.fault = job(self._results), ""
                     return done
                 except sqlite3.Error as error:
                     self.close()
@@ -95,7 +95,7 @@ class AnswerCache:
             return otherwise
 
 
-def _open(path: Path) -> Database:
+def _open(path: Path) -> Table:
     from sqlite_utils import Database
 
     database = Database(sqlite3.connect(path, timeout=1.0, check_same_thread=False))
@@ -105,8 +105,7 @@ def _open(path: Path) -> Database:
     database.enable_wal()
     database.execute(f"PRAGMA user_version = {FORMAT}")
     columns = dict.fromkeys(("key", "commit_digest", "value", "digest"), str)
-    database["results"].create(columns, pk="key", if_not_exists=True)
-    return database
+    return cast("Table", database["results"]).create(columns, pk="key", if_not_exists=True)
 
 
 def _sha256(text: str) -> str:

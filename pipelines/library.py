@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-RECALL_SETTING = "recall"
-
 
 class Library:
     """An opened index. Models are loaded when first needed; results are of the last commit of any process.
@@ -148,18 +146,6 @@ class Library:
         self.use_colbert(name)
 
     @property
-    def recall(self) -> float:
-        """The share of the exact top 10 that an approximate search should find."""
-        return float(self.store.settings.get(RECALL_SETTING, RECALL))
-
-    @recall.setter
-    def recall(self, share: float) -> None:
-        if not 0 < share < 1:
-            raise ValueError(f"recall must be above 0 and below 1, not {share}; for all of it search exactly")
-        if share != self.recall:
-            self._put({RECALL_SETTING: str(share)})
-
-    @property
     def sync_command(self) -> str:
         """The command that brings this index up to date."""
         return sync_command(self.store.path)
@@ -209,49 +195,23 @@ class Library:
         report = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, parsers)
         if not vectors:
             return report
-        self._sync_dense(on_progress)
-        self.store.approximate(self.recall, on_progress=partial(on_progress, "approximate"))
-        n_tokens = self.sync_tokens(on_progress)
+        self._encode(("dense",), on_progress)
+        self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
+        n_tokens = self._encode(("colbert",), on_progress)
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-    def sync_tokens(self, on_progress: ProgressCallback = no_progress) -> int:
-        """Encode the tokens of the passages that lack them; returns their number."""
-        from .sync import TokenVectors, sync_vectors
-
-        model = self.colbert
-        if model is None:
-            return 0
-        with self.reading() as snapshot:
-            stored, n_passages = snapshot.token_models(), snapshot.n_passages
-        if stored == ({self._models.digest("token-encoder", model): n_passages} if n_passages else {}):
-            return 0
-        return sync_vectors(self.store, TokenVectors(self.token_encoder), on_progress)
-
     def encode_for(
-        self,
-        stages: Container[str],
-        colbert: str,
-        on_progress: ProgressCallback = no_progress,
+        self, stages: Container[str], colbert: str, on_progress: ProgressCallback = no_progress
     ) -> None:
         """Encode what these stages need; ModelMismatch when there are token vectors of another model."""
         if "colbert" in stages:
             self.require_colbert(colbert)
-        if "dense" in stages:
-            self._sync_dense(on_progress)
-        if "colbert" in stages:
-            self.sync_tokens(on_progress)
+        self._encode(stages, on_progress)
 
     def missing_vectors(self) -> int:
         """The number of passages without a dense vector."""
         with self.reading() as snapshot:
             return snapshot.n_passages - max(snapshot.vector_models().values(), default=0)
-
-    def missing_tokens(self) -> int:
-        """The number of passages without token vectors; 0 when the index keeps none."""
-        if self.colbert is None:
-            return 0
-        with self.reading() as snapshot:
-            return snapshot.n_passages - max(snapshot.token_models().values(), default=0)
 
     # Contents
 
@@ -310,13 +270,6 @@ class Library:
     def model_digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
         return self._models.digest(kind, name)
-
-    def clear_cache(self) -> None:
-        """Drop all cached answers."""
-        if self._cache is not None:
-            self._cache.close()
-        for end in ("", "-wal", "-shm"):
-            (self.store.path / f"{CACHE_NAME}{end}").unlink(missing_ok=True)
 
     # Questions
 
@@ -466,14 +419,19 @@ class Library:
             cache.put(key, commit, kind, result)
         return [result], False
 
-    def _sync_dense(self, on_progress: ProgressCallback) -> None:
-        from .sync import DenseVectors, sync_vectors
+    def _encode(self, stages: Container[str], on_progress: ProgressCallback) -> int:
+        """Encode the passages without vectors of these stages; returns the number of token-encoded ones."""
+        from .sync import DenseVectors, TokenVectors, sync_vectors
 
         with self.reading() as snapshot:
-            n_stored = snapshot.vector_models().get(self._models.digest("encoder", self.model), 0)
-            is_complete = n_stored == snapshot.n_passages
-        if not is_complete:
+            n, dense, tokens = snapshot.n_passages, snapshot.vector_models(), snapshot.token_models()
+        if "dense" in stages and dense.get(self._models.digest("encoder", self.model), 0) < n:
             sync_vectors(self.store, DenseVectors(self.encoder), on_progress)
+        if "colbert" not in stages or self.colbert is None:
+            return 0
+        if tokens == ({self._models.digest("token-encoder", self.colbert): n} if n else {}):
+            return 0
+        return sync_vectors(self.store, TokenVectors(self.token_encoder), on_progress)
 
     def _keep_roots(self, roots: Sequence[Root]) -> None:
         if roots != self.roots:

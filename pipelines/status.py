@@ -107,7 +107,7 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
     return {
         "model": model,
         "passages": max(models.values(), default=0),
-        "missing": library.missing_tokens(),
+        "missing": snapshot.n_passages - max(models.values(), default=0),
         "tokens": sum(snapshot.stored_tokens(digest).n_rows for digest in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }

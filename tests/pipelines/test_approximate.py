@@ -6,7 +6,7 @@ import pytest
 
 from spanwise.index.ann import ApproximateIndex
 from spanwise.index.store import Store
-from spanwise.pipelines.open import open, open_index
+from spanwise.pipelines.open import open
 
 
 @pytest.fixture
@@ -39,13 +39,3 @@ def test_a_sync_makes_it_and_exact_passes_it_over(small_enough, folder, encoder_
 
 def scores_of(hits):
     return [hit.score for hit in hits]
-
-
-def test_its_recall_is_kept_with_the_index(folder):
-    with open(folder) as library:
-        assert library.recall == 0.98
-        library.recall = 0.9
-    with open_index(folder) as library:
-        assert library.recall == 0.9
-        with pytest.raises(ValueError, match="above 0 and below 1, not 1"):
-            library.recall = 1

@@ -1,14 +1,19 @@
-"""Asking with a scripted reader: what is answered, what is declined, what is shown."""
+"""Answers: ranked candidates, alternatives, the same answer in several places, early exit."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripted_reader import asker, by_margin, confined
 
-from spanwise.reader.evidence import Calibration
-from spanwise.types import Filter
+from spanwise.pipelines.ask import merge_same_answers
+from spanwise.pipelines.candidates import answer_key
+from spanwise.reader.evidence import Calibration, EarlyExit
+from spanwise.types import AnswerSpan, Filter, Passage, Span
 
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
@@ -140,3 +145,82 @@ def test_candidates_are_compared_with_all_that_was_read(library):
     assert [c.features.agreeing for c in found] == [0.0, 0.0]
     assert {c.features.score_gap for c in found} == {0.0, 1.0}
     assert {c.features.type_fit for c in found} == {1.0}
+
+
+def answer(words: str, passage_id: int, score: float, start: int = 0) -> AnswerSpan:
+    name = f"{passage_id}.txt"
+    span = Span(name, start, start + len(words), words)
+    passage = Passage(passage_id, name, 0, 100, "x" * 100)
+    return AnswerSpan(span, span, span, passage, None, 1, score, None)
+
+
+def test_the_best_answer_holds_those_of_other_passages_in_the_same_words():
+    given_answers = [answer("Ada Rook", 1, 9), answer("Ute Falk", 2, 8), answer("ada rook.", 3, 7)]
+    first, second = merge_same_answers(given_answers)
+    assert (first.text, [other.passage.id for other in first.also_in]) == ("Ada Rook", [3])
+    assert (second.text, second.also_in) == ("Ute Falk", ())
+
+
+def test_only_what_a_passage_prefers_agrees():
+    torn = [answer("Ada Rook", 1, 9), answer("1811", 2, 8), answer("Ada Rook", 2, 7, start=20)]
+    assert [(one.text, one.also_in) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
+
+
+def test_a_repetition_in_the_same_passage_does_not_agree():
+    [only] = merge_same_answers([answer("1811", 1, 9), answer("1811", 1, 9, start=20)])
+    assert only.also_in == ()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a mill", "Mill", "tram", "The tram!", ""]), st.integers(1, 4)), max_size=9
+    )
+)
+def test_no_two_say_the_same_and_the_order_stays(rows):
+    answers = [answer(words, passage, -place) for place, (words, passage) in enumerate(rows)]
+    found = merge_same_answers(answers)
+    assert [answer_key(one.text) for one in found] == list(
+        dict.fromkeys(answer_key(one.text) for one in answers)
+    )
+    for one in found:
+        places = [one.passage.id, *(other.passage.id for other in one.also_in)]
+        assert len(set(places)) == len(places)
+        assert {answer_key(other.text) for other in one.also_in} <= {answer_key(one.text)}
+        assert all(other.also_in == () and other.score <= one.score for other in one.also_in)
+
+
+# Early exit
+
+BOTH = "Who built the mill and who opened the tram?"
+RULE = EarlyExit(first=1, of=20, margin=3.0)
+
+
+def exiting(library, *script, rule=RULE, threshold=0.0, **options):
+    calibration = replace(by_margin(threshold), stopping=rule)
+    return asker(library, *script, calibration=calibration, dedupe=False, **options)
+
+
+def test_a_sure_first_passage_leaves_the_others_unread(library):
+    script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
+    (sure,) = exiting(library, *script).answer([BOTH])
+    (whole,) = exiting(library, *script, read_all=True).answer([BOTH])
+    assert (sure.passages_read, whole.passages_unread) == (1, 0)
+    assert sure.passages_read + sure.passages_unread == whole.passages_read > 1
+
+
+def test_an_unsure_first_passage_has_all_read(library):
+    (answer,) = exiting(library, ("Ada Rook", 2.0, 0.0), ("Ute Falk", 2.0, 0.0)).answer([BOTH])
+    assert answer.passages_unread == 0
+
+
+def test_all_is_read_before_a_question_is_declined(library):
+    script = (("Ada Rook", 4.0, 0.0), ("Ute Falk", 4.0, 0.0))
+    (answer,) = exiting(library, *script, threshold=0.999).answer([BOTH])
+    assert (answer.no_answer, answer.passages_unread) == (True, 0)
+
+
+def test_questions_exit_one_by_one(library):
+    one = exiting(library, ("Ada Rook", 9.0, 0.0), ("Ute Falk", 1.0, 0.0))
+    questions = ["Who built the mill in 1811?", "Who opened the tram in 1903?"]
+    together = [answer.passages_read for answer in one.answer(questions)]
+    assert together == [one.answer([question])[0].passages_read for question in questions]
