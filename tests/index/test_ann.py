@@ -7,7 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
-from damage import complaints, flipped, scrambled, truncated, zeroed
+from workload import complaints, flipped, scrambled, truncated, zeroed
 from made_corpora import MODEL, stage, vector_of
 from made_rows import NOBODY, collection, exact_ids, places, vectors_in
 
