@@ -356,11 +356,6 @@ def _steps(n_lists: int) -> Iterator[int]:
     yield n_lists
 
 
-def code_names(folder: Path) -> tuple[str, ...]:
-    """The names of all codes, each a digest of its content: while they stay, so do search results."""
-    return tuple(path.name for path in _entries(folder))
-
-
 def read_codes(folder: Path, model: str) -> Codes | None:
     """The codes of a model; None when there are none that can be trusted."""
     for path in _entries(folder):

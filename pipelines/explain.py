@@ -265,7 +265,7 @@ def _verdict(
     for hit in trace.hits[len(trace.readings) :]:
         if document_id in (hit.passage.document_id, *(one.document_id for one in hit.duplicates)):
             reason = f"it has rank {hit.rank}, and the best {len(trace.readings)} passages were enough"
-            return "unread", reason, "read it with: --read-all"
+            return "unread", reason, "read all passages with the option read_all=True"
     for hit in trace.hits:
         if any(one.document_id == document_id for one in hit.duplicates):
             reason = f"it repeats {hit.passage.document_id} at rank {hit.rank}, which was read"

@@ -81,7 +81,7 @@ def test_a_missing_folder_and_an_empty_index_are_told(folder, tmp_path):
 def test_verify_says_how_much_was_checked(run, folder):
     run("index", folder, "--lexical-only")
     code, out, _ = run("verify", "--index", folder)
-    assert (code, out.startswith("nothing wrong: 3 documents, ")) == (0, True)
+    assert (code, out.startswith("no problems: 3 documents, ")) == (0, True)
     assert json.loads(run("verify", "--index", folder, "--json")[1])["problems"] == []
 
 

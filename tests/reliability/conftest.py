@@ -50,7 +50,7 @@ def record(request: pytest.FixtureRequest) -> Callable[[str, str, str], None]:
 
 @contextmanager
 def folder_in_memory() -> Iterator[Path]:
-    """An empty folder, in memory where the system has such a place: thousands of disk syncs prove nothing more."""
+    """An empty folder, in memory where the system has that: disk syncs prove nothing more."""
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         yield Path(folder)

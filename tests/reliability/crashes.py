@@ -1,9 +1,9 @@
-"""Crashes of an index: child processes to kill, the record of all file changes, and the disk after a power cut.
+"""Crashes of an index: child processes to kill, the record of file changes, the disk after a power cut.
 
-Python's changes are recorded by replacements of functions in `os` and `io.open`. SQLite's are recorded by a VFS
-that passes everything on to the default one (https://www.sqlite.org/vfs.html): the methods of an open file are
-copied, and those that write, truncate and sync are replaced. The log's index (`-shm`) is not recorded: no power
-cut keeps it.
+Python's changes are recorded by replacements of functions in `os` and `io.open`. SQLite's are recorded by a
+VFS that passes everything on to the default one (https://www.sqlite.org/vfs.html): the methods of an open
+file are copied, and those that write, truncate and sync are replaced. The log's index (`-shm`) is not
+recorded: no power cut keeps it.
 """
 
 from __future__ import annotations
@@ -378,8 +378,8 @@ Image = tuple[tuple[str, bytes | None], ...]
 
 
 class Disk:
-    """A folder on a disk, by the rules of POSIX alone: bytes are safe after a sync of their file, a name after a
-    sync of its folder; anything else may be there, or not, or in part.
+    """A folder on a disk, by the rules of POSIX alone: bytes are safe after a sync of their file, a name
+    after a sync of its folder; anything else may be there, or not, or in part.
     """
 
     def __init__(self, root: Path) -> None:

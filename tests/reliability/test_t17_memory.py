@@ -1,7 +1,7 @@
 """T17: a hundred times more documents take no more memory than the index itself grows by.
 
-Each size is synced in a process of its own. Commits are small, so that both sizes make many of them: the memory
-that is held until a commit is bounded, and no growth.
+Each size is synced in a process of its own. Commits are small, so that both sizes make many of them: the
+memory that is held until a commit is bounded, and no growth.
 """
 
 from __future__ import annotations

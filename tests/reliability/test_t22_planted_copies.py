@@ -1,7 +1,7 @@
 """T22: of five planted copies of a passage, stuffed with the question's words, one is in the top ten.
 
-Each copy is a passage that does not answer the question, edited by a word of its own, with the question before
-and after it.
+Each copy is a passage that does not answer the question, edited by one word, with the question before and
+after it.
 """
 
 from __future__ import annotations
@@ -34,18 +34,23 @@ def questions() -> list[str]:
     return asked[:N_QUESTIONS]
 
 
-@pytest.fixture(scope="module")
-def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    root = tmp_path_factory.mktemp("poisoned")
+def make_poisoned(root: Path, questions: list[str], vectors: bool) -> Library:
     for file in sorted((SAMPLE / "docs").rglob("*.*")):
         (root / file.name).write_bytes(file.read_bytes())
     for number, question in enumerate(questions):
         for copy, edit in enumerate(EDITS):
             stuffed = f"{question} {BODY.format(edit)} {question}"
             (root / f"planted-{number:02}-{copy}.txt").write_text(stuffed)
-    with spanwise.open(root) as library:
+    library = spanwise.open(root)
+    if vectors:
         library.use_colbert("builtin")
-        library.sync()
+    library.sync(vectors=vectors)
+    return library
+
+
+@pytest.fixture(scope="module")
+def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with make_poisoned(tmp_path_factory.mktemp("poisoned"), questions, vectors=True) as library:
         yield library
 
 
@@ -56,6 +61,12 @@ def places(library: Library, questions: list[str], retriever: str, group: bool) 
         sum(hit.passage.document_id.startswith(f"planted-{number:02}") for hit in hits)
         for number, hits in enumerate(found)
     ]
+
+
+@pytest.mark.smoke
+def test_planted_copies_take_one_place_by_words(questions, tmp_path) -> None:
+    with make_poisoned(tmp_path, questions[:3], vectors=False) as library:
+        assert max(places(library, questions[:3], "bm25", True)) <= 1
 
 
 @pytest.mark.parametrize("retriever", RETRIEVERS)

@@ -1,4 +1,4 @@
-"""T24: an index ranks like one that was built from the same documents at once, whatever was done to it before."""
+"""T24: whatever was done to an index, it ranks like one built from the same documents at once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The index of the crash tests: its commits, the check that it holds one commit whole, ways to damage it.
 
-Nothing is random: the documents of generation n are those of the first n commits, and every version of a document
-has words and vectors of its own, so that half a commit shows.
+Nothing is random: the documents of generation n are those of the first n commits, and every version of a
+document has words and vectors of its own, so that half a commit shows.
 """
 
 from __future__ import annotations
