@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import suppress
 
 import pytest
-from workload import complaints, answers, answers_or_error
 from made_corpora import stage
+from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import Store
