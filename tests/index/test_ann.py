@@ -7,9 +7,9 @@ import shutil
 
 import numpy as np
 import pytest
-from damage import complaints, flipped, scrambled, truncated, zeroed
 from made_corpora import MODEL, stage, vector_of
 from made_rows import NOBODY, collection, exact_ids, places, vectors_in
+from workload import complaints, flipped, scrambled, truncated, zeroed
 
 from spanwise.index import ann
 from spanwise.index.ann import CACHE, ApproximateIndex, code_problems, held_back, read_codes, renewed, tuned
