@@ -134,7 +134,7 @@ def test_a_search_of_nothing_says_so_on_stderr_and_is_no_error(run, many):
     assert search(run, many, "--path", "nowhere/") == (
         0,
         "nothing found\n",
-        "the filter left 0 of 34 documents\n",
+        "the filter matches 0 of 34 documents\n",
     )
     code, out, _ = search(run, many, "--after", "2999-01-01", "--json")
     assert (code, json.loads(out)["hits"], json.loads(out)["filter"]["documents"]) == (0, [], 0)
@@ -145,7 +145,7 @@ def test_ask_of_nothing_says_what_the_filter_left(run, folder, encoder_folder, r
     question = ("ask", "who?", "--index", folder, "--reader", reader_folder, "--path", "nowhere/")
     code, out, _ = run(*question)
     assert code == 0
-    assert out.startswith("not in these documents\n  the filter left 0 of 3 documents\n")
+    assert out.startswith("not in these documents\n  the filter matches 0 of 3 documents\n")
     assert "0 passages in 0 of 3 documents" in out
     record = json.loads(run(*question, "--json")[1])
     assert (record["answer"], record["searched"]["passages"]) == (None, 0)
