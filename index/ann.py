@@ -39,7 +39,7 @@ from .dense import (
     width_of,
 )
 from .files import make_folder
-from .protocol import Places, Ranking
+from .protocol import Floats, Ids, Mask, Places, Ranking
 from .ranking import check_k
 from .rows import StoredRows
 from .segment import ANN, UNFINISHED, Segment, is_segment_name, open_segment, write_segment
@@ -63,7 +63,6 @@ _READING = (
     7  # the cost of a byte of a stored vector, anywhere on the disk, in bytes of codes that are scanned
 )
 
-Ids = NDArray[np.int64]
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) passages."""
 
@@ -132,9 +131,7 @@ class Codes:
         rows[there] = np.where(stored.sums[rows[there]] == self.sums[there], rows[there], -1)
         return rows
 
-    def search(
-        self, queries: NDArray[np.float32], n_lists: int, n: int, among: Selection | None = None
-    ) -> list[Ids]:
+    def search(self, queries: Floats, n_lists: int, n: int, among: Selection | None = None) -> list[Ids]:
         """For each query (Q, width) at most n places of codes, best first, from its nearest `n_lists` lists.
 
         The codes of `among` are a share of each list, so more lists are searched.
@@ -158,7 +155,7 @@ class Selection:
     share: float
 
     @classmethod
-    def of(cls, chosen: NDArray[np.bool_]) -> Selection | None:
+    def of(cls, chosen: Mask) -> Selection | None:
         """The selection of these codes; None for all of them."""
         return None if chosen.all() else cls(bitmap(chosen), float(chosen.mean()))
 
@@ -195,7 +192,7 @@ class ApproximateIndex:
         """Numbers in a vector."""
         return width_of(self._stored)
 
-    def search(self, queries: NDArray[np.float32], k: int, among: Ids | None = None) -> list[Ranking]:
+    def search(self, queries: Floats, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
 
         `among` are the passage ids that the search is restricted to; those without a vector are ignored.
@@ -210,13 +207,7 @@ class ApproximateIndex:
         pairs = zip(found, queries, strict=True)
         return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
 
-    def _candidates(
-        self,
-        queries: NDArray[np.float32],
-        k: int,
-        among: Ids | None,
-        chosen: NDArray[np.bool_] | None,
-    ) -> list[Ids]:
+    def _candidates(self, queries: Floats, k: int, among: Ids | None, chosen: Mask | None) -> list[Ids]:
         """For each query the rows that may be among its best k."""
         allowed = self._live
         if chosen is not None:
@@ -300,7 +291,7 @@ def _trained(stored: StoredRows) -> Any:
     return index
 
 
-def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> NDArray[np.float32]:
+def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> Floats:
     """Queries (n, width) made from the collection, rows of length 1; equal collections give equal ones.
 
         q = unit(x + DISTANCE * unit(y - z))       x, y, z drawn from the collection
@@ -316,7 +307,7 @@ def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> NDArray[n
     lengths = np.linalg.norm(difference, axis=1, keepdims=True)
     moved = x + _DISTANCE * difference / np.where(lengths > 0, lengths, 1)
     lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    queries: NDArray[np.float32] = np.where(lengths > 1e-3, moved / np.maximum(lengths, 1e-3), x)
+    queries: Floats = np.where(lengths > 1e-3, moved / np.maximum(lengths, 1e-3), x)
     return queries
 
 
