@@ -26,7 +26,9 @@ def written(folder: Path, content: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("content", [TREC, BEIR, gzip.compress(BEIR.encode()), TREC.replace(" ", "\t")])
+@pytest.mark.parametrize(
+    "content", [TREC, BEIR, gzip.compress(BEIR.encode(), mtime=0), TREC.replace(" ", "\t")]
+)
 def test_either_format_is_read(tmp_path: Path, content: str | bytes) -> None:
     assert read_qrels(written(tmp_path, content)) == QRELS
 
@@ -109,7 +111,7 @@ SCORES = st.dictionaries(IDS, st.floats(allow_nan=False), min_size=1, max_size=5
 
 
 @pytest.mark.parametrize(
-    "content", [LINES, gzip.compress(LINES.encode()), LINES.replace(" ", "\t"), "\ufeff" + LINES]
+    "content", [LINES, gzip.compress(LINES.encode(), mtime=0), LINES.replace(" ", "\t"), "\ufeff" + LINES]
 )
 def test_a_run_is_read(tmp_path: Path, content: str | bytes) -> None:
     assert read_run(written(tmp_path, content)) == RUN
