@@ -23,7 +23,7 @@ import spanwise
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.eval.questions import Verdict, judge_answer
 from spanwise.eval.significance import compare
-from spanwise.reader.sentence_answer import enclosing_sentences
+from spanwise.reader.answer_form import enclosing_sentences
 from spanwise.types import AnswerSpan, Passage, Span
 
 TXTAI_PASSAGES = 3

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeVar, cast
+from typing import Any, BinaryIO, cast
 
 from spanwise.errors import DataMalformed
 
@@ -118,18 +118,7 @@ def _queries(path: Path) -> Iterator[tuple[str, Query]]:
         yield record.place, Query(record.name("_id"), words)
 
 
-class Identified(Protocol):
-    """Anything with an id."""
-
-    @property
-    def id(self) -> str:
-        """The id."""
-
-
-Item = TypeVar("Item", bound=Identified)
-
-
-def _unique(items: Iterable[tuple[str, Item]]) -> Iterator[Item]:
+def _unique(items: Iterable[tuple[str, Any]]) -> Iterator[Any]:
     seen: set[str] = set()
     for place, item in items:
         if not item.id.strip():

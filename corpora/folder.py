@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentRejected, FolderNotFound
-from spanwise.types import Rejection
+from spanwise.types import RejectedFile
 
 from .ignore import IGNORE_FILE, IgnoreRules, read_rules
 
@@ -59,7 +59,7 @@ class Listing:
     """The result of a walk: files by document id, rejected entries, counts of skipped ones by reason."""
 
     files: tuple[FoundFile, ...] = ()
-    rejected: tuple[Rejection, ...] = ()
+    rejected: tuple[RejectedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -78,7 +78,7 @@ def joined(listings: Sequence[Listing]) -> Listing:
     kept: list[FoundFile] = []
     for file in sorted((file for listing in listings for file in listing.files), key=_order):
         if kept and kept[-1].document_id == file.document_id:
-            rejected.append(Rejection(file.document_id, "another file's name is spelled the same way"))
+            rejected.append(RejectedFile(file.document_id, "another file's name is spelled the same way"))
         else:
             kept.append(file)
     rejected.sort(key=lambda rejection: (rejection.document_id, rejection.reason))
@@ -96,7 +96,7 @@ class _Walk:
     def __init__(self, root: Path, prefix: str) -> None:
         self.root, self.prefix = root, prefix
         self.files: list[FoundFile] = []
-        self.rejected: list[Rejection] = []
+        self.rejected: list[RejectedFile] = []
         self.skipped: Counter[str] = Counter()
         self._todo: list[tuple[str, IgnoreRules | None]] = [("", None)]
 
@@ -156,7 +156,7 @@ class _Walk:
         return rules
 
     def _reject(self, place: str, reason: str) -> None:
-        self.rejected.append(Rejection(self._id(place), reason))
+        self.rejected.append(RejectedFile(self._id(place), reason))
 
     def _id(self, place: str) -> str:
         return self.prefix + readable(place)

@@ -51,9 +51,8 @@ SMALL = 5  # an opening below 1/SMALL of the budget joins its first subsection
 def split(document: Document, words: int = 150, overlap: int = 30) -> list[Passage]:
     """The passages of a document, in order, with id 0; starts and ends both increase.
 
-    A passage holds up to `words` words, in rare cases half as many more, and in front of them whole
-    sentences of the passage before it in the same section, up to `overlap` words. `ValueError` unless
-    0 <= overlap < words.
+    A passage holds up to `words` words, rarely 1.5 times as many, after whole sentences of the passage before
+    it in the same section, up to `overlap` words. `ValueError` unless 0 <= overlap < words.
     """
     if not 0 <= overlap < words:
         raise ValueError(f"overlap {overlap} with {words} words: expected 0 <= overlap < words")
@@ -90,7 +89,7 @@ def _trimmed(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _is_inside(position: int, spans: Sequence[Span]) -> bool:
-    """True when the position lies behind the first character of one of the spans, in order and apart."""
+    """True when the position lies inside one of the spans, after its first character."""
     index = bisect_left(spans, (position, position)) - 1
     return index >= 0 and spans[index][0] < position < spans[index][1]
 
@@ -98,9 +97,9 @@ def _is_inside(position: int, spans: Sequence[Span]) -> bool:
 def _overlapping(
     text: str, spans: Sequence[Span], openings: Sequence[int], stops: Sequence[int], reach: int
 ) -> Iterator[Span]:
-    """The spans, each but the first reaching back over whole sentences that weigh at most `reach`.
+    """The spans, all but the first extended back over whole sentences that weigh at most `reach`.
 
-    None reaches back over one of `stops`, the headings, nor to the start of the span before it.
+    None is extended over one of `stops`, the headings, or to the start of the span before it.
     """
     floor = -1
     for index, (start, end) in enumerate(spans):
@@ -117,9 +116,9 @@ def _overlapping(
 
 
 def passages_at(document: Document, spans: Sequence[Span]) -> list[Passage]:
-    """The passages at these spans, which ascend, with id 0: page and line of their start, headings above it.
+    """The passages at ascending spans, with id 0, the page and line of their start, and the headings above.
 
-    A line ends with "\\\\n"; "\\\\r\\\\n" holds one and counts once, and a "\\\\r" alone counts for nothing.
+    Only "\\n" ends a line.
     """
     headings = sorted(document.headings, key=lambda heading: heading.start)
     passages: list[Passage] = []
@@ -155,15 +154,15 @@ def label_at(labels: Sequence[Label], position: int) -> str:
 
 
 def _with_title(title: str, path: list[str]) -> tuple[str, ...]:
-    """The path with the document's title in front, unless it begins with it or there is none."""
+    """The path after the document's title, unless the title is empty or begins the path."""
     return tuple(path) if not title or path[:1] == [title] else (title, *path)
 
 
 @dataclass(slots=True)
 class Region:
-    """A half-open span of one or more sections; `level` is that of its first heading, 0 without one.
+    """A half-open span of one or more sections; `level` of its first heading, 0 without one.
 
-    `body` is its weight without the words of the headings.
+    `body` is the weight without the headings.
     """
 
     start: int
@@ -191,7 +190,7 @@ def regions(document: Document, budget: int) -> list[Region]:
 
 
 def sections(document: Document) -> list[Region]:
-    """One region a heading, from its start to the next heading, and one for what precedes the first."""
+    """A region for each heading, up to the next heading, and one for the text before the first."""
     text = document.text
     headings = {heading.start: heading for heading in document.headings}
     starts = sorted({0, *(start for start in headings if start < len(text))})
@@ -205,7 +204,7 @@ def sections(document: Document) -> list[Region]:
 
 
 def _packs(region: Region, section: Region, budget: int) -> bool:
-    """True when the section belongs in the region before it, which it must not rise above."""
+    """True when the section joins the region before it, which has no lower heading level."""
     if section.level < region.level:
         return False
     if _is_bare(region, budget):
@@ -228,10 +227,10 @@ def _join(region: Region, section: Region) -> None:
 
 
 def weight(text: str) -> int:
-    """The length of a text in eighths of a word, or in quarters of a token where it has more of those.
+    """The length of a text in eighths of a word, or in quarters of a token if that is more.
 
-    Prose counts by its words; long words, code, figures and other scripts by the tokens that an encoder would
-    make of them, so that what fits the budget in words also fits the encoder's window.
+    Prose counts by words; long words, code, figures and other scripts by the tokens of an encoder, so that a
+    passage within the budget fits the encoder's window.
 
     >>> weight("three short words") / WORD_WEIGHT
     3.0
@@ -274,7 +273,7 @@ def cut(text: str, sentences: Sequence[Span], blocks: Sequence[Span], budget: in
 
 
 def mark_cuts(text: str, sentences: Sequence[Span], blocks: Sequence[Span]) -> str:
-    """A copy of the text of the same length, with the places for cuts marked."""
+    """A copy of the text of the same length, with marks where a cut is welcome."""
     pieces: list[str] = []
     at = 0
     for start, end in sentences:
@@ -291,7 +290,7 @@ def mark_cuts(text: str, sentences: Sequence[Span], blocks: Sequence[Span]) -> s
 
 
 def _plain(sentence: str) -> str:
-    """A sentence with its white space reduced to LINE and WORD; a space under an accent is a letter."""
+    """A sentence with its white space replaced by LINE and WORD; a space with an accent becomes a letter."""
     if not sentence.isascii():
         sentence = MARKED_SPACE.sub(lambda space: "x" if is_mark(sentence[space.end()]) else WORD, sentence)
     return OTHER_SPACE.sub(WORD, sentence)
@@ -308,7 +307,7 @@ def _protect(copy: str, blocks: Sequence[Span]) -> str:
 
 
 def _bounded(text: str, start: int, end: int, budget: int) -> list[Span]:
-    """The span in pieces of the budget's weight, cut between characters: only a giant token needs it."""
+    """The span in pieces of the budget's weight, cut between characters; only a huge token needs it."""
     total = weight(text[start:end])
     if total <= budget + budget // 2:
         return [(start, end)]
@@ -322,7 +321,7 @@ def _bounded(text: str, start: int, end: int, budget: int) -> list[Span]:
 
 
 def merge_short(spans: Sequence[Span], weights: Sequence[int], budget: int) -> list[Span]:
-    """Neighbours joined while they fit the budget together, or half more when one of them is short."""
+    """Neighbours joined while they fit the budget, or 1.5 budgets when one of them is short."""
     joined: list[tuple[Span, int]] = []
     for span, size in zip(spans, weights, strict=True):
         if joined:

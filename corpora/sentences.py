@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-FULL_STOPS = "。！？｡।॥؟۔։"  # those that need no space behind them
+FULL_STOPS = "。！？｡।॥؟۔։"  # need no space after them
 CLOSING = "\"'”’»)\\]」』）】*_`"
 OPENING = "\"'“‘«([「『（【*_`"
 # Stops, closing quotes and brackets, note references such as [3]. No part can fail after a long run.
@@ -35,26 +35,26 @@ COMPLETE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||={3,}\s*\Z|-{3,}\s*\Z|\*{3,}\s*\
 BLANK = re.compile(r"[\s>]*")  # also the empty line of a quotation
 ROW = " | "
 SHORT = 0.6  # of the widest line of its paragraph
-# What a line does not end with when it is the last of its block.
+# The last line of a block does not end so.
 LEADS_ON = re.compile(
     r"(?:[,;:(\[–—-]|\b(?:the|a|an|of|and|or|by|to|in|on|at|for|with|from|as|is|are|was|that))\Z", re.I
 )
 
 ZERO_WIDTH_JOINER = "\u200d"
-MOST_MARKS = 30  # on one character: UAX #15, stream-safe text
+MAX_MARKS = 30  # on one character: UAX #15, stream-safe text
 
 
 def _words(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-# Before a name: the stop never ends the sentence if the word has a capital.
+# Before a name: the stop never ends the sentence if the word is capitalized.
 TITLES = _words("dr mr mrs ms prof gen col capt cmdr lt sgt maj rev hon pres gov sen rep messrs mt ft ste")
-# Before what they point to, in whatever case.
+# Before a number or name that they refer to, in any case.
 POINTERS = _words(
     "fig figs eq eqs cf viz e.g i.e eg ie vs ca approx resp trans eds chap vol vols pp ref refs incl"
 )
-# Perhaps the last word of a sentence: it is if the next one looks like a first word.
+# The last word of a sentence only if the next one looks like a first word.
 MAYBE_LAST = _words(
     "etc inc ltd co corp bros jr sr esq al est dept univ assn ave blvd rd st ph.d b.sc m.sc ed",
     "jan feb mar apr jun jul aug sep sept oct nov dec",
@@ -69,7 +69,7 @@ FIRST_WORDS = _words(
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of the sentences, in order; every character that is no white space is in one.
+    """Half-open spans of the sentences, in order; every character but white space is in one.
 
     >>> sentence_spans("Dr. No paid $3.50. Why?")
     [(0, 18), (19, 23)]
@@ -85,7 +85,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _cuts(text: str, start: int, end: int) -> Iterator[int]:
-    """The places inside a block behind the stops that end a sentence."""
+    """The offsets inside a block after the stops that end a sentence."""
     for stop in STOP.finditer(text, start, end):
         if stop.end() < end and _ends_sentence(text, start, stop):
             yield stop.end()
@@ -110,7 +110,7 @@ def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
 
 
 def _word_may_end(word: str, following: str) -> bool:
-    """False when the stop behind `word` belongs to the word, given the text that follows."""
+    """False when the stop after `word` belongs to the word, given the following text."""
     small = word.lower()
     if following[0].isdigit():
         return small not in BEFORE_NUMBERS
@@ -123,7 +123,7 @@ def _word_may_end(word: str, following: str) -> bool:
 
 
 def _is_lettered(word: str) -> bool:
-    """True for initials and what is written like them: J, U.S, a.m."""
+    """True for initials and similar abbreviations: J, U.S, a.m."""
     letters = word.split(".")
     return all(len(letter) == 1 and letter.isalpha() for letter in letters) and not (
         word.islower() and len(word) == 1
@@ -131,7 +131,7 @@ def _is_lettered(word: str) -> bool:
 
 
 def block_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of the blocks, in order and without a gap; a blank line belongs to the block before it.
+    """Half-open spans of the blocks, without gaps; a blank line belongs to the block before it.
 
     >>> block_spans("wrapped\\nline\\n- item\\n")
     [(0, 13), (13, 20)]
@@ -153,7 +153,7 @@ def block_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _widths(lines: list[str]) -> list[int]:
-    """For each line the length of the longest line of its paragraph, 0 for blank lines."""
+    """For each line the length of the longest line of its paragraph; 0 for blank lines."""
     widths: list[int] = []
     for blank, paragraph in groupby(lines, key=str.isspace):
         lengths = [len(line.rstrip()) for line in paragraph]
@@ -162,7 +162,7 @@ def _widths(lines: list[str]) -> list[int]:
 
 
 def _parts(previous: str, line: str, width: int) -> bool:
-    """True when the line end between two lines of a paragraph of this width parts two blocks."""
+    """True when the line end between two lines of a paragraph of this width separates two blocks."""
     if OPENS.match(line) or COMPLETE.match(previous) or FENCE.match(previous):
         return True
     if ROW in line or ROW in previous:
@@ -177,7 +177,7 @@ def _parts(previous: str, line: str, width: int) -> bool:
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without white space at its ends, `(start, start)` when there is nothing else.
 
-    A space that carries a combining mark is no mere white space and stays.
+    A space with a combining mark stays.
 
     >>> trimmed("  a b ", 0, 6)
     (2, 5)
@@ -207,10 +207,9 @@ def is_mark(character: str) -> bool:
 
 
 def cut_before(text: str, start: int, cut: int) -> int:
-    """The last place in `(start, cut]` that parts no character from its marks.
+    """The last offset in `(start, cut]` that does not separate a character from its marks.
 
-    Without one, the first place behind `cut`; at the latest `MOST_MARKS` behind it, for a row of marks that
-    no real text has.
+    Without one, the first offset after `cut`, at most `MAX_MARKS` after it.
 
     >>> cut_before("abe\\u0301d", 0, 3)
     2
@@ -221,13 +220,13 @@ def cut_before(text: str, start: int, cut: int) -> int:
     if place > start:
         return place
     place = cut
-    while place < cut + MOST_MARKS and _is_inside(text, place):
+    while place < cut + MAX_MARKS and _is_inside(text, place):
         place += 1
     return place
 
 
 def _is_inside(text: str, place: int) -> bool:
-    """True when a cut here would part a character from its marks."""
+    """True when a cut here separates a character from its marks."""
     return 0 < place < len(text) and _belong_together(text[place - 1], text[place])
 
 

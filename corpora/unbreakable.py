@@ -15,7 +15,7 @@ BORDER = re.compile(r"={2,}(?: +={2,})+\s*\Z")
 ENVIRONMENT = re.compile(
     r"[ \t]*\\(begin|end)\{((?:verbatim|lstlisting|minted|tabular[xy]?|longtable|equation|align|gather)\*?)\}"
 )
-# Formats whose labels are records: a row of a table, a line of JSON, a cell of a notebook.
+# Formats with a label for each record: a row of a table, an object of JSON, a cell of a notebook.
 RECORDS = frozenset(
     {"text/csv", "text/tab-separated-values", "application/json", "application/x-ndjson"}
     | {"application/x-ipynb+json"}
@@ -25,10 +25,10 @@ Span = tuple[int, int]
 
 
 def unbreakable_blocks(document: Document) -> list[Span]:
-    """Half-open spans, in order and apart, each from the start of a line to the last word of one.
+    """Half-open spans in order, without overlap, from the start of a line to the end of the last word.
 
-    Where labels are records, those are the blocks. Else a table is two or more lines in a row that hold
-    cells, and code is what the markup of the format says.
+    In formats of records each record is a block. Else a table is two or more lines of cells in a row, and the
+    markup of the format tells what is code.
     """
     if document.media_type in RECORDS:
         return list(_records(document))
@@ -70,25 +70,25 @@ def _delimited(lines: Iterable[Line]) -> Iterator[Span]:
 
 
 def _literals(lines: Sequence[Line]) -> Iterator[Span]:
-    """Indented code of reStructuredText with the line that announces it, and its simple and grid tables."""
+    """Indented code of reStructuredText with the line that introduces it, and its simple tables."""
     yield from _simple_tables(lines)
-    announced_at, end, indented = -1, 0, False
+    opened_at, end, indented = -1, 0, False
     for start, line in lines:
-        if announced_at >= 0 and line.strip():
+        if opened_at >= 0 and line.strip():
             if line[0].isspace():
                 end, indented = start + len(line.rstrip()), True
                 continue
             if indented:
-                yield announced_at, end
-            announced_at = -1
-        if announced_at < 0 and LITERAL.match(line):
-            announced_at, indented = start, False
-    if announced_at >= 0 and indented:
-        yield announced_at, end
+                yield opened_at, end
+            opened_at = -1
+        if opened_at < 0 and LITERAL.match(line):
+            opened_at, indented = start, False
+    if opened_at >= 0 and indented:
+        yield opened_at, end
 
 
 def _simple_tables(lines: Sequence[Line]) -> Iterator[Span]:
-    """From the first border to that which an empty line follows."""
+    """From the first border to the one before an empty line."""
     opened_at = -1
     for index, (start, line) in enumerate(lines):
         if BORDER.match(line):
@@ -100,7 +100,7 @@ def _simple_tables(lines: Sequence[Line]) -> Iterator[Span]:
 
 
 def _environments(lines: Iterable[Line]) -> Iterator[Span]:
-    """From the outermost begin to its end in LaTeX."""
+    """From the outermost LaTeX \\\\begin to its \\\\end."""
     opened_at, name = 0, ""
     for start, line in lines:
         mark = ENVIRONMENT.match(line)
@@ -124,7 +124,7 @@ def _is_row(line: Line) -> bool:
 
 
 def _apart(spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans without those that begin inside the one before."""
+    """The spans without those that start inside an earlier one."""
     reached = 0
     for start, end in spans:
         if start >= reached:

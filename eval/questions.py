@@ -221,7 +221,7 @@ def is_right(question: FolderQuestion, answer: AnswerSpan) -> bool:
     """
     if answer.span.document_id not in question.documents:
         return False
-    texts = (answer.span.text, answer.sentence.text)
+    texts = (answer.span.text, answer.context.text)
     return any(text_matches(gold, text) for gold in question.answers for text in texts)
 
 

@@ -38,7 +38,7 @@ def cited(answer: Answer) -> dict[str, Any]:
         "confidence": answer.confidence,
         "citations": [
             {"document": one.span.document_id, "start": one.span.start, "end": one.span.end, "line": one.line}
-            for one in ((best, *best.agreeing) if best else ())
+            for one in ((best, *best.also_in) if best else ())
         ],
         "nearest": [] if best else [hit.passage.document_id for hit in answer.nearest],
     }

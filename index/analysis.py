@@ -233,9 +233,10 @@ def fold(text: str) -> Folded:
 
     Follows NFKC_Casefold of Unicode (UAX #31, section 5.1): case is folded, compatibility forms are replaced,
     format characters (bidi controls, zero-width characters, soft hyphens, tags, variation selectors)
-    disappear. In addition, the typographic apostrophe becomes the typewriter's. Normalisation mixes neighbours
-    (e + U+0301 is é), so it is applied to clusters: a character and all that may combine with it. Every folded
-    character maps to its whole cluster, so a span of the folded text never cuts a letter from its accent.
+    disappear. In addition, the typographic apostrophe becomes the typewriter's. Normalisation mixes
+    neighbours (e + U+0301 is é), so it is applied to clusters: a character and all that may combine with it.
+    Every folded character maps to its whole cluster, so a span of the folded text never cuts a letter from
+    its accent.
 
     >>> fold("Caf\\u0065\\u0301").text == "caf\\u00e9"
     True

@@ -70,8 +70,8 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """A search of `n_lists` lists for `candidates`; `recall` is the measured share of the exact top 10 that it
-    finds, `wanted` the required one.
+    """A search of `n_lists` lists for `candidates`; `recall` is the measured share of the exact top 10 that
+    it finds, `wanted` the required one.
     """
 
     n_lists: int
@@ -133,21 +133,34 @@ class Codes:
         return rows
 
     def search(
-        self, queries: NDArray[np.float32], n_lists: int, n: int, chosen: NDArray[np.bool_] | None = None
+        self, queries: NDArray[np.float32], n_lists: int, n: int, among: Selection | None = None
     ) -> list[Ids]:
         """For each query (Q, width) at most n places of codes, best first, from its nearest `n_lists` lists.
 
-        `chosen` are the codes that may be found. They are a share of each list, so more lists are searched.
+        The codes of `among` are a share of each list, so more lists are searched.
         """
-        if chosen is not None and not chosen.any():
-            return [np.empty(0, np.int64)] * len(queries)
         params = faiss().SearchParametersIVF(nprobe=n_lists)
-        if chosen is not None and not chosen.all():
-            wider = min(self.index.nlist, ceil(n_lists * len(chosen) / int(chosen.sum())))
-            params = faiss().SearchParametersIVF(nprobe=wider, sel=bitmap(chosen))
+        if among is not None:
+            if not among.share:
+                return [np.empty(0, np.int64)] * len(queries)
+            wider = min(self.index.nlist, ceil(n_lists / among.share))
+            params = faiss().SearchParametersIVF(nprobe=wider, sel=among.selector)
         with one_thread() if len(queries) < MANY else nullcontext():
             _, found = self.index.search(np.ascontiguousarray(queries), n, params=params)
         return [places[places >= 0] for places in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The codes that may be found, for FAISS, and their share of all."""
+
+    selector: Any
+    share: float
+
+    @classmethod
+    def of(cls, chosen: NDArray[np.bool_]) -> Selection | None:
+        """The selection of these codes; None for all of them."""
+        return None if chosen.all() else cls(bitmap(chosen), float(chosen.mean()))
 
 
 class ApproximateIndex:
@@ -158,6 +171,7 @@ class ApproximateIndex:
         self._codes = codes
         self._places = places
         self._rows = codes.rows(stored)
+        self._live = Selection.of(self._rows >= 0)
         lacking = np.ones(len(stored), np.bool_)
         lacking[self._rows[self._rows >= 0]] = False
         self._others = VectorIndex(stored.only(lacking), places)
@@ -204,9 +218,9 @@ class ApproximateIndex:
         chosen: NDArray[np.bool_] | None,
     ) -> list[Ids]:
         """For each query the rows that may be among its best k."""
-        allowed = self._rows >= 0
+        allowed = self._live
         if chosen is not None:
-            allowed &= chosen[self._rows]
+            allowed = Selection.of(chosen[self._rows] & (self._rows >= 0))
         n = self.tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
         found = self._codes.search(queries, self.tuning.n_lists, n, allowed)
         coded = [self._rows[places] for places in found]
@@ -314,13 +328,14 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
     queries, n_lists = held_back(stored), int(codes.index.nlist)
     truth = FaissScan(stored).nearest(queries, min(_TUNED_K, len(stored))).rows
     rows, aim = codes.rows(stored), wanted + (1 - wanted) / 4
+    live = Selection.of(rows >= 0)
     list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _GROUP)
     vector_bytes = width_of(stored) * 4 * _READING
     best, recall = None, 0.0
     for looked in _steps(n_lists):
         if best is not None and best[0] <= looked * list_bytes + _CANDIDATES[0] * vector_bytes:
             break  # every wider search costs more than the best
-        found = codes.search(queries, looked, _CANDIDATES[-1], rows >= 0)
+        found = codes.search(queries, looked, _CANDIDATES[-1], live)
         hits = [np.isin(rows[places], right) for places, right in zip(found, truth, strict=True)]
         for n in _CANDIDATES:
             recall = sum(int(hit[:n].sum()) for hit in hits) / truth.size
@@ -339,11 +354,6 @@ def _steps(n_lists: int) -> Iterator[int]:
             yield step + step // 2
         step *= 2
     yield n_lists
-
-
-def code_names(folder: Path) -> tuple[str, ...]:
-    """The names of all codes, each a digest of its content: while they stay, so do search results."""
-    return tuple(path.name for path in _entries(folder))
 
 
 def read_codes(folder: Path, model: str) -> Codes | None:

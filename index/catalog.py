@@ -111,7 +111,7 @@ class Catalog:
         return str(self._state_row()["digest"])
 
     def state(self) -> State:
-        """The state of this commit, after its digest was compared with the settings, segments and deletions."""
+        """The state of this commit, after its digest was compared with settings, segments and deletions."""
         row = self._state_row()
         state = State(row["generation"], row["documents"], row["passages"], row["digest"])
         counts = (state.generation, state.n_documents, state.n_passages)
@@ -322,7 +322,7 @@ class CatalogWriter(Catalog):
         return self._removed("documents", "id", document_id)
 
     def passages_with_content(self, contents: Sequence[str]) -> dict[str, list[int]]:
-        """Up to four passages for each content digest: live ones, and deleted ones that segments still hold."""
+        """Up to four passages for each content digest: live ones, and deleted ones still in segments."""
         found: dict[str, list[int]] = {}
         for row in self.rows(_SAME_CONTENT, json.dumps(sorted(set(contents)))):
             found.setdefault(row["content"], []).append(row["id"])

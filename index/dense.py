@@ -103,7 +103,8 @@ class FaissScan:
     """Compares queries with every stored vector.
 
     A few queries are bound by memory traffic, so they scan float16 codes, half the bytes, which stay in
-    memory. Many are bound by arithmetic: blocks of the stored vectors are multiplied with all of them at once.
+    memory. Many are bound by arithmetic: blocks of the stored vectors are multiplied with all of them at
+    once.
     """
 
     def __init__(self, stored: StoredRows) -> None:
@@ -223,7 +224,7 @@ def bitmap(chosen: NDArray[np.bool_]) -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Inside, FAISS uses one thread: for a few milliseconds of work, more threads cost more than they save."""
+    """Inside, FAISS uses one thread: for a few milliseconds of work, more cost more than they save."""
     before = faiss().omp_get_max_threads()
     faiss().omp_set_num_threads(1)
     try:

@@ -109,7 +109,7 @@ class WriteLock:
                 if time.monotonic() >= deadline:
                     holder = os.read(file, 32).decode("ascii", "replace").strip() or "unknown"
                     raise IndexLocked(
-                        f"{self._path.parent} is being written by process {holder}: try again when that has ended"
+                        f"{self._path.parent} is being written by process {holder}: try again when it ends"
                     ) from None
             time.sleep(_RETRY_S)
 

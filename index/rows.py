@@ -4,7 +4,7 @@ Columns of a segment with n passages and T rows of data (T = n for dense vectors
 
     passage_ids  (n,) int64      ascending
     ends         (n,) int64      rows of data up to and with each passage, at least one each; tokens only
-    ...                          the data: `vectors` (n, width) float32, or the codes of tokens (see `codebook`)
+    ...                          the data: `vectors` (n, width) float32, or the codes of tokens
     sums         (n,) uint32     CRC-32 over the data of each passage, column by column
 
 With the sums, a few passages can be read and trusted without reading the others.
@@ -356,7 +356,8 @@ class StoredRows:
     def blocks(self, name: str, chosen: NDArray[np.bool_] | None = None) -> Iterator[NDArray[Any]]:
         """One column of data of passages with one row each, or of those `chosen` (n,), block by block.
 
-        Runs without a gap are views of the mapped file. Memory that was read is given back behind each segment.
+        Runs without a gap are views of the mapped file. Memory that was read is given back behind each
+        segment.
         """
         for segment, part in zip(self._segments, self.parts, strict=True):
             wanted = np.arange(part.first, part.first + len(part.starts))

@@ -214,7 +214,7 @@ def _array(data: mmap.mmap | bytes, column: Column) -> NDArray[Any]:
 
 
 def parse_manifest(text: bytes, path: Path) -> Manifest:
-    """The manifest in these bytes of the file `path`; `FormatTooNew`, or `IndexCorrupt` for invalid values."""
+    """The manifest in these bytes of the file `path`; `FormatTooNew`, or `IndexCorrupt` for bad values."""
     try:
         raw = json.loads(text)
         if raw["format"] > FORMAT:

@@ -72,7 +72,7 @@ class Snapshot(Catalog):
         self.close()
 
     def reopen(self) -> bool:
-        """Begin to read again after `end_transaction`; False after another commit: then close the snapshot."""
+        """Begin to read again after `end_transaction`; False after another commit: then close it."""
         self.begin()
         return self.read_digest() == self.digest
 

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound
 
-from .ann import CACHE, FROM, RECALL, OnProgress, code_names, renewed
+from .ann import CACHE, FROM, RECALL, OnProgress, renewed
 from .catalog import Catalog
 from .files import WriteLock, make_folder, named_errors
 from .schema import create_catalog
@@ -102,7 +102,7 @@ class Store:
         each commit, each merge, new codes of an approximate search, and another index in the same place.
         """
         with self._connection_lock:
-            parts = [self._current().read_digest(), self._file, code_names(self.path / CACHE)]
+            parts = [self._current().read_digest(), self._file, _names_in(self.path / CACHE)]
         return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
     def snapshot(self) -> Snapshot:
@@ -200,3 +200,9 @@ def _file_at(path: Path) -> tuple[int, ...]:
             return status.st_dev, status.st_ino
         log = path.with_name(path.name + "-wal").exists()
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, int(log)
+
+
+def _names_in(folder: Path) -> list[str]:
+    """The names of codes, each a digest of its content: while they stay, so do search results."""
+    found = folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ()
+    return sorted(path.name for path in found)

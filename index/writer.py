@@ -92,8 +92,8 @@ class Writer:
         """Add a document, or replace the one of the same id; the new ids of its passages.
 
         `terms` holds the index terms of each passage; the ids in `passages` are ignored. A passage with the
-        indexed text of another, live or deleted, gets a copy of its vectors: `reused_vectors` counts these. So
-        put a renamed document before you remove the old one. A refusal of the same id is deleted.
+        indexed text of another, live or deleted, gets a copy of its vectors: `reused_vectors` counts these.
+        So put a renamed document before you remove the old one. A refusal of the same id is deleted.
         """
         check_document(document, passages, terms, state)
         row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
@@ -162,7 +162,8 @@ class Writer:
     def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
         """Store the codebook that encodes the tokens of a model from now on.
 
-        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens` first.
+        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens`
+        first.
         """
         _checked_ids(model_digest, [])
         if self._tokens.is_new(model_digest, codebook):
@@ -180,8 +181,8 @@ class Writer:
         """Store the token vectors of passages, compressed; the number of these passages.
 
         `vectors` (T, width) float32 are those of all the passages, one after another, `lengths` of each. The
-        model must have a codebook, which is extended when it no longer fits. For skipped and rejected rows see
-        `put_vectors`.
+        model must have a codebook, which is extended when it no longer fits. For skipped and rejected rows
+        see `put_vectors`.
         """
         ids = _checked_ids(model_digest, passage_ids)
         counts = self._tokens.check(model_digest, vectors, lengths, passage_ids)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from spanwise.errors import ModelRejected
 
 from .batching import BUDGETS, Batcher, Vectors, no_progress, split_scores
-from .load import quietly
+from .load import load_network, quietly
 from .locate import CONFIG, folder_digest, read_json
 from .precision import autocast
 from .weights import require_finite
@@ -83,6 +83,9 @@ class ForeignEncoder(_Foreign):
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> Self:
         """The encoder of a folder; ModelRejected if its vectors are not compared by cosine."""
+        kind = _settings(folder / _MODEL).get("model_type", "SentenceTransformer")
+        if kind != "SentenceTransformer":
+            raise ModelRejected(f"{folder} is a {kind}, expected a model with one vector a text")
         model = _loaded("SentenceTransformer", folder, device)
         normalised = type(list(model.children())[-1]).__name__ == "Normalize"
         if model.similarity_fn_name != "cosine" and not (model.similarity_fn_name == "dot" and normalised):
@@ -184,9 +187,18 @@ class ForeignCrossEncoder(_Foreign):
 
 
 def _loaded(factory: Factory, folder: Path, device: torch.device) -> Any:
-    """The model of a folder in inference mode; ModelRejected if it cannot be loaded or is not finite."""
-    import sentence_transformers
+    """The model of a folder in inference mode; ModelRejected if it cannot be loaded or is not finite.
 
+    The transformer is loaded once before, since the library draws missing weights at random.
+    """
+    import sentence_transformers
+    import transformers
+
+    auto = "AutoModelForSequenceClassification" if factory == "CrossEncoder" else "AutoModel"
+    for part in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+        settings = _settings(part / CONFIG)
+        if "model_type" in settings and not settings.get("is_encoder_decoder"):
+            load_network(getattr(transformers, auto), part, may_lack=("pooler.",))
     with quietly(folder):
         model = getattr(sentence_transformers, factory)(
             str(folder),

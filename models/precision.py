@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ def pick_device(device: str | None = None) -> torch.device:
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
+@cache
 def has_bf16(device: torch.device) -> bool:
     """True if the device multiplies matrices in bf16 in hardware."""
     if device.type == "cuda":
@@ -23,6 +25,7 @@ def has_bf16(device: torch.device) -> bool:
     return bool(probe is not None and probe())
 
 
+@cache
 def compute_dtype(device: torch.device) -> torch.dtype:
     """The fastest precision of matrix products: bf16 if the hardware has it, else float32."""
     return torch.bfloat16 if has_bf16(device) else torch.float32

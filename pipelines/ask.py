@@ -10,18 +10,16 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
-from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
+from ..reader.answer_form import QuestionType, enclosing_list, question_type
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
-from ..reader.question_type import QuestionType, question_type
-from ..reader.sentence_answer import enclosing_list
 from ..retrieval.bm25 import idf_lucene
 from ..retrieval.protocol import Retriever
 from .candidates import (
@@ -80,7 +78,7 @@ class Answerer:
     reader: Reader
     vectorizer: Vectorizer
     calibration: Calibration | None
-    options: AskOptions = AskOptions()
+    options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
@@ -134,7 +132,9 @@ class Answerer:
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
         """The traces; questions that were declined with hits unread are answered again from all hits."""
-        numbers = [at for at, one in enumerate(traces) if one.answer.no_answer and one.answer.passages_unread]
+        numbers = [
+            at for at, one in enumerate(traces) if one.answer.best is None and one.answer.passages_unread
+        ]
         if not numbers:
             return traces
         began = time.perf_counter()
@@ -196,7 +196,7 @@ class Answerer:
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
             rejected=() if best else rejected_spans(shown, read, fitted, words, self.analyzer),
-            unknown=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
+            missing_terms=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
@@ -231,7 +231,8 @@ class Answerer:
             return None, line, ""
         document = self.snapshot.document(span.document_id)
         page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-        return page, line, label_at(document.labels, span.start)
+        before = bisect_right(document.labels, span.start, key=lambda label: label.start)
+        return page, line, document.labels[before - 1].text if before else ""
 
 
 def without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -253,7 +254,7 @@ def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The answers in their order, best first, each with different words.
 
     Where the words are the same but for case, punctuation and articles, the best one holds the others in
-    `agreeing`, in their order: of each other passage the answer that the reader scores highest there. An
+    `also_in`, in their order: of each other passage the answer that the reader scores highest there. An
     answer that repeats the words of a better one in its own passage is left out.
     """
     preferred: dict[int, float] = {}
@@ -261,12 +262,12 @@ def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     for answer in answers:
         passage_id = answer.passage.id
         preferred[passage_id] = max(answer.score, preferred.get(passage_id, answer.score))
-        by_words.setdefault(answer_key(answer.text), []).append(answer)
+        by_words.setdefault(answer_key(answer.span.text), []).append(answer)
     found = []
     for best, *others in by_words.values():
         agreeing: dict[int, AnswerSpan] = {}
         for other in others:
             if other.score == preferred[other.passage.id] and other.passage.id != best.passage.id:
                 agreeing.setdefault(other.passage.id, other)
-        found.append(replace(best, agreeing=tuple(agreeing.values())))
+        found.append(replace(best, also_in=tuple(agreeing.values())))
     return found

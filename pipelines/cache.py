@@ -1,11 +1,8 @@
 """Answers and hits of earlier questions, returned while nothing that they depend on has changed.
 
-The key is the digest of the commit, the question, the options, the digests of all models that are used, and
-the version of this package. So a result is never that of an older commit or of another model. Values are
-results as JSON without the question; a result that does not come back equal is not kept.
-
-The cache only saves time: while its file is locked, full or read-only, nothing is cached and `fault` gives
-the reason. A file that is damaged or of another format is replaced by an empty one.
+The key is the digest of the commit, the question, the options, the models in use, and the version: a result
+is never that of an older commit or another model. Values are JSON without the question, with a digest.
+While the file is locked, full or read-only, nothing is cached (`fault`); a damaged one is replaced.
 """
 
 from __future__ import annotations
@@ -32,14 +29,12 @@ T = TypeVar("T")
 CACHE_NAME = "cache.sqlite"
 FORMAT = 3  # of the file: raise it when the meaning of a result changes
 MAX_RESULTS = 4_000
-_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
-_PASSING += (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM)
+_DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # 0: another format
 
 
 def result_key(commit: str, question: str, options: object, digests: Mapping[str, str]) -> str:
     """The key of a result; its parts are compared by their `repr`."""
-    parts = (__version__, commit, question, options, sorted(digests.items()))
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return _sha256(repr((__version__, commit, question, options, sorted(digests.items()))))
 
 
 class AnswerCache:
@@ -53,7 +48,7 @@ class AnswerCache:
     def get(self, key: str, kind: Any, question: str, where: Filter | None) -> Any:
         """The result of this type under a key, or None."""
         rows = self._use(lambda db: list(db["results"].rows_where("key = ?", [key])), [])
-        if not rows:
+        if not rows or rows[0]["digest"] != _sha256(key + rows[0]["value"]):
             return None
         return _with_question(rebuilt(kind, json.loads(rows[0]["value"])), question, where)
 
@@ -62,21 +57,16 @@ class AnswerCache:
         anonymous = _with_question(result, "", None)
         value = json.dumps(plain(anonymous))
         if rebuilt(kind, json.loads(value)) != anonymous:
-            return
+            return  # it would not come back equal
+        row = {"key": key, "commit_digest": commit, "value": value, "digest": _sha256(key + value)}
 
         def write(db: Database) -> None:
-            with db.conn:
-                db["results"].delete_where("commit_digest != ?", [commit])
-                db["results"].upsert({"key": key, "commit_digest": commit, "value": value}, pk="key")
-                kept = "SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?"
-                db["results"].delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
+            kept = "SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?"
+            db["results"].delete_where("commit_digest != ?", [commit])
+            db["results"].upsert(row, pk="key")
+            db["results"].delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
 
         self._use(write, None)
-
-    def clear(self) -> None:
-        """Drop all results."""
-        if self.path.exists():
-            self._use(lambda db: db["results"].delete_where(), None)
 
     def count(self) -> int:
         """The number of results."""
@@ -84,48 +74,47 @@ class AnswerCache:
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        with self._lock:
-            self._disconnect()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     def _use(self, job: Callable[[Database], T], otherwise: T) -> T:
         with self._lock:
             for _ in range(2):
                 try:
                     self._database = self._database or _open(self.path)
-                    done = job(self._database)
+                    done, self.fault = job(self._database), ""
+                    return done
                 except sqlite3.Error as error:
-                    self._disconnect()
+                    self.close()
                     self.fault = f"{self.path.name}: {error}"
-                    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING:
-                        break
+                    if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                        break  # in use, full or read-only: that may pass
                     for end in ("", "-wal", "-shm"):
                         self.path.with_name(self.path.name + end).unlink(missing_ok=True)
-                else:
-                    self.fault = ""
-                    return done
             return otherwise
-
-    def _disconnect(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
 
 
 def _open(path: Path) -> Database:
     from sqlite_utils import Database
 
     database = Database(sqlite3.connect(path, timeout=1.0, check_same_thread=False))
-    if database.schema and database.execute("PRAGMA user_version").fetchone() != (FORMAT,):
+    if database.execute("PRAGMA user_version").fetchone() != (FORMAT,) and database.table_names():
         database.close()
         raise sqlite3.DatabaseError("the cache has another format")
     database.enable_wal()
-    database.execute(f"PRAGMA user_version = {FORMAT}")
-    database["results"].create({"key": str, "commit_digest": str, "value": str}, pk="key", if_not_exists=True)
+    database.execute("PRAGMA user_version = 3")  # FORMAT: a pragma takes no parameters
+    columns = dict.fromkeys(("key", "commit_digest", "value", "digest"), str)
+    database["results"].create(columns, pk="key", if_not_exists=True)
     return database
 
 
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _with_question(result: Any, question: str, where: Filter | None) -> Any:
-    if not isinstance(result, Answer):
-        return result
-    scope = result.scope and replace(result.scope, where=where or Filter())
-    return replace(result, question=question, scope=scope)
+    if isinstance(result, Answer):
+        scope = result.scope and replace(result.scope, where=where or Filter())
+        return replace(result, question=question, scope=scope)
+    return result

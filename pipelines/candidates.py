@@ -1,4 +1,4 @@
-"""The candidate answers of one question: spans of the reader with their sentences, features and confidence."""
+"""The candidate answers of one question: spans of the reader, their features and confidence."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
+from ..reader.answer_form import enclosing_sentences, question_type, type_fit, with_explanation
 from ..reader.evidence import Calibration, Features, log_normaliser, margins_to_runner_up, plain_evidence
-from ..reader.question_type import question_type, type_fit
-from ..reader.sentence_answer import enclosing_sentences, with_explanation
 from ..retrieval.reranking import STAGE
 
 MAX_CANDIDATES = 80

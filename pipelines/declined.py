@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import isnan
 
-from spanwise.types import AnswerSpan, Passage, QuestionWord, RejectedSpan, ScoredSpan, Span, UnknownWord
+from spanwise.types import AnswerSpan, MissingTerm, Passage, QuestionTerm, RejectedSpan, ScoredSpan, Span
 
 from ..index.analysis import Analyzer
 from ..index.lexical import LivePostings
@@ -16,7 +16,7 @@ MAX_REJECTED = 3
 MIN_LETTERS = 4  # of a word that is corrected: an edit makes another word of a shorter one
 MAX_CORRECTED = 5  # words of a question, and passages of a term, that are looked at
 
-Words = dict[str, QuestionWord]
+Words = dict[str, QuestionTerm]
 """Each term of a question, and the word that it is first made from."""
 
 
@@ -24,17 +24,17 @@ def question_words(question: str, analyzer: Analyzer) -> Words:
     """The terms that a question is searched by, in its order, each with the first word that gives it.
 
     >>> list(question_words("Who built the mills, the mill?", Analyzer()).values())
-    [QuestionWord(start=4, end=9), QuestionWord(start=14, end=19)]
+    [QuestionTerm(start=4, end=9), QuestionTerm(start=14, end=19)]
     """
     wanted = set(analyzer.question_terms(question))
     words: Words = {}
     for token in analyzer.tokens(question):
         if (term := analyzer.term(token.word)) in wanted:
-            words.setdefault(term, QuestionWord(token.start, token.end))
+            words.setdefault(term, QuestionTerm(token.start, token.end))
     return words
 
 
-def missing_terms(words: Words, passages: Sequence[Passage], analyzer: Analyzer) -> tuple[QuestionWord, ...]:
+def missing_terms(words: Words, passages: Sequence[Passage], analyzer: Analyzer) -> tuple[QuestionTerm, ...]:
     """The words that neither these passages nor the headings above them hold."""
     held = {term for passage in passages for term in analyzer.terms(indexed_text(passage))}
     return tuple(word for term, word in words.items() if term not in held)
@@ -42,13 +42,13 @@ def missing_terms(words: Words, passages: Sequence[Passage], analyzer: Analyzer)
 
 def unknown_words(
     words: Words, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer
-) -> tuple[UnknownWord, ...]:
+) -> tuple[MissingTerm, ...]:
     """The words that no passage of the index holds, the first few with a spelling suggestion."""
     df = postings.statistics(words).df
     unknown = [(term, word) for term, word in words.items() if not df[term]]
     near = [(word, _nearest(term, postings, snapshot, analyzer)) for term, word in unknown[:MAX_CORRECTED]]
-    found = [UnknownWord(word, *(place or (None, None))) for word, place in near]
-    return (*found, *(UnknownWord(word) for _, word in unknown[MAX_CORRECTED:]))
+    found = [MissingTerm(word, *(place or (None, None))) for word, place in near]
+    return (*found, *(MissingTerm(word) for _, word in unknown[MAX_CORRECTED:]))
 
 
 def rejected_spans(
@@ -65,7 +65,7 @@ def rejected_spans(
         distinct.setdefault(" ".join(answer.text.casefold().split()), answer)
     found = []
     for answer in list(distinct.values())[:MAX_REJECTED]:
-        margin = margins[answer.short, answer.passage.id]
+        margin = margins[answer.answer, answer.passage.id]
         lacks = missing_terms(words, [answer.passage], analyzer)
         found.append(RejectedSpan(answer, threshold, None if isnan(margin) else margin, lacks))
     return tuple(found)
@@ -80,8 +80,8 @@ def reasons(rejected: RejectedSpan, question: str) -> list[str]:
         found.append(f"confidence {confidence:.0%} is below the threshold {threshold:.{digits}%}")
     if rejected.margin is not None and rejected.margin < 0:
         found.append(f'"no answer" scores {-rejected.margin:.2f} higher in its passage')
-    if rejected.lacks:
-        missing = ", ".join(f'"{word.of(question)}"' for word in rejected.lacks)
+    if rejected.missing_terms:
+        missing = ", ".join(f'"{word.of(question)}"' for word in rejected.missing_terms)
         found.append(f"its passage lacks {missing}")
     return found
 

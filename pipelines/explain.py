@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,6 @@ from .candidates import RankedCandidate
 from .declined import reasons
 from .filters import conditions_of, select
 from .folders import Root, files_named, resolve_document_id
-from .records import answer_record, span_record
 
 MAX_RANK = 100_000  # ranks below are not looked for
 DEPTH = 1_000  # hits of the whole retriever that are searched for a document
@@ -98,8 +96,8 @@ class DocumentFate:
     """The last stage that a document reached for a question, why not the next one, and what changes that.
 
     `stage` is "not indexed", "rejected", "skipped", "filtered", "not retrieved", "duplicate", "unread",
-    "not proposed", "outscored", "declined", "alternative" or "answer". `ranks` are those of its best passage in
-    each stage and in the whole retriever; `best` is its best candidate.
+    "not proposed", "outscored", "declined", "alternative" or "answer". `ranks` are those of its best
+    passage in each stage and in the whole retriever; `best` is its best candidate.
     """
 
     document: str
@@ -115,8 +113,8 @@ class Explanation:
     """An answer with the evidence for its best span, or for the nearest one where `answer` declines.
 
     `rank` is the place of its passage among the hits, `scores` its scores there, `ranks` its places in each
-    stage. `formula` is None without a calibration. Where no span was read, only `answer` is set. `document` is
-    the fate of the document that was named.
+    stage. `formula` is None without a calibration. Where no span was read, only `answer` is set.
+    `document` is the fate of the document that was named.
     """
 
     answer: Answer
@@ -159,26 +157,6 @@ def explained(
         _formula(answerer.calibration, best, trace.answer.threshold),
         fate,
     )
-
-
-def explanation_record(explanation: Explanation) -> dict[str, Any]:
-    """The JSON of `ask --explain --json`: that of the answer with the key "explanation".
-
-    It is None when no span was read; "document" is there when one was named.
-    """
-    best, fate = explanation.best, explanation.document
-    record: dict[str, Any] | None = None
-    if best is not None:
-        record = {
-            "of": "answer" if explanation.answer.best else "rejected",
-            "evidence": _breakdown_record(best),
-            "confidence": asdict(explanation.formula) if explanation.formula else None,
-            "rank": explanation.rank,
-            "scores": dict(explanation.scores),
-            "ranks": [_rank_record(rank) for rank in explanation.ranks],
-        }
-    named = {} if fate is None else {"document": _fate_record(fate)}
-    return {**answer_record(explanation.answer), "explanation": record, **named}
 
 
 def _breakdown(one: RankedCandidate, calibration: Calibration | None) -> ScoreBreakdown:
@@ -287,7 +265,7 @@ def _verdict(
     for hit in trace.hits[len(trace.readings) :]:
         if document_id in (hit.passage.document_id, *(one.document_id for one in hit.duplicates)):
             reason = f"it has rank {hit.rank}, and the best {len(trace.readings)} passages were enough"
-            return "unread", reason, "read it with: --read-all"
+            return "unread", reason, "read all passages with the option read_all=True"
     for hit in trace.hits:
         if any(one.document_id == document_id for one in hit.duplicates):
             reason = f"it repeats {hit.passage.document_id} at rank {hit.rank}, which was read"
@@ -309,36 +287,3 @@ def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
     declined = "; the question was declined" if trace.answer.no_answer else ""
     place = f"candidate {names.index(document_id) + 1} of {len(names)}"
     return "outscored", f"its best span is {place}: {names[0]} has more evidence{declined}", ""
-
-
-# Plain values
-
-
-def _rank_record(rank: StageRank) -> dict[str, Any]:
-    passage = rank.passage.id if rank.passage else None
-    place = {"rank": rank.rank, "depth": rank.depth, "score": rank.score}
-    return {"stage": rank.stage, **place, "passage": passage}
-
-
-def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
-    return {
-        **span_record(found.span),
-        "passage": found.passage.id,
-        "evidence": found.evidence,
-        "confidence": found.confidence,
-        "features": {
-            one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
-            for one in found.contributions
-        },
-    }
-
-
-def _fate_record(fate: DocumentFate) -> dict[str, Any]:
-    return {
-        "document": fate.document,
-        "stage": fate.stage,
-        "reason": fate.reason,
-        "advice": fate.advice,
-        "ranks": [_rank_record(rank) for rank in fate.ranks],
-        "evidence": _breakdown_record(fate.best) if fate.best else None,
-    }

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import FilterUnknown
-from spanwise.types import Filter, Scope
+from spanwise.types import Filter, FilterResult
 
 from ..corpora.ignore import composed, path_matcher
 from ..corpora.reading import names_of, type_name
@@ -30,7 +30,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Selection:
     """The passages that a filter selects in one commit, ids ascending, and the number of documents."""
 
-    scope: Scope
+    scope: FilterResult
     passage_ids: NDArray[np.int64]
 
 
@@ -42,7 +42,7 @@ def select(snapshot: Snapshot, where: Filter) -> Selection:
     """
     chosen = list(filter(path_matcher(where.paths), _by_facts(snapshot, where)))
     passage_ids = snapshot.passage_ids_of(chosen)
-    return Selection(Scope(where, len(chosen), snapshot.n_documents, len(passage_ids)), passage_ids)
+    return Selection(FilterResult(where, len(chosen), snapshot.n_documents, len(passage_ids)), passage_ids)
 
 
 def conditions_of(where: Filter) -> dict[str, Filter]:

@@ -197,7 +197,7 @@ def resolve_document_id(given: str, ids: Collection[str], roots: Sequence[Root] 
 
 
 def files_named(given: str, roots: Sequence[Root]) -> Iterator[tuple[str, Path]]:
-    """The ids and files below the roots that a path may mean: from the current directory, then from a root."""
+    """The ids and files below the roots that a path may mean: from the current directory or from a root."""
     path = Path(os.path.normpath(Path.cwd() / given))
     for place in dict.fromkeys((path, path.parent.resolve() / path.name)):
         for root in roots:

@@ -22,10 +22,10 @@ from spanwise.types import (
     AskOptions,
     Document,
     Filter,
+    FilterResult,
     Hit,
     Passage,
     ProgressCallback,
-    Scope,
     SearchOptions,
     Summary,
     SummaryOptions,
@@ -233,7 +233,7 @@ class Library:
         colbert: str,
         on_progress: ProgressCallback = no_progress,
     ) -> None:
-        """Encode what these stages need; ModelMismatch when the index keeps token vectors of another model."""
+        """Encode what these stages need; ModelMismatch when there are token vectors of another model."""
         if "colbert" in stages:
             self.require_colbert(colbert)
         if "dense" in stages:
@@ -277,7 +277,7 @@ class Library:
         with self.reading() as snapshot:
             return snapshot.passages(snapshot.passage_ids().tolist())
 
-    def scope(self, where: Filter) -> Scope:
+    def scope(self, where: Filter) -> FilterResult:
         """The number of documents and passages that a filter selects, which may be 0.
 
         `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern
@@ -313,9 +313,10 @@ class Library:
 
     def clear_cache(self) -> None:
         """Drop all cached answers."""
-        cache = self._cache or AnswerCache(self.store.path / CACHE_NAME)
-        cache.clear()
-        cache.close()
+        if self._cache is not None:
+            self._cache.close()
+        for end in ("", "-wal", "-shm"):
+            (self.store.path / f"{CACHE_NAME}{end}").unlink(missing_ok=True)
 
     # Questions
 
@@ -405,8 +406,8 @@ class Library:
         """A summary in which every sentence is checked and cites the spans that support it.
 
         Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
-        selects. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal. IndexEmpty
-        without any passage, DocumentNotFound for an unknown document, ValueError for question and document.
+        selects. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal.
+        IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
         """
         from .summarize import summary
 
@@ -417,7 +418,7 @@ class Library:
             return summary(view, self._models, how, checked, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
-        """A retriever over the last commit, which it holds, without deduplication; IndexEmpty without passages.
+        """A retriever over the last commit, which it holds; near-duplicates are not merged.
 
         `changes` are fields of `SearchOptions`.
         """

@@ -14,6 +14,7 @@ from spanwise.types import EXTRACTIVE, AskOptions, SearchOptions
 
 if TYPE_CHECKING:
     from ..index.store import Store
+    from ..reader.evidence import Calibration
     from ..reader.generator import Generator
     from ..reader.protocol import Reader
     from ..reader.span_reader import SpanReader
@@ -86,6 +87,7 @@ class LoadedModels:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.n_replaced = 0  # encoders; everything built with another one is stale
         self._loaded: dict[tuple[str, str], Any] = {}
         self._digests: dict[tuple[str, str], str] = {}
         self._loading = RLock()  # a sync and a search may want the same model at once
@@ -101,6 +103,7 @@ class LoadedModels:
         """Use this object as the encoder of passages and questions."""
         key = ("encoder", self._store.settings[MODEL])
         self._loaded[key], self._digests[key] = encoder, encoder.digest
+        self.n_replaced += 1
 
     def token_encoder(self) -> TokenEncoder:
         """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
@@ -144,6 +147,18 @@ class LoadedModels:
         model: Scorer = self._load_model("cross-encoder", name, load_cross_encoder)
         return model
 
+    def calibration(self, reader: str, digest: str, retriever: str) -> Calibration | None:
+        """The calibration of a reader for a retriever, as it was when it was first used."""
+        from ..reader.load import calibration_sha256, load_calibration
+
+        key = ("calibration", f"{reader} {retriever}")
+        with self._loading:
+            if key not in self._loaded:
+                self._digests.setdefault(("calibration", reader), calibration_sha256(reader))
+                self._loaded[key] = load_calibration(reader, digest, retriever)
+            found: Calibration | None = self._loaded[key]
+            return found
+
     def generator(self, generator: str | object) -> Generator | None:
         """The generator of that name, or the object given; None for "extractive"."""
         from ..reader.generator import load_generator
@@ -180,7 +195,8 @@ class LoadedModels:
                 return None
             from ..reader.load import calibration_sha256
 
-            wanted["reader"], found["calibration"] = how.reader, calibration_sha256(how.reader)
+            known = self._digests.get(("calibration", how.reader))
+            wanted["reader"], found["calibration"] = how.reader, known or calibration_sha256(how.reader)
         return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
 
     def _load(self, kind: str, name: str, load: Callable[[str], Any]) -> Any:

@@ -36,9 +36,9 @@ def open(
     `index`, which several folders need; new folders are added to it. `model` names the encoder of the dense
     vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE. `colbert` names that of the
     token vectors: "builtin", a local folder or name@revision; by default, and with "none", a new index keeps
-    none and an existing one stays as it is. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set.
-    Nothing is read before `sync`. Raises FolderNotFound, ModelMismatch for an index of another model, and
-    ModelNotFound or ModelRejected, with nothing created, for a model that cannot be used.
+    none and an existing one stays as it is. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is
+    set. Nothing is read before `sync`. Raises FolderNotFound, ModelMismatch for an index of another model,
+    and ModelNotFound or ModelRejected, with nothing created, for a model that cannot be used.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]

@@ -6,22 +6,25 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from spanwise.types import (
     Answer,
     AnswerSpan,
+    FilterResult,
     Hit,
+    MissingTerm,
     Passage,
-    QuestionWord,
+    QuestionTerm,
     RejectedSpan,
-    Scope,
     Span,
     SyncReport,
-    UnknownWord,
 )
 
 from .declined import reasons
+
+if TYPE_CHECKING:
+    from .explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -37,7 +40,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "passages_unread": answer.passages_unread,
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
             "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
-            "unknown_words": [unknown_record(each, answer.question) for each in answer.unknown],
+            "unknown_words": [unknown_record(each, answer.question) for each in answer.missing_terms],
         },
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
@@ -53,8 +56,8 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     place = answer.passage
     return {
         "text": answer.span.text,
-        "short": span_record(answer.short),
-        "sentence": answer.sentence.text,
+        "short": span_record(answer.answer),
+        "sentence": answer.context.text,
         "score": answer.score,
         "confidence": answer.confidence,
         "document": answer.span.document_id,
@@ -66,7 +69,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "heading": list(place.heading),
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
-        "agreeing": [agreeing_record(other) for other in answer.agreeing],
+        "agreeing": [agreeing_record(other) for other in answer.also_in],
     }
 
 
@@ -81,15 +84,15 @@ def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:
         **answer_span_record(rejected.answer),
         "threshold": rejected.threshold,
         "margin": rejected.margin,
-        "lacks": [word_record(word, question) for word in rejected.lacks],
+        "lacks": [word_record(word, question) for word in rejected.missing_terms],
         "reasons": reasons(rejected, question),
     }
 
 
-def unknown_record(unknown: UnknownWord, question: str) -> dict[str, Any]:
+def unknown_record(unknown: MissingTerm, question: str) -> dict[str, Any]:
     """A word that stands nowhere, and `nearest`, the word of a document that it may have been meant for."""
     nearest = unknown.nearest
-    return {**word_record(unknown.word, question), "nearest": span_record(nearest) if nearest else None}
+    return {**word_record(unknown.term, question), "nearest": span_record(nearest) if nearest else None}
 
 
 def span_record(span: Span) -> dict[str, Any]:
@@ -97,13 +100,63 @@ def span_record(span: Span) -> dict[str, Any]:
     return {"text": span.text, "document": span.document_id, "start": span.start, "end": span.end}
 
 
-def word_record(word: QuestionWord, question: str) -> dict[str, Any]:
+def word_record(word: QuestionTerm, question: str) -> dict[str, Any]:
     """A word of a question; offsets are code points of the question."""
     return {"text": word.of(question), "start": word.start, "end": word.end}
 
 
+def explanation_record(explanation: Explanation) -> dict[str, Any]:
+    """The JSON of `ask --explain --json`: that of the answer with the key "explanation".
+
+    It is None when no span was read; "document" is there when one was named.
+    """
+    best, fate = explanation.best, explanation.document
+    record: dict[str, Any] | None = None
+    if best is not None:
+        record = {
+            "of": "answer" if explanation.answer.best else "rejected",
+            "evidence": _breakdown_record(best),
+            "confidence": asdict(explanation.formula) if explanation.formula else None,
+            "rank": explanation.rank,
+            "scores": dict(explanation.scores),
+            "ranks": [_rank_record(rank) for rank in explanation.ranks],
+        }
+    named = {} if fate is None else {"document": _fate_record(fate)}
+    return {**answer_record(explanation.answer), "explanation": record, **named}
+
+
+def _rank_record(rank: StageRank) -> dict[str, Any]:
+    passage = rank.passage.id if rank.passage else None
+    place = {"rank": rank.rank, "depth": rank.depth, "score": rank.score}
+    return {"stage": rank.stage, **place, "passage": passage}
+
+
+def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
+    return {
+        **span_record(found.span),
+        "passage": found.passage.id,
+        "evidence": found.evidence,
+        "confidence": found.confidence,
+        "features": {
+            one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
+            for one in found.contributions
+        },
+    }
+
+
+def _fate_record(fate: DocumentFate) -> dict[str, Any]:
+    return {
+        "document": fate.document,
+        "stage": fate.stage,
+        "reason": fate.reason,
+        "advice": fate.advice,
+        "ranks": [_rank_record(rank) for rank in fate.ranks],
+        "evidence": _breakdown_record(fate.best) if fate.best else None,
+    }
+
+
 def search_record(
-    question: str, retriever: str, hits: Sequence[Hit], scope: Scope | None = None
+    question: str, retriever: str, hits: Sequence[Hit], scope: FilterResult | None = None
 ) -> dict[str, Any]:
     """What `search --json` prints."""
     return {
@@ -114,7 +167,7 @@ def search_record(
     }
 
 
-def filter_record(scope: Scope | None) -> dict[str, Any]:
+def filter_record(scope: FilterResult | None) -> dict[str, Any]:
     """The key `filter`, with the filter that was used and what it left; no key when there was none."""
     if scope is None:
         return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import sys
 from collections import Counter
@@ -96,8 +97,8 @@ def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
 def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
     """The token vectors of an index; None when it keeps none.
 
-    `passages` have vectors, `missing` do not yet; `tokens` is the number of vectors, `bytes` their size on disk
-    with their codebook.
+    `passages` have vectors, `missing` do not yet; `tokens` is the number of vectors, `bytes` their size on
+    disk with their codebook.
     """
     model = library.colbert
     if model is None:
@@ -113,7 +114,7 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
 
 
 def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """The approximate index of each model: its recall of the exact top 10, wanted and measured, its vectors."""
+    """The approximate index of each model: recall of the exact top 10, wanted and measured, and vectors."""
     found = {model: snapshot.codes(model) for model in sorted(snapshot.vector_models())}
     return [
         {
@@ -196,12 +197,12 @@ def bytes_below(folder: Path) -> int:
 
 
 def check_record(library: Library) -> dict[str, Any]:
-    """Versions, extras, digests of the models in use, free disk; `problems` are sentences on what is wrong."""
+    """Versions, extras, digests of the models in use, free disk; `problems` are sentences."""
     packages, problems = {}, []
     for requirement in requires("spanwise") or []:
-        name = requirement.split(";")[0].strip().rstrip("0123456789.,<>=!~ ").split("[")[0].strip()
         if "extra ==" in requirement:
             continue
+        name = re.split(r"[ \[<>=!~;]", requirement, maxsplit=1)[0]
         try:
             packages[name] = version(name)
         except PackageNotFoundError:

@@ -19,9 +19,9 @@ from spanwise.errors import GenerationFailed
 from spanwise.types import (
     EXTRACTIVE,
     Citation,
+    FilterResult,
     Hit,
     Passage,
-    Scope,
     Span,
     Summary,
     SummaryOptions,
@@ -76,7 +76,7 @@ class Gathered:
 
     passages: Sequence[Passage]
     hits: Sequence[Hit] = ()
-    scope: Scope | None = None
+    scope: FilterResult | None = None
     retriever: str = ""
 
 

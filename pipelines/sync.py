@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document, ProgressCallback, Rejection, Remark, SyncReport, no_progress
+from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport, no_progress
 
 from ..corpora.folder import FoundFile, Listing, read_regular
 from ..corpora.reading import READERS, Skipped
@@ -111,7 +111,7 @@ class Outcome:
 
     file: FoundFile
     state: FileState | None
-    found: Parsed | Skipped | Rejection | None
+    found: Parsed | Skipped | RejectedFile | None
 
 
 class FileReader:
@@ -138,7 +138,7 @@ class FileReader:
                 return Outcome(file, state, worker.split(document))
             return Outcome(file, state, worker.parse(data, file.document_id, state.sha256))
         except DocumentRejected as error:
-            return Outcome(file, state, Rejection(file.document_id, str(error)))
+            return Outcome(file, state, RejectedFile(file.document_id, str(error)))
 
     def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
         """The document of a file that was renamed, moved or copied, without parsing it again.
@@ -189,9 +189,9 @@ class SyncCounts:
     updated: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     unchanged: int = 0
-    rejected: list[Rejection] = field(default_factory=list)
+    rejected: list[RejectedFile] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
-    remarks: list[Remark] = field(default_factory=list)
+    remarks: list[DocumentWarning] = field(default_factory=list)
 
     def report(self, passages: int, reused_vectors: int, seconds: float) -> SyncReport:
         """The report, ids in order."""
@@ -268,9 +268,9 @@ class _Update:
     def _store(self, outcome: Outcome) -> None:
         file, state, found = outcome.file, outcome.state, outcome.found
         self.staged_bytes += file.size
-        if isinstance(found, Skipped | Rejection) or state is None:
+        if isinstance(found, Skipped | RejectedFile) or state is None:
             kind: Literal["rejected", "skipped"] = "skipped" if isinstance(found, Skipped) else "rejected"
-            reason = found.reason if isinstance(found, Skipped | Rejection) else "it could not be opened"
+            reason = found.reason if isinstance(found, Skipped | RejectedFile) else "it could not be opened"
             # A file that could not be opened is tried at each sync: its time need not change for that.
             seen = (file.size, file.mtime_ns) if state is not None else NEVER
             if file.document_id in self.known:
@@ -288,7 +288,7 @@ class _Update:
         self.staged_passages += len(parsed.passages)
         (self.counts.updated if document.id in self.known else self.counts.added).append(document.id)
         if remark := document.metadata.get("remark"):
-            self.counts.remarks.append(Remark(document.id, remark))
+            self.counts.remarks.append(DocumentWarning(document.id, remark))
 
     def _remove(self, document_id: str) -> None:
         self.writer.remove(document_id)
@@ -304,7 +304,7 @@ class _Update:
         if refusal.kind == "skipped":
             self.counts.skipped[refusal.reason] += 1
         else:
-            self.counts.rejected.append(Rejection(document_id, refusal.reason))
+            self.counts.rejected.append(RejectedFile(document_id, refusal.reason))
 
 
 # Vectors

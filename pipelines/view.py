@@ -41,6 +41,7 @@ class IndexView:
         self._terms_of = terms_of
         self._retrievers: dict[tuple[object, ...], Retriever] = {}
         self._selected: tuple[Filter, Selection] | None = None
+        self._answerer: tuple[object, Answerer] | None = None
 
     def retriever(
         self,
@@ -79,13 +80,20 @@ class IndexView:
         on_progress: ProgressCallback = no_progress,
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
-        from ..reader.load import load_calibration
+        key = (how, calibrated, on_progress, models.n_replaced)
+        if self._answerer is None or self._answerer[0] != key:
+            self._answerer = (key, self._new_answerer(how, models, calibrated, on_progress))
+        return self._answerer[1]
+
+    def _new_answerer(
+        self, how: AskOptions, models: LoadedModels, calibrated: bool, on_progress: ProgressCallback
+    ) -> Answerer:
         from ..retrieval.near_duplicates import READING_RULE
 
         retriever, reader = self.retriever(how, models, on_progress, READING_RULE), models.reader(how.reader)
         calibration = None
         if calibrated and isinstance(how.reader, str):
-            calibration = load_calibration(how.reader, reader.digest, retriever.name)
+            calibration = models.calibration(how.reader, reader.digest, retriever.name)
         return Answerer(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
@@ -114,10 +122,10 @@ class IndexView:
         encoders = models.encoders()
         if not isinstance(retriever, str):
             return build(cast("Any", retriever), self.snapshot, self.analyzer, encoders, exact)
-        if (retriever, exact) not in self._retrievers:
-            built = build(retriever, self.snapshot, self.analyzer, encoders, exact)
-            self._retrievers[retriever, exact] = built
-        return self._retrievers[retriever, exact]
+        key = (retriever, exact, models.n_replaced)
+        if key not in self._retrievers:
+            self._retrievers[key] = build(retriever, self.snapshot, self.analyzer, encoders, exact)
+        return self._retrievers[key]
 
     def hold(self) -> Snapshot:
         """The snapshot, which stays readable from now on, until nobody refers to it."""

@@ -68,7 +68,7 @@ class Watch:
             self.on_sync(report)
 
     def _states(self) -> dict[Path, tuple[int, int] | None]:
-        """Device and inode of each folder, None for a missing one: a new folder at its place is watched anew."""
+        """Device and inode of each folder, None for a missing one, by which a replaced folder is noticed."""
         with suppress(SpanwiseError):  # an index that is missing with its folder: its last folders are kept
             self._folders = [root.folder for root in self.library.roots]
         return {folder: _state(folder) for folder in self._folders}

@@ -16,7 +16,7 @@ from spanwise.errors import ModelNotFound, ModelRejected
 
 from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
 from .evidence import Calibration, Calibrations
-from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
+from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
 
 if TYPE_CHECKING:
     from torch import nn

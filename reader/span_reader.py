@@ -17,13 +17,19 @@ from ..models.packed import Backbone, PackedTokens, packable_part, padded_forwar
 from ..models.tokenizer import special_tokens
 from .spans import (
     MAX_ANSWER_TOKENS,
+    MAX_CONTEXT_TOKENS,
+    MAX_QUESTION_TOKENS,
+    Input,
     SentenceScores,
+    Tokens,
     TokenSpan,
     Window,
     WindowLogits,
+    assemble,
     spans_of_windows,
+    tokenize,
+    windows,
 )
-from .windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, Tokens, assemble, tokenize, windows
 
 if TYPE_CHECKING:
     from torch import nn

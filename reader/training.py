@@ -26,7 +26,7 @@ from ..models.packed import model_inputs
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
 from .span_reader import SENTENCE_HEAD
-from .windows import MAX_QUESTION_TOKENS, NO_CONTEXT, Tokens, assemble, tokenize
+from .spans import MAX_QUESTION_TOKENS, NO_CONTEXT, Tokens, assemble, tokenize
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""Writes docs/api.md and tests/public_api.txt from the signatures and docstrings of the public API.
+"""Writes docs/api.md from signatures and docstrings, and docs/cli.md from the help of each verb.
 
 Run `python scripts/api_page.py` after a change of either; a test compares both with the code.
 """
@@ -9,41 +9,22 @@ import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import public_api
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import spanwise
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE, CONTRACT = ROOT / "docs" / "api.md", ROOT / "tests" / "public_api.txt"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+NAMESPACES = ("evaluation", "training")
+WIDTH = 100
 
-# What each verb of the command line does, in Python; `library` is a Library.
-VERBS = {
-    "index": "open, Library.add, Library.drop, Library.use_colbert, Library.sync, Library.gaps, Watch",
-    "search": "Library.search, Library.search_many",
-    "ask": "Library.ask, Library.ask_many, Library.explain, explanation_page",
-    "summarize": "Library.summarize, summary_markdown",
-    "status": "Library.status, Library.files, Library.gaps",
-    "verify": "verify",
-    "eval squad": "evaluation.open_task, evaluation.evaluate_squad, evaluation.evaluate_predictions",
-    "eval open": "evaluation.evaluate_open",
-    "eval folder": "evaluation.read_questions, evaluation.evaluate_folder",
-    "eval compare": "evaluation.compare_results",
-    "eval retrieval": "evaluation.open_collection, evaluation.evaluate_retrieval",
-    "train reader": "training.read_squad, training.train_reader",
-    "train mine": "training.mine",
-    "train retriever": "training.read_ranking_examples, training.train_retriever",
-    "train reranker": "training.read_ranking_examples, training.train_reranker",
-    "calibrate": "training.calibrate, training.keep_calibration",
-}
-INTRODUCTION = """# The Python API
+API = """# The Python API
 
-What stands here is the contract: names, arguments and their defaults change only with a new version, and
-the changelog says so. Everything else in the package may change at any time. `import spanwise` loads
-nothing but the standard library; each name is loaded when it is used. The package is typed (`py.typed`).
+Names, arguments and defaults on this page change only with a new version, and the changelog lists the change.
+Everything else in the package may change at any time. `import spanwise` loads the standard library only; each
+name is loaded when it is used. The package is typed (`py.typed`).
 
 ```python
 import spanwise
@@ -54,88 +35,104 @@ with spanwise.open("notes") as library:
     print(answer.text, answer.span, answer.confidence)
 ```
 
-Threads may share a `Library`: one computes at a time, and each sees the last commit. A program on an event
-loop takes an `AsyncLibrary`:
-
-```python
-async with spanwise.open_async("notes") as library:
-    await library.sync()
-    answers = await asyncio.gather(*map(library.ask, questions))
-    async for answer in library.ask_each(questions):
-        print(answer.text)
-```
-
-A call that is cancelled is no longer waited for: what has not begun never begins, a sync stops at its next
-report of progress, and the library can be used by others at once. After `close`, or at the end of the
-`with`, every use raises `spanwise.errors.IndexClosed`.
-
-Every result as the JSON that the command line prints: `spanwise.record_of(answer)`. Other parsers,
-retrievers, readers and generators: [plugins.md](plugins.md). Small programs that use all this:
-[examples](../examples/README.md).
+Threads may share a `Library`; one computes at a time. In asyncio, call
+`await asyncio.to_thread(library.ask, question)`.
 """
-GROUPS = {
-    "Libraries": (*("open", "open_index", "open_async", "Library", "AsyncLibrary", "Stream", "Watch"),),
-    "Results": (
-        *("Answer", "AnswerSpan", "RejectedSpan", "UnknownWord", "QuestionWord", "Hit"),
-        *("Passage", "Span", "ScoredSpan", "Document", "Heading", "Label", "Scope", "Filter"),
-        *("Summary", "SummarySentence", "Citation", "Explanation", "WhyNot"),
-        *("SyncReport", "Rejection", "Remark", "Verification", "Finding"),
-    ),
-    "Functions": (*("record_of", "explanation_page", "summary_markdown", "verify", "checkup"),),
-    "Plug-ins": ("plugins", "Plugin"),
-}
+CLI = """# The command line
+
+Generated from `--help`. Results go to stdout, messages and progress to stderr. Exit code 0: done; 1: a named
+error in one line; 2: wrong usage. Defaults of options come from variables, as `SPANWISE_ASK_K=10`, then from
+`spanwise.toml` in the current folder, as `k = 10` under `[ask]`. Fields of the options objects without an
+option of their own are set there, too, as `read_all = true`.
+"""
 
 
-def page() -> str:
-    """The page."""
-    parts = [INTRODUCTION, "## The verbs of the command line\n", "\n".join(_verbs()) + "\n"]
-    for title, names in GROUPS.items():
-        parts.append(f"## {title}\n")
-        parts += [part for name in names for part in _described(name)]
-    first, tree, last = _text(spanwise.errors).split("\n\n")
-    parts.append(f"## Errors\n\n`spanwise.errors`: {first}\n\n```\n{tree}\n```\n\n{last}\n")
-    for name in public_api.NAMESPACES:
-        module = getattr(spanwise, name)
-        parts += [f"## spanwise.{name}\n", "\n".join(_listed(module)) + "\n"]
+def api_page() -> str:
+    """The text of docs/api.md."""
+    names = sorted(set(spanwise.__all__) - {"errors", "__version__", *NAMESPACES})
+    parts = [API, *(part for name in names for part in _described(name, getattr(spanwise, name)))]
+    parts.append("## Errors\n\n`spanwise.errors`; each is a subclass of the one in brackets.\n")
+    parts.append("\n".join(_errors()) + "\n")
+    for name in NAMESPACES:
+        parts += [f"## spanwise.{name}\n", "\n".join(_listed(getattr(spanwise, name))) + "\n"]
     return "\n".join(parts)
 
 
-def _verbs() -> Iterator[str]:
-    yield "| verb | in Python |\n|---|---|"
-    for verb, names in VERBS.items():
-        yield f"| `{verb}` | {', '.join(f'`{name}`' for name in names.split(', '))} |"
+def cli_page() -> str:
+    """The text of docs/cli.md."""
+    from spanwise.pipelines.cli.main import Verbs
+
+    parts = [CLI]
+    for name, command in Verbs().items():
+        below = getattr(command, "commands", None) or {"": command}
+        for sub, one in below.items():
+            path = " ".join(filter(None, (name, sub)))
+            context = one.context_class(one, info_name=f"spanwise {path}", terminal_width=WIDTH)
+            parts.append(f"## spanwise {path}\n\n```\n{one.get_help(context)}\n```\n")
+    return "\n".join(parts)
 
 
-def _described(name: str) -> Iterator[str]:
-    given = getattr(spanwise, name)
-    yield f"### `{name}`\n\n```python\n{name}{public_api.signature_of(given)}\n```\n\n{_text(given)}\n"
-    if isinstance(given, type):
-        for member, call, found in public_api.members_of(given):
-            if name == "AsyncLibrary" and hasattr(spanwise.Library, member):
-                continue
-            yield f"- `{call}`: {' '.join(_text(found).split())}\n"
-    if name == "AsyncLibrary":
-        members = [one for one, _, _ in public_api.members_of(given)]
-        twins = ", ".join(f"`{one}`" for one in members if hasattr(spanwise.Library, one))
-        yield f"With the arguments and results of `Library`: {twins}.\n"
+def _described(name: str, found: Any) -> Iterator[str]:
+    """A class with its members, a function, or an alias."""
+    signature = _signature(found) if callable(found) else ""
+    yield f"## `{name}`\n\n```python\n{name}{signature}\n```\n\n{inspect.getdoc(found) or ''}\n"
+    if not isinstance(found, type):
+        return
+    for member in sorted(one for one in dir(found) if not one.startswith("_")):
+        value = inspect.getattr_static(found, member)
+        if isinstance(value, property):
+            yield f"- `{member}`: {_first_sentence(value)}\n"
+        elif inspect.isfunction(value):
+            yield f"- `{member}{_signature(value, skip=1)}`: {_first_sentence(value)}\n"
 
 
-def _listed(module: Any) -> Iterator[str]:
+def _errors() -> Iterator[str]:
+    for name, error in sorted(vars(spanwise.errors).items()):
+        if isinstance(error, type) and issubclass(error, Exception):
+            yield f"- `{name}` ({error.__bases__[0].__name__}): {_first_sentence(error)}"
+
+
+def _listed(module: ModuleType) -> Iterator[str]:
     for name in sorted(module.__all__):
-        given = getattr(module, name)
-        first = " ".join(_text(given).partition("\n\n")[0].split())
-        yield f"- `{name}{public_api.signature_of(given)}`: {first}"
+        found = getattr(module, name)
+        yield f"- `{name}{_signature(found) if callable(found) else ''}`: {_first_sentence(found)}"
 
 
-def _text(given: Any) -> str:
-    return inspect.getdoc(given) or ""
+def _signature(found: Any, skip: int = 0) -> str:
+    """The signature as in the source, without `self` where `skip` is 1."""
+    try:
+        signature = inspect.signature(found)
+    except ValueError:  # a type alias
+        return ""
+    parameters = []
+    for one in list(signature.parameters.values())[skip:]:
+        default = one.default
+        if inspect.isfunction(default):
+            default = _Text(default.__name__)
+        elif "<factory>" in repr(default):
+            default = _Text("...")
+        parameters.append(one.replace(annotation=_text(one.annotation), default=default))
+    returned = _text(signature.return_annotation)
+    return str(signature.replace(parameters=parameters, return_annotation=returned))
 
 
-def contract() -> str:
-    """The text of the contract: a line for each name, method and error."""
-    return "\n".join(public_api.lines()) + "\n"
+class _Text(str):
+    """A text that is its own representation."""
 
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _text(annotation: Any) -> Any:
+    return _Text(annotation) if isinstance(annotation, str) else annotation
+
+
+def _first_sentence(found: Any) -> str:
+    return " ".join((inspect.getdoc(found) or "").partition("\n\n")[0].split())
+
+
+PAGES = {DOCS / "api.md": api_page, DOCS / "cli.md": cli_page}
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    CONTRACT.write_text(contract(), encoding="utf-8")
+    for path, text in PAGES.items():
+        path.write_text(text(), encoding="utf-8")

@@ -51,8 +51,8 @@ _MODULES = {
 }
 _NAMES = {
     "spanwise.types": (
-        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions Span "
-        "Summary SummaryOptions SyncReport"
+        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions "
+        "Span Summary SummaryOptions SyncReport"
     ),
     "spanwise.pipelines.explain": "Explanation",
     "spanwise.pipelines.library": "Library",

@@ -1,33 +1,7 @@
-"""The error tree. Everything a careful user may want to catch has a name here.
+"""The errors that a careful user may want to catch; each message says what failed, why, and what to do.
 
-SpanwiseError
-├── FolderNotFound          the folder to index does not exist or is not a folder
-├── IndexNotFound           no index at the place named, nor upward from it
-├── IndexEmpty              the index holds no passages, so nothing can be searched
-├── IndexLocked             another process is writing to the index
-├── IndexClosed             the library was closed, and is used again
-├── IndexReadOnly           the system does not let this user open or write the index
-├── IndexCorrupt            a file of the index is damaged or missing; the message names it
-├── FormatTooNew            the index was written by a newer version
-├── FormatTooOld            the index was written by an older version and must be made again
-├── ModelMismatch           the index was written with another model; the message says what mends it
-├── ModelNotFound           a model's files are not where they were looked for
-├── ModelRejected           a model's files are not what they should be (digest, format, NaN)
-├── FilterUnknown           a filter names a file type or a metadata key that no document has
-├── WindowExceeded          with --strict: parts of documents lie beyond the encoder's window
-├── DocumentNotFound        no document, and no file, has the name given; lists the nearest ones
-├── DocumentChanged         a file is gone, or no longer what it was when it was indexed
-├── DocumentRejected        a file cannot be read as a document
-├── DataMalformed           a data set or predictions file does not have the form it should have
-├── VectorRejected          a vector is NaN, infinite, zero or of the wrong width
-├── ContractBroken          a retriever or reader of your own fails, or returns what it must not
-├── StorageFull             the disk is full
-├── GenerationFailed        a generator failed before its text was whole
-├── ExtraMissing            what is asked for needs packages of an extra that is not installed
-└── OutOfMemory             one item alone does not fit into the device's memory
-
-Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected.
-The command line prints any of these as one line and exits with 1; wrong usage exits with 2.
+Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected. The
+command line prints any of these as one line and exits with 1; wrong usage exits with 2.
 """
 
 from __future__ import annotations
@@ -37,7 +11,7 @@ from contextlib import contextmanager
 
 
 class SpanwiseError(Exception):
-    """The root of the tree: something named went wrong; the message says what and what to do."""
+    """The base of all errors here."""
 
 
 class FolderNotFound(SpanwiseError):
@@ -45,7 +19,7 @@ class FolderNotFound(SpanwiseError):
 
 
 class IndexNotFound(SpanwiseError):
-    """There is no index at the place named, nor upward from it."""
+    """There is no index at the given place, nor above it."""
 
 
 class IndexEmpty(SpanwiseError):
@@ -77,31 +51,27 @@ class FormatTooOld(SpanwiseError):
 
 
 class ModelMismatch(SpanwiseError):
-    """The index was written with another model; the message says which command mends it."""
+    """The index was written with another model; the message names the command that fixes it."""
 
 
 class ModelNotFound(SpanwiseError):
-    """A model's files are not where they were looked for."""
+    """A model's files were not found."""
 
 
 class ModelRejected(SpanwiseError):
-    """A model's files are not what they should be: wrong digest, unsafe format, or not finite."""
+    """A model's files are invalid: wrong digest, unsafe format, or not finite."""
 
 
 class FilterUnknown(SpanwiseError):
-    """A filter names a file type or a metadata key that no document has; lists those there are."""
-
-
-class WindowExceeded(SpanwiseError):
-    """Parts of documents lie beyond the encoder's window, and it was asked that none should."""
+    """A filter names a file type or a metadata key that no document has; the message lists the known ones."""
 
 
 class DocumentNotFound(SpanwiseError):
-    """No document of the index, and no file, has the name given; the message lists the nearest ones."""
+    """No document of the index, and no file, has the given name; the message lists the nearest ones."""
 
 
 class DocumentChanged(SpanwiseError):
-    """A document's file is gone, or no longer holds what was indexed; the message says what mends it."""
+    """A document's file is missing or differs from the indexed one; the message says what fixes it."""
 
 
 class DocumentRejected(SpanwiseError):
@@ -109,7 +79,7 @@ class DocumentRejected(SpanwiseError):
 
 
 class DataMalformed(SpanwiseError):
-    """A data set or predictions file does not have the form it should have."""
+    """A data set or predictions file has the wrong form."""
 
 
 class VectorRejected(SpanwiseError):
@@ -117,7 +87,7 @@ class VectorRejected(SpanwiseError):
 
 
 class ContractBroken(SpanwiseError):
-    """A retriever or reader of your own fails, or returns what it must not; the message names it."""
+    """A user's own retriever or reader failed, or returned something invalid; the message names it."""
 
 
 class StorageFull(SpanwiseError):
@@ -125,11 +95,11 @@ class StorageFull(SpanwiseError):
 
 
 class GenerationFailed(SpanwiseError):
-    """A generator failed before its text was whole; the message says where and how. No part of it is kept."""
+    """A generator failed before its text was complete; no part of the text is kept."""
 
 
 class ExtraMissing(SpanwiseError):
-    """What is asked for needs packages that are not installed; the message says how to install them."""
+    """An optional package is not installed; the message says how to install it."""
 
 
 class OutOfMemory(SpanwiseError):

@@ -1,30 +1,29 @@
-"""The values that cross folders: frozen, slotted dataclasses and nothing else.
+"""The values that packages exchange: frozen dataclasses, with the standard library only.
 
 A span is half-open, `(document_id, start, end)`, in code points of the document's stored text, so that
-`document.text[start:end]` is the quoted text for every format. Nothing here imports anything outside
-the standard library.
+`document.text[start:end]` is the quoted text for every format.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from enum import StrEnum
 from typing import Literal
 
-ProgressCallback = Callable[[str, int, int], None]
-"""Called with the name of a task, how many of its steps are done, and how many there are."""
-
-
-def no_progress(task: str, done: int, total: int) -> None:
-    """A progress callback that does nothing."""
+from .options import EXTRACTIVE as EXTRACTIVE
+from .options import AskOptions as AskOptions
+from .options import Filter as Filter
+from .options import ProgressCallback as ProgressCallback
+from .options import SearchOptions as SearchOptions
+from .options import SummaryOptions as SummaryOptions
+from .options import no_progress as no_progress
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a document: where it starts, how deep it stands (1 is the top), and its words."""
+    """A heading of a document: its start, its level (1 is the top), and its words."""
 
     start: int
     level: int
@@ -33,7 +32,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What the format calls the place that starts here: "slide 3", "Sheet1!B7", "cell 12", "row 17"."""
+    """The format's name of the place that starts here: "slide 3", "Sheet1!B7", "cell 12", "row 17"."""
 
     start: int
     text: str
@@ -123,18 +122,18 @@ class ScoredSpan:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
-    """An answer that is shown: the span, the sentence or sentences around it, and how sure we are.
+    """An answer: the span that is shown, its place and its confidence.
 
-    `short` is the reader's own span: the answer to a factoid question, the heart of a longer answer.
-    `confidence` is the fitted probability that the answer is right, None until it has been fitted;
-    `page` (None for a format without pages) and `line` count from 1; they and `label` belong to the
-    span's start. `duplicates` are passages that say nearly the same as `passage` and were not read.
-    `agreeing` are the answers of other passages in the same words, best first, listed nowhere else.
+    `answer` is the reader's own span: all of a factoid answer, the core of a longer one. `context` is the
+    sentence or sentences around it. `confidence` is the fitted probability that the answer is right, None
+    without a calibration. `page` (None for a format without pages) and `line` count from 1; they and `label`
+    belong to the span's start. `duplicates` are near-duplicates of `passage`, which were not read. `also_in`
+    are the answers of other passages with the same words, best first.
     """
 
     span: Span
-    short: Span
-    sentence: Span
+    answer: Span
+    context: Span
     passage: Passage
     page: int | None
     line: int
@@ -142,7 +141,7 @@ class AnswerSpan:
     confidence: float | None
     label: str = ""
     duplicates: tuple[Passage, ...] = ()
-    agreeing: tuple[AnswerSpan, ...] = ()
+    also_in: tuple[AnswerSpan, ...] = ()
 
     @property
     def text(self) -> str:
@@ -151,116 +150,8 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """Which documents are searched: those that meet every condition given; without any, all.
-
-    `paths` are patterns as in a `.spanwiseignore`, each for documents or for folders with all below them:
-    "notes/**", "*.md", "/README.md"; any of them will do, the last that matches decides, and "!" in front
-    leaves out again. `types` are names of file types, "pdf", "md", or media types, "text/html"; any of them.
-    `after` is the first moment that is taken, `before` the first that no longer is: a `date`, a `datetime` or
-    either in ISO 8601, in local time unless it says otherwise. A document's time is its own metadata "date"
-    where that is ISO 8601, else the time of its file; one without a time meets neither. `metadata` are values
-    a document must have, all of them; keys match in any case.
-    """
-
-    paths: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    after: date | str | None = None
-    before: date | str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Keep copies that nobody changes, and refuse a bare string: it would be one pattern a character."""
-        for name, values in (("paths", self.paths), ("types", self.types)):
-            if isinstance(values, str):
-                raise ValueError(f"{name} must be a tuple such as ({values!r},), not {values!r}")
-            object.__setattr__(self, name, tuple(values))
-        object.__setattr__(self, "metadata", dict(self.metadata))
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """How passages are ranked.
-
-    `k` is the number of passages. `retriever` is a name ("bm25", "dense", "hybrid", "bm25+colbert", …), an
-    object with a method `search`, or "" for the default of the index. `rerank` names the cross-encoder that
-    re-ranks the best `rerank_depth` passages ("builtin", a folder, name@revision); "" is none, and
-    "bm25+rerank" as the retriever means "builtin". `dedupe` merges near-duplicate passages into the best of
-    them. `where` selects documents. `exact` scans every vector, also where an approximate index is faster.
-    """
-
-    k: int = 10
-    retriever: str | object = ""
-    rerank: str = ""
-    rerank_depth: int = 30
-    dedupe: bool = True
-    where: Filter | None = None
-    exact: bool = False
-
-    def __post_init__(self) -> None:
-        """Reject numbers below 1."""
-        if self.k < 1:
-            raise ValueError(f"k is {self.k}, expected at least 1")
-        if self.rerank_depth < 1:
-            raise ValueError(f"rerank_depth is {self.rerank_depth}, expected at least 1")
-
-
-@dataclass(frozen=True, slots=True)
-class AskOptions(SearchOptions):
-    """How a question is answered from the best `k` passages.
-
-    `reader` is "builtin", a folder, name@revision, or an object with a method `read`. `threshold` is the
-    minimum confidence of an answer: by default the fitted one, 0 always answers. `alternatives` is the number
-    of other answers. `read_all` reads all `k` passages, also where the first are enough.
-    """
-
-    k: int = 20
-    reader: str | object = "builtin"
-    threshold: float | None = None
-    alternatives: int = 3
-    read_all: bool = False
-
-    def __post_init__(self) -> None:
-        """Reject numbers out of range."""
-        SearchOptions.__post_init__(self)
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold is {self.threshold}, expected 0 to 1")
-        if self.alternatives < 0:
-            raise ValueError(f"alternatives is {self.alternatives}, expected 0 or more")
-
-
-EXTRACTIVE = "extractive"
-"""The generator that writes nothing: summaries quote sentences of the documents."""
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryOptions(AskOptions):
-    """How a summary is made, of the best `k` passages for a question, or of documents.
-
-    `document` names the one document to summarize: its id, a path, or the end of the id. `generator` is
-    "extractive", the URL of an OpenAI-compatible server with #model, a folder or name@revision of a model, or
-    an object with a method `generate`; it writes for at most `timeout_s` seconds. `strict` drops sentences
-    that the documents do not support.
-    """
-
-    document: str | None = None
-    max_sentences: int = 5
-    generator: str | object = EXTRACTIVE
-    strict: bool = False
-    timeout_s: float | None = None
-
-    def __post_init__(self) -> None:
-        """Reject numbers out of range."""
-        AskOptions.__post_init__(self)
-        if self.max_sentences < 1:
-            raise ValueError(f"max_sentences is {self.max_sentences}, expected at least 1")
-        if self.timeout_s is not None and not self.timeout_s > 0:
-            raise ValueError(f"timeout_s is {self.timeout_s}, expected more than 0")
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What a filter left to be searched: how many `documents` of all, and how many `passages` they have."""
+class FilterResult:
+    """The result of a filter: the number of `documents`, of all documents, and of their `passages`."""
 
     where: Filter
     documents: int
@@ -269,7 +160,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionWord:
+class QuestionTerm:
     """A word of a question by its place: `question[start:end]`, in code points."""
 
     start: int
@@ -281,45 +172,42 @@ class QuestionWord:
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownWord:
+class MissingTerm:
     """A word of a question that no passage of the index holds.
 
-    `nearest` is the most common word of the documents within one edit of it, where it stands first in
-    `passage`; both are None when there is none.
+    `nearest` is the most common word of the documents within one edit of it, at a place in `passage`.
     """
 
-    word: QuestionWord
+    term: QuestionTerm
     nearest: Span | None = None
     passage: Passage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedSpan:
-    """A span that was read and not shown as the answer, and what spoke against it.
+    """A span that was read and is not the answer, with the reasons.
 
-    `threshold` is the least confidence that would have been shown, None while none has been fitted. `margin`
-    is the span's score minus that of "no answer" for its passage (logits), below 0 when "no answer" won, None
-    for a reader that cannot say so. `lacks` are the words of the question that neither the passage nor the
-    headings above it hold.
+    `threshold` is the minimum confidence, None without a calibration. `margin` is the span's score minus that
+    of "no answer" for its passage (logits), None for a reader without such a score. `missing_terms` are the
+    words of the question that neither the passage nor the headings above it hold.
     """
 
     answer: AnswerSpan
     threshold: float | None
     margin: float | None
-    lacks: tuple[QuestionWord, ...] = ()
+    missing_terms: tuple[QuestionTerm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a question: the best answer or None, its rivals, and what was searched.
+    """The answer to a question: the best one or None, the alternatives, and what was searched.
 
-    `best` is None when the documents do not hold the answer as far as the reader can tell; then
-    `rejected` are the spans that came nearest, best first, `unknown` the words of the question that stand in
-    no passage, and `nearest` the passages to look at. All passages of all documents were searched, or those
-    that `scope` says a filter left; the best `passages_read` of them were read, and the next
-    `passages_unread`, asked for as well, left unread, as the answer was sure without them. `cached` is true
-    when the same question was answered before; the time is then that of looking the answer up. `threshold` is
-    the least confidence that was shown, None where none was fitted.
+    `best` is None when the documents do not hold the answer. Then `rejected` are the nearest spans, best
+    first, `missing_terms` the words of the question that no passage holds, and `nearest` the passages to look
+    at. All documents were searched, or those that the filter of `scope` selects. The best `passages_read`
+    hits were read; the next `passages_unread` were not, as the answer was sure without them. `cached` is true
+    for an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None without a
+    calibration.
     """
 
     question: str
@@ -329,11 +217,11 @@ class Answer:
     passages_searched: int
     passages_read: int
     rejected: tuple[RejectedSpan, ...]
-    unknown: tuple[UnknownWord, ...]
+    missing_terms: tuple[MissingTerm, ...]
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]
-    scope: Scope | None = None
+    scope: FilterResult | None = None
     cached: bool = False
     threshold: float | None = None
     passages_unread: int = 0
@@ -437,7 +325,7 @@ class Summary:
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]
-    scope: Scope | None = None
+    scope: FilterResult | None = None
 
     @property
     def is_refusal(self) -> bool:
@@ -457,16 +345,16 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
-    """A file that was found and could not be read, and why."""
+class RejectedFile:
+    """A file that could not be read, and the reason."""
 
     document_id: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something to know about a document that was read: pages without text, another language."""
+class DocumentWarning:
+    """A remark on a document that was read, such as pages without text."""
 
     document_id: str
     text: str
@@ -474,21 +362,21 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one sync did; document ids in sorted order. `skipped` counts files passed over, by reason.
+    """The result of a sync; document ids in sorted order. `skipped` counts ignored files by reason.
 
-    Every file found is in exactly one place: `found` = added + updated + unchanged + rejected + skipped.
-    `deleted` are documents whose files are gone or can no longer be read. `remarks` are on documents
-    added or updated. `reused_vectors` counts passages whose vector was there already under another id,
-    `encoded_tokens` those whose token vectors were made; `seconds` is what all of it took.
+    Every file is counted once: `found` = added + updated + unchanged + rejected + skipped. `deleted` are
+    documents whose files are gone or can no longer be read. `remarks` are on documents added or updated.
+    `reused_vectors` counts passages whose vector was stored already, `encoded_tokens` those whose token
+    vectors were made.
     """
 
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     unchanged: int = 0
-    rejected: tuple[Rejection, ...] = ()
+    rejected: tuple[RejectedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[DocumentWarning, ...] = ()
     found: int = 0
     reused_vectors: int = 0
     encoded_tokens: int = 0
@@ -498,9 +386,9 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class RankingExample:
-    """A question with passages to rank, to train on: the first `n_positive` answer it, the others do not.
+    """A training example: a question with passages, of which the first `n_positive` answer it.
 
-    `scores`, if there are any, are those of a teacher, one a passage, higher being better.
+    `scores` are those of a teacher, if any: one a passage, higher is better.
     """
 
     question: str
@@ -509,10 +397,9 @@ class RankingExample:
     scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a list that nothing could be learned from, or whose scores belong to other passages."""
-        if not 1 <= self.n_positive <= len(self.passages):
-            raise ValueError(
-                f"{self.n_positive} of {len(self.passages)} passages are positive, expected 1 or more"
-            )
-        if self.scores and len(self.scores) != len(self.passages):
-            raise ValueError(f"{len(self.scores)} scores for {len(self.passages)} passages")
+        """Reject a list without a positive passage, or with too few or too many scores."""
+        n = len(self.passages)
+        if not 1 <= self.n_positive <= n:
+            raise ValueError(f"{self.n_positive} of {n} passages are positive, expected 1 or more")
+        if self.scores and len(self.scores) != n:
+            raise ValueError(f"{len(self.scores)} scores for {n} passages")

@@ -1,11 +1,14 @@
-"""A small run of the training loop: a model with dropout, batches, a loss and an evaluation."""
+"""A small run of the training loop (model, batches, loss, evaluation) and a few ranking examples."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from spanwise.models.training import TrainingConfig
+from spanwise.types import RankingExample
 
 BATCHES = [torch.full((4, 3), float(i % 5)) + torch.arange(3.0) for i in range(12)]
 RECIPE = TrainingConfig(learning_rate=0.05, checkpoint_every=4, evaluate_at=(0.5, 1.0))
@@ -23,3 +26,16 @@ def loss(model: nn.Module, batch: Tensor) -> Tensor:
 def evaluate(model: nn.Module) -> dict[str, float]:
     with torch.no_grad():
         return {"score": -float(loss(model, BATCHES[3]))}
+
+
+MILL, TRAM, WEIR = "The mill\nIt was built in 1811.", "A tram line.", "Weir\nWater."
+PLAIN = [
+    RankingExample("who built the mill", (MILL, TRAM, WEIR)),
+    RankingExample("when does the tram run", (TRAM, WEIR)),
+    RankingExample("where is water", (WEIR, MILL, TRAM), 2),
+]
+SCORED = [
+    replace(PLAIN[0], scores=(9.25, 3.1, -0.8)),
+    replace(PLAIN[1], scores=(2.5, -1.0)),
+    replace(PLAIN[2], scores=(1.0, 0.5, -2.25)),
+]

@@ -43,9 +43,9 @@ def malformed_files(seed: int = 7) -> Iterator[tuple[str, bytes]]:
     yield from _oddities(chance)
 
 
-def make_folder(root: Path, seed: int = 7) -> int:
-    """Write them all below `root`, with a pipe and a sparse file of 1 GB; how many there are."""
-    files = list(malformed_files(seed))
+def make_folder(root: Path, seed: int = 7, step: int = 1) -> int:
+    """Write them, or every `step`-th, with a pipe and a sparse file of 1 GB; returns their number."""
+    files = list(malformed_files(seed))[::step]
     for name, data in files:
         (root / name).write_bytes(data)
     os.mkfifo(root / "pipe.txt")

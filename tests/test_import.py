@@ -33,14 +33,10 @@ def test_importing_loads_only_the_standard_library() -> None:
     assert set(run.stdout.split()) - sys.stdlib_module_names == {"spanwise"}
 
 
-def test_every_error_is_a_spanwise_error_and_is_drawn_in_the_tree() -> None:
+def test_every_error_is_a_spanwise_error() -> None:
     from spanwise import errors
 
-    named = {
-        name: value
-        for name, value in vars(errors).items()
-        if isinstance(value, type) and value.__module__ == errors.__name__
-    }
-    assert all(issubclass(value, errors.SpanwiseError) for value in named.values())
-    drawn = {line.lstrip("├└─ ").split()[0] for line in (errors.__doc__ or "").splitlines() if "──" in line}
-    assert drawn == set(named) - {"SpanwiseError"}
+    named = [value for value in vars(errors).values() if isinstance(value, type)]
+    own = [value for value in named if value.__module__ == errors.__name__]
+    assert len(own) > 20
+    assert all(issubclass(value, errors.SpanwiseError) for value in own)

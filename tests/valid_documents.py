@@ -6,7 +6,7 @@ import unicodedata
 from itertools import pairwise
 
 from spanwise.corpora.passages import split
-from spanwise.corpora.sentences import MOST_MARKS, is_mark
+from spanwise.corpora.sentences import MAX_MARKS, is_mark
 from spanwise.types import Document
 
 
@@ -42,10 +42,10 @@ def check_structure(document: Document) -> None:
 def parts_character(text: str, place: int) -> bool:
     """True when a cut at this place takes a combining mark from its character.
 
-    No character of real text has more than MOST_MARKS; a longer row has to be cut somewhere.
+    No character of real text has more than MAX_MARKS; a longer row has to be cut somewhere.
     """
     if not 0 < place < len(text) or not is_mark(text[place]):
         return False
-    before = text[max(0, place - MOST_MARKS) : place]
+    before = text[max(0, place - MAX_MARKS) : place]
     base = before.rstrip("".join(filter(is_mark, before)))
     return bool(base) and not unicodedata.category(base[-1]).startswith(("C", "Zl", "Zp"))

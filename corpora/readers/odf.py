@@ -27,7 +27,6 @@ CELLS = ("table-cell", "covered-table-cell")
 LEFT_OUT = frozenset(
     "tracked-changes annotation annotation-end ruby-text note desc title event-listeners".split()
 )
-CODE = "Preformatted_20_Text"
 SPACES = re.compile("[ \t\r\n]+")  # what the format collapses; a no-break space stays
 MAX_SPACES = 100  # that one element may stand for
 MAX_COLUMNS = 16_384  # of a sheet
@@ -151,7 +150,6 @@ class FlowWriter:
         self._parents = {
             attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")
         }
-        self._in_code = False
 
     def write_blocks(self, container: Element) -> None:
         """Writes the blocks of a body, a section, a text box or a cell."""
@@ -181,26 +179,12 @@ class FlowWriter:
                 self.builder.end_line(blank=True)
             case "h":
                 self.write_heading(block, _count(block, "outline-level"))
-            case _ if self._style(block) == "Title":
+            case _ if "Title" in (name := attribute(block, "style-name"), self._parents.get(name)):
                 self.write_heading(block, 1)
             case _:
-                self._write_paragraph(block)
+                self.builder.write_paragraph("".join(_pieces(block)).strip())
         for box in _children(block, "text-box") if local_name(block) in ("p", "h") else ():
             self.write_blocks(box)
-
-    def _style(self, paragraph: Element) -> str:
-        name = attribute(paragraph, "style-name")
-        return self._parents.get(name) or name
-
-    def _write_paragraph(self, paragraph: Element) -> None:
-        code = self._style(paragraph) == CODE
-        text = "".join(_pieces(paragraph))
-        text = text.rstrip() if code else text.strip()
-        if text.strip():
-            self.builder.end_line(blank=not (code and self._in_code))
-            self.builder.write(text)
-            self.builder.end_line(blank=not code)
-            self._in_code = code
 
     def _write_list(self, items: Element, level: int) -> None:
         for item in _children(items, "list-item", "list-header"):

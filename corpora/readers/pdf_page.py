@@ -1,8 +1,8 @@
 """A page of a PDF as a picture, and boxes around words of its stored text. A hostile file may crash pdfium.
 
 The stored text differs from pdfium's: words broken at line ends are whole, running lines are gone, lines may
-have changed places. So words are searched without white space and hyphens: all at once, else line by line,
-else word by word; of several places the one whose surroundings agree longest is taken.
+have moved. So words are searched without white space and hyphens: all at once, else line by line, else word
+by word. Of several places the one with the most similar surroundings is taken.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from spanwise.errors import DocumentRejected
 from .pdf import load_page, open_pdf
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+    from pypdfium2 import PdfDocument, PdfPage
 
 MAX_WIDTH = 2_000  # pixels
 MAX_PIXELS = 8_000_000
-MIN_SIDE = 1.0  # points
 MAX_CHARACTERS = 200_000  # of a page; on one with more nothing is searched
 MAX_PLACES = 1_000  # of the same words that are compared
 MAX_BOXES = 500
-FINE = 100  # pixels a point, as pdfium's device coordinates are whole numbers
+FINE = 100  # pixels a point: pdfium's device coordinates are whole numbers
 HYPHENS = "-\xad\x02\u2010\u2011\ufffe"
 Box = tuple[float, float, float, float]
 """x, y, width and height in points, right and down from the top left corner of the page as it is shown."""
@@ -36,11 +35,9 @@ Box = tuple[float, float, float, float]
 
 def page_png(data: bytes, page: int, width: int) -> bytes:
     """Page `page`, from 1, as PNG of `width` pixels, less where it would be too large."""
-    if not 1 <= width <= MAX_WIDTH:
-        raise ValueError(f"width is {width}, expected 1 to {MAX_WIDTH}")
     with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
         points, height = loaded.get_size()
-        scale = min(width / points, sqrt(MAX_PIXELS / (points * height)))
+        scale = min(min(max(width, 1), MAX_WIDTH) / points, sqrt(MAX_PIXELS / (points * height)))
         file = BytesIO()
         with closing(loaded.render(scale=scale, rev_byteorder=True, prefer_bgrx=False)) as bitmap:
             bitmap.to_pil().save(file, "PNG", compress_level=3)
@@ -55,9 +52,7 @@ def page_boxes(
     `before` and `after` are the stored text around the words. `DocumentRejected` for an unreadable page.
     """
     with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
-        width, height = loaded.get_size()
-        with closing(loaded.get_textpage()) as characters:
-            return len(pdf), width, height, list(_find_boxes(loaded, characters, words, before, after))
+        return len(pdf), *loaded.get_size(), list(_boxes(loaded, words, before, after))[:MAX_BOXES]
 
 
 def _load(pdf: PdfDocument, page: int) -> PdfPage:
@@ -69,30 +64,35 @@ def _load(pdf: PdfDocument, page: int) -> PdfPage:
         loaded = load_page(pdf, page - 1)
     except PdfiumError as error:
         raise DocumentRejected(f"page {page} is damaged") from error
-    if min(loaded.get_size()) < MIN_SIDE:
-        loaded.close()
+    if min(loaded.get_size()) < 1.0:
         raise DocumentRejected(f"page {page} is too small to show")
     return loaded
 
 
-def _find_boxes(page: PdfPage, characters: PdfTextPage, words: str, before: str, after: str) -> Iterator[Box]:
+def _boxes(page: PdfPage, words: str, before: str, after: str) -> Iterator[Box]:
     from pypdfium2 import raw
 
-    n_characters = raw.FPDFText_CountChars(characters)
-    if n_characters > MAX_CHARACTERS:
-        return
-    codes = [chr(min(raw.FPDFText_GetUnicode(characters, i), 0x10FFFF)) for i in range(n_characters)]
-    places = [i for i, code in enumerate(codes) if _counts(code)]
-    seen = "".join(codes[i] for i in places)
-    n_boxes, edges = 0, [c_double() for _ in range(4)]
-    for start, end in _matches(seen, words, _squeeze(before), _squeeze(after)):
-        first, last = places[start], places[end - 1]
-        for i in range(raw.FPDFText_CountRects(characters, first, last + 1 - first)):
-            if n_boxes < MAX_BOXES and raw.FPDFText_GetRect(characters, i, *edges):
+    width, height = page.get_size()
+    with closing(page.get_textpage()) as characters:
+        n_characters = raw.FPDFText_CountChars(characters)
+        if n_characters > MAX_CHARACTERS:
+            return
+        codes = [chr(min(raw.FPDFText_GetUnicode(characters, i), 0x10FFFF)) for i in range(n_characters)]
+        places = [i for i, code in enumerate(codes) if _counts(code)]
+        seen = "".join(codes[i] for i in places)
+        edges, across, down = [c_double() for _ in range(4)], c_int(), c_int()
+        for start, end in _matches(seen, words, _squeeze(before), _squeeze(after)):
+            first, last = places[start], places[end - 1]
+            for i in range(min(raw.FPDFText_CountRects(characters, first, last + 1 - first), MAX_BOXES)):
+                raw.FPDFText_GetRect(characters, i, *edges)
                 left, top, right, bottom = (edge.value for edge in edges)
-                (x, y), (to_x, to_y) = _shown(page, left, top), _shown(page, right, bottom)
+                corners = []  # on the page as it is shown: turned and cut to its box
+                for x, y in ((left, top), (right, bottom)):
+                    size = 0, 0, int(width * FINE), int(height * FINE)
+                    raw.FPDF_PageToDevice(page, *size, 0, x, y, across, down)
+                    corners.append((across.value / FINE, down.value / FINE))
+                (x, y), (to_x, to_y) = corners
                 yield min(x, to_x), min(y, to_y), abs(to_x - x), abs(to_y - y)
-                n_boxes += 1
 
 
 def _counts(character: str) -> bool:
@@ -127,13 +127,3 @@ def _agreement(seen: str, start: int, end: int, before: str, after: str) -> int:
     ahead = zip(reversed(seen[max(0, start - len(before)) : start]), reversed(before), strict=False)
     behind = zip(seen[end : end + len(after)], after, strict=False)
     return sum(1 for pairs in (ahead, behind) for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _shown(page: PdfPage, x: float, y: float) -> tuple[float, float]:
-    """A point of the page's own coordinates on the page as it is shown."""
-    from pypdfium2 import raw
-
-    width, height = page.get_size()
-    across, down = c_int(), c_int()
-    raw.FPDF_PageToDevice(page, 0, 0, int(width * FINE), int(height * FINE), 0, x, y, across, down)
-    return across.value / FINE, down.value / FINE

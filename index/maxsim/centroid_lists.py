@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows import Part, StoredRows
-from .kernels import LANES, code_sums, count_rows, fill_rows, mark_rows, quantise
+from ..rows import Part, StoredRows, span_places
+from .kernels import LANES, code_sums, quantise
 
 _BLOCK = 65_536  # rows
 _PROBED = 8  # centroids of each question row, at first
@@ -66,8 +66,8 @@ class Interaction:
 def spans_among(
     stored: StoredRows, rows: NDArray[np.int64] | None
 ) -> Iterator[tuple[Part, NDArray[np.int64], NDArray[np.int64], slice]]:
-    """Each part with the starts and ends of those of its passages that are among `rows`, ascending (None means
-    all), and their places in `rows`.
+    """Each part with the starts and ends of those of its passages that are among `rows`, ascending (None
+    means all), and their places in `rows`.
     """
     at = 0
     for part in stored.parts:
@@ -87,7 +87,7 @@ class _Block:
 
     first: int
     n: int
-    ends: NDArray[np.uint32]
+    ends: NDArray[np.int64]
     rows: NDArray[np.uint16]
 
 
@@ -106,11 +106,11 @@ class InvertedLists:
             codes = part.data["centroids"]
             for first in range(0, len(part.starts), _BLOCK):
                 starts, ends = part.starts[first : first + _BLOCK], part.ends[first : first + _BLOCK]
-                list_ends = np.zeros(n_centroids + 1, np.uint32)
-                count_rows(codes, starts, ends, list_ends)
-                np.cumsum(list_ends, out=list_ends)
-                rows = np.empty(int(list_ends[-1]), np.uint16)
-                fill_rows(codes, starts, ends, list_ends[:-1].copy(), rows)
+                tokens, numbers = span_places(starts, ends - starts), np.arange(len(starts), dtype=np.uint32)
+                pairs = codes[tokens].astype(np.uint32) << 16 | np.repeat(numbers, ends - starts)
+                pairs = np.unique(pairs)  # a centroid, then a row of the block, 16 bits each
+                list_ends = np.searchsorted(pairs >> 16, np.arange(n_centroids + 1))
+                rows = (pairs & 0xFFFF).astype(np.uint16)
                 blocks.append(_Block(part.first + first, len(starts), list_ends, rows))
         return cls(blocks)
 
@@ -136,6 +136,7 @@ class InvertedLists:
         found = [np.empty(0, np.int64)]
         for block in self._blocks:
             is_near = np.zeros(block.n, np.bool_)
-            mark_rows(block.ends, block.rows, probed, is_near)
+            lengths = block.ends[probed + 1] - block.ends[probed]
+            is_near[block.rows[span_places(block.ends[probed], lengths)]] = True
             found.append(np.flatnonzero(is_near) + block.first)
         return np.concatenate(found)

@@ -13,10 +13,10 @@ because the question vector that matches x points along x more than in any other
 Scores are defined by the decoded vectors. A codebook never changes: `extended` returns another one whose
 centroids begin with these, so written codes keep their meaning.
 
-Source: Santhanam et al., "ColBERTv2", NAACL 2022, section 3.3, for centroid and residual; Lloyd (1982) and Max,
-"Quantizing for minimum distortion", 1960, for k-means and the levels; Guo et al., "Accelerating large-scale
-inference with anisotropic vector quantization", ICML 2020, for the weight along x; Sivic and Zisserman, "Video
-Google", ICCV 2003, for the groups of centroids.
+Source: Santhanam et al., "ColBERTv2", NAACL 2022, section 3.3, for centroid and residual; Lloyd (1982) and
+Max, "Quantizing for minimum distortion", 1960, for k-means and the levels; Guo et al., "Accelerating
+large-scale inference with anisotropic vector quantization", ICML 2020, for the weight along x; Sivic and
+Zisserman, "Video Google", ICCV 2003, for the groups of centroids.
 """
 
 from __future__ import annotations
@@ -81,6 +81,11 @@ class TokenCodes:
     def __len__(self) -> int:
         """The number of tokens."""
         return len(self.centroids)
+
+    @property
+    def data(self) -> dict[str, NDArray[Any]]:
+        """The columns by name, as rows of a segment."""
+        return {"centroids": self.centroids, "values": self.values, "scales": self.scales}
 
     @property
     def nbytes(self) -> int:
@@ -156,7 +161,8 @@ class Codebook:
             at = slice(start, start + _BLOCK)
             residuals = vectors[at] - self.centroids[centroids[at]]
             encode(vectors[at].copy(), residuals, self.levels, codes[at], scales[at], np.float32(ALONG))
-        return TokenCodes(centroids, codes[:, ::2] | codes[:, 1::2] << BITS, scales.astype(np.float16))
+        values = codes[:, ::2] | np.left_shift(codes[:, 1::2], np.uint8(BITS))
+        return TokenCodes(centroids, values, scales.astype(np.float16))
 
     def decode(self, codes: TokenCodes) -> NDArray[np.float32]:
         """(T, width) float32: the vectors that define the scores."""
@@ -190,7 +196,7 @@ class Codebook:
         return float(self._distances(vectors).mean(dtype=np.float64)) > _DRIFT * self.distance + 1e-6
 
     def extended(self, sample: NDArray[np.float32], n_tokens: int) -> Codebook:
-        """Another codebook with these centroids in front, unchanged, and new ones for the farthest vectors."""
+        """Another codebook with these centroids in front, unchanged, and new ones for far vectors."""
         seen, unseen = _split(_checked(sample, self.width))
         n_tokens = max(n_tokens, self.n_tokens)
         wanted = min(max(n_centroids(n_tokens, n_tokens), 2 * len(self.centroids)), MAX_CENTROIDS)
@@ -369,9 +375,10 @@ def _means(
 class Nearest:
     """Finds the nearest of `centroids` (C, width). Made once for a codebook, used for many batches.
 
-    Up to 1,024 centroids are all compared. More are put into sqrt(C) groups by k-means over the centroids, and
-    a vector is compared with the members of the 8 groups whose means are nearest: with 16,384 centroids a 14th
-    of the work, for the nearest of all in 96 of 100 cases and a mean squared distance 1.5% above the smallest.
+    Up to 1,024 centroids are all compared. More are put into sqrt(C) groups by k-means over the centroids,
+    and a vector is compared with the members of the 8 groups whose means are nearest: with 16,384 centroids
+    a 14th of the work, for the nearest of all in 96 of 100 cases and a mean squared distance 1.5% above the
+    smallest.
 
     `rows` are the rows of the centroids, group by group; `ends` where each group ends; `middles` (G, width).
     """

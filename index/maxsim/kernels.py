@@ -1,14 +1,12 @@
-"""Compiled loops of MaxSim search and of the codec: numba, and LLVM instructions where numba is too slow.
+"""Compiled loops of MaxSim search and of the codec, by numba; two are written as LLVM vector instructions.
 
-Two innermost loops are written as vector instructions:
+`product_sums` reads tokens once, where they lie. Four products of bytes, added to 16 accumulators, are one
+instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by signed bytes: question
+rows are stored with 128 added. That adds 128 times the sum of the token's numbers to a product; the sum is
+found in the last lane, a row of ones, and subtracted. Machines that cannot (`is_fused`) multiply blocks.
 
-`product_sums`   one pass over the tokens where they lie. Four products of bytes, added to 16 accumulators, are
-                 one instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by
-                 signed bytes: question rows are stored with 128 added. That adds 128 times the sum of the
-                 token's numbers to a product; the sum is found in the last lane, a row of ones, and
-                 subtracted. `is_fused` states whether the machine can do it; others multiply blocks.
-`code_sums`      the elementwise maximum of 16 bytes for each code. numba's own loops keep the maxima in memory
-                 and take twenty times as long.
+`code_sums` takes the elementwise maximum of 16 bytes for each code. numba alone keeps the maxima in memory
+and take twenty times as long.
 
 All stand in this one file: numba's cache on disk is renewed when the file of a function changes, not when the
 file of an intrinsic that it calls does.
@@ -49,7 +47,7 @@ Row = NDArray[np.float32]
 
 
 def compiled(function: Function) -> Function:
-    """The function in machine code, compiled on first use and cached on disk where a folder can be written."""
+    """The function in machine code, compiled on first use and cached on disk where possible."""
     try:
         made: Any = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # numba found no folder for its cache: compile in every process
@@ -80,10 +78,9 @@ def interleaved(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
 
 
 def _spread(builder: Any, value: Any, vector: Any) -> Any:
-    """A vector that holds the value in every lane."""
-    nowhere = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(nowhere, value, ir.Constant(_INT32, 0))
-    return builder.shuffle_vector(first, nowhere, ir.Constant(_INTS, [0] * LANES))
+    """A vector with the value in every lane."""
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_INT32, 0))
+    return builder.shuffle_vector(first, first, ir.Constant(_INTS, [0] * LANES))
 
 
 class _Tile:
@@ -212,7 +209,7 @@ def _unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
 def unpack(
     values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
 ) -> None:
-    """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its lowest bits."""
+    """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its low bits."""
     n_bytes = values.shape[1]
     stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
     whole = n // LANES * LANES
@@ -240,8 +237,8 @@ def product_sums(
     """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
 
     `rows` as `interleaved` makes them; `weights` (groups * 15,), 0 beyond the question's rows; `base`
-    (C, groups * 16), one row a centroid; `levels` (16,) of the codes in `values` (T, bytes); `scales` (T,) are
-    the bits of float16. Only where `is_fused`.
+    (C, groups * 16), one row a centroid; `levels` (16,) of the codes in `values` (T, bytes); `scales` (T,)
+    are the bits of float16. Only where `is_fused`.
     """
     n_groups, n_steps = rows.shape[0], rows.shape[1]
     longest = 0
@@ -373,53 +370,6 @@ def quantise(
         for row in range(n_rows):
             level = (similarities[centroid, row] - lowest[row]) * factors[row] + np.float32(0.5)
             levels[centroid, row] = np.uint8(np.int32(level))
-
-
-@compiled
-def count_rows(
-    codes: NDArray[np.uint16], starts: NDArray[np.int64], ends: NDArray[np.int64], counts: NDArray[np.uint32]
-) -> None:
-    """Count for each centroid c, at counts[c + 1], the passages with a token there."""
-    last = np.full(counts.shape[0], -1, np.int32)
-    for row in range(starts.shape[0]):
-        for token in range(starts[row], ends[row]):
-            code = codes[token]
-            if last[code] != row:
-                last[code] = row
-                counts[code + 1] += np.uint32(1)
-
-
-@compiled
-def fill_rows(
-    codes: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    places: NDArray[np.uint32],
-    rows: NDArray[np.uint16],
-) -> None:
-    """Write the passages of each centroid c from rows[places[c]] on; `places` is used up."""
-    last = np.full(places.shape[0], -1, np.int32)
-    for row in range(starts.shape[0]):
-        for token in range(starts[row], ends[row]):
-            code = codes[token]
-            if last[code] != row:
-                last[code] = row
-                rows[places[code]] = row
-                places[code] += np.uint32(1)
-
-
-@compiled
-def mark_rows(
-    ends: NDArray[np.uint32],
-    rows: NDArray[np.uint16],
-    probed: NDArray[np.int64],
-    is_near: NDArray[np.bool_],
-) -> None:
-    """Set is_near[row] for the rows in the lists of the centroids probed."""
-    for number in range(probed.shape[0]):
-        centroid = probed[number]
-        for place in range(ends[centroid], ends[centroid + 1]):
-            is_near[rows[place]] = True
 
 
 @compiled

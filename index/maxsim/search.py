@@ -56,7 +56,7 @@ class MaxSimIndex:
         exact: bool = False,
         candidates: int | None = None,
     ) -> None:
-        """`exact` scans all tokens. `candidates` passages are scanned otherwise; None chooses by k and size."""
+        """`exact` scans all tokens. `candidates` passages are scanned otherwise; None: by k and size."""
         if candidates is not None and candidates < 1:
             raise ValueError(f"candidates must be at least 1, not {candidates}")
         self._stored = stored
@@ -205,8 +205,8 @@ class Question:
 def scan(stored: StoredRows, levels: Int8Levels, question: Question, rows: Rows | None = None) -> Vectors:
     """(n,) the score of each of these rows, ascending (None means all), up to `question.slack`.
 
-    One pass over the tokens where they lie, on a machine that can; else blocks of float32 products, which hold
-    the whole numbers exactly. Memory is that of a block.
+    One pass over the tokens where they lie, on a machine that can; else blocks of float32 products, which
+    hold the whole numbers exactly. Memory is that of a block.
     """
     scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
     if rows is None:
@@ -274,8 +274,8 @@ def exact_scores(
 ) -> NDArray[np.float64]:
     """(n,) float64: the score of each of these rows for a question (m, width), from decoded vectors.
 
-    Products are float32, the sum float64. Each passage is multiplied alone: equal passages get equal bits, and
-    a score does not depend on the other rows.
+    Products are float32, the sum float64. Each passage is multiplied alone: equal passages get equal bits,
+    and a score does not depend on the other rows.
     """
     scores = np.empty(len(rows), np.float64)
     for first in range(0, len(rows), _DECODED):

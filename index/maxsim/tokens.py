@@ -73,8 +73,8 @@ class PendingTokens:
         lengths: Sequence[int] | NDArray[np.integer],
         passage_ids: Sequence[int],
     ) -> NDArray[np.int64]:
-        """The lengths; `VectorRejected` unless these are unit vectors of the passages, as wide as the codebook,
-        `ValueError` without a codebook.
+        """The lengths; `VectorRejected` unless these are unit vectors of the passages, as wide as the
+        codebook, `ValueError` without a codebook.
         """
         codebook = self.codebook(model)
         if codebook is None:
@@ -96,8 +96,7 @@ class PendingTokens:
             ids, lengths = ids[lacking], lengths[lacking]
         if len(ids):
             codes = self._fitting_codebook(model, vectors).encode(vectors)
-            data = {"centroids": codes.centroids, "values": codes.values, "scales": codes.scales}
-            self.rows.builder(model).add(ids, lengths, data)
+            self.rows.builder(model).add(ids, lengths, codes.data)
         return len(ids)
 
     def drop(self, model: str) -> None:
@@ -140,7 +139,7 @@ class PendingTokens:
 
 
 def open_tokens(segment: Segment, codebook: Codebook) -> RowsSegment:
-    """A segment for search, after its ids, ends and centroids were checked against digests and the codebook."""
+    """A segment for search, after its small columns were checked against digests and the codebook."""
     opened = RowsSegment(segment)
     opened.check("centroids")
     check_codes(opened, codebook)

@@ -9,21 +9,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import AskOptions
+from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
 
 from ..library import Library
 from ..records import answer_record
+from ..summarize import summary_record
+from ..visible import visible
 from .index import say_report
 from .options import (
     AfterOption,
     BeforeOption,
     DedupeOption,
+    GeneratorOption,
     IndexOption,
     JsonOption,
     MetaOption,
@@ -38,9 +42,10 @@ from .options import (
     options_of,
     rerank_name,
 )
-from .show import print_json, progress, say, show, show_answer, show_explanation, visible
+from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
 
 PROMPT = "? "
+WRITTEN_SENTENCES = 2
 HINT = "Type a question. An empty line or Ctrl-D ends, Ctrl-C drops the question."
 
 
@@ -85,6 +90,10 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the answer as sentences with citations.")
+    ] = False,
+    generator: GeneratorOption = EXTRACTIVE,
     json: JsonOption = False,
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
@@ -111,7 +120,10 @@ def ask(
                 return
             with progress(after_s=2) as report:
                 found = library.ask(question, options, on_progress=report)
-            print_json(answer_record(found)) if json else show_answer(found)
+            if write and found.best is not None:
+                _write(library, question, options, generator, json)
+            else:
+                print_json(answer_record(found)) if json else show_answer(found)
             sys.stdout.flush()
 
         def answer_line(question: str) -> None:
@@ -126,10 +138,17 @@ def ask(
 
 
 def _explain(library: Library, question: str, options: AskOptions, document: str | None, json: bool) -> None:
-    from ..explain import explanation_record
+    from ..records import explanation_record
 
     explanation = library.explain(question, options, document)
     print_json(explanation_record(explanation)) if json else show_explanation(explanation)
+
+
+def _write(library: Library, question: str, options: AskOptions, generator: str, json: bool) -> None:
+    shared = {one.name: getattr(options, one.name) for one in fields(AskOptions)}
+    how = SummaryOptions(**shared, max_sentences=WRITTEN_SENTENCES, generator=generator)
+    written = library.summarize(question, how)
+    print_json(summary_record(written)) if json else show_summary(written)
 
 
 def _sync(library: Library) -> None:

@@ -11,12 +11,13 @@ import typer
 
 from spanwise.types import AskOptions
 
+from ..visible import visible
 from .options import DedupeOption, IndexOption, JsonOption, ReaderOption, RerankOption, reranked
-from .show import print_json, progress, say, visible
+from .show import print_json, progress, say
 
 if TYPE_CHECKING:
+    from ...eval.significance import Alternative
     from ..evaluation.compare import SystemComparison
-
 PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 ALPHA = 0.05
@@ -31,7 +32,7 @@ LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questi
 SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
 RetrieversOption = Annotated[
     list[str] | None,
-    typer.Option(help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
+    typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
 ]
 
 app = typer.Typer(
@@ -85,11 +86,16 @@ def squad(
 @app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever hybrid")
 def open_domain(
     data: Annotated[
-        list[Path], typer.Option(help="A SQuAD file, plain or gzipped. Repeatable.", show_default=False)
+        list[Path],
+        typer.Option(metavar="FILE", help="A SQuAD file, plain or gzipped. Repeatable.", show_default=False),
     ],
     corpus: Annotated[
         list[Path] | None,
-        typer.Option(help="A SQuAD file with more paragraphs to search. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="A SQuAD file with more paragraphs to search. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     index: Annotated[
         Path | None,
@@ -202,15 +208,20 @@ def compare(
     results: Annotated[
         list[Path],
         typer.Argument(
-            help="Result folders or records.jsonl; the first is the baseline.", show_default=False
+            metavar="RESULTS...",
+            help="Result folders or records.jsonl; the first is the baseline.",
+            show_default=False,
         ),
     ],
     system: Annotated[
         list[str] | None,
-        typer.Option(help="The two systems, if a folder holds more. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="The two systems, if a folder holds more. Repeatable.", show_default=False
+        ),
     ] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="A measure. Repeatable. Default: all.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A measure. Repeatable. Default: all.", show_default=False),
     ] = None,
     fail_if_worse: Annotated[
         bool,
@@ -224,7 +235,7 @@ def compare(
     """Compare two runs question by question: difference, interval, p-value, wins and losses."""
     from .. import evaluation
 
-    alternative = "less" if fail_if_worse else "two-sided"
+    alternative: Alternative = "less" if fail_if_worse else "two-sided"
     found = evaluation.compare_results(results, system or (), measure or (), alternative, permutations, seed)
     if found.left_out:
         say(f"{len(found.left_out)} questions left out: not asked of both, or changed")

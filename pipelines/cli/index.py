@@ -10,15 +10,16 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Rejection, SyncReport
+from spanwise.types import RejectedFile, SyncReport
 
 from ..folders import FOLDER_NAME
 from ..library import Library
 from ..models import NONE, colbert_setting
 from ..open import open
 from ..records import sync_record
+from ..visible import visible
 from .options import IndexOption, JsonOption, library_of
-from .show import print_json, progress, say, visible
+from .show import print_json, progress, say
 
 LINES_OF_A_KIND = 10
 QUIET_S = 1.6  # without changes before `--watch` syncs
@@ -27,12 +28,16 @@ QUIET_S = 1.6  # without changes before `--watch` syncs
 def index(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="The folders. Default: those of the index.", show_default=False),
+        typer.Argument(
+            metavar="[FOLDER]...", help="The folders. Default: those of the index.", show_default=False
+        ),
     ] = None,
     index: IndexOption = None,
     drop: Annotated[
         list[Path] | None,
-        typer.Option(help="Remove this folder and its documents. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="FOLDER", help="Remove this folder and its documents. Repeatable.", show_default=False
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -144,7 +149,7 @@ def say_report(report: SyncReport) -> None:
         say(f"token vectors encoded: {report.encoded_tokens} passages")
 
 
-def say_rejected(rejected: Sequence[Rejection]) -> None:
+def say_rejected(rejected: Sequence[RejectedFile]) -> None:
     """Print on stderr the rejected files, and why."""
     _say_some([f"rejected {r.document_id}: {r.reason}" for r in rejected])
 

@@ -16,7 +16,8 @@ from ..folders import nearest_index, resolve_index
 from ..library import Library
 from ..models import DEFAULT_RETRIEVER, RERANK_SUFFIX, RERANKER
 from ..open import open, open_index
-from .show import say, visible
+from ..visible import visible
+from .show import say
 
 Options = TypeVar("Options", bound=SearchOptions)
 PREFIX = "SPANWISE"

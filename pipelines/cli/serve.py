@@ -11,6 +11,7 @@ import typer
 from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
+from ..visible import visible
 from .options import (
     FolderArgument,
     GeneratorOption,
@@ -20,7 +21,7 @@ from .options import (
     library_of,
     say_if_empty,
 )
-from .show import say, visible
+from .show import say
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
-from spanwise.types import Answer, AnswerSpan, Hit, Passage, Scope, UnknownWord
+from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, MissingTerm, Passage
 
 from ..visible import visible
 
@@ -149,11 +149,11 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
     return f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})"
 
 
-def empty_filter(scope: Scope | None) -> str:
+def empty_filter(scope: FilterResult | None) -> str:
     """The message for a filter that matches no document, else "".
 
     >>> from spanwise.types import Filter
-    >>> empty_filter(Scope(Filter(), documents=0, of_documents=41, passages=0))
+    >>> empty_filter(FilterResult(Filter(), documents=0, of_documents=41, passages=0))
     'the filter matches 0 of 41 documents'
     """
     if scope is None or scope.documents:
@@ -192,7 +192,7 @@ def show_answer(answer: Answer) -> None:
         if answer.alternatives:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
-            more = f", and {len(other.agreeing)} more" if other.agreeing else ""
+            more = f", and {len(other.also_in)} more" if other.also_in else ""
             words = visible(_one_line(other.text))
             show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage) + more), "dim"))
     stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
@@ -205,15 +205,15 @@ def show_answer(answer: Answer) -> None:
 
 
 def _show_best(best: AnswerSpan) -> None:
-    words, sentence, short = (visible(span.text) for span in (best.span, best.sentence, best.short))
+    words, sentence, short = (visible(span.text) for span in (best.span, best.context, best.answer))
     before, found, after = words.partition(short)
     show((before, "bold"), (found, "bold green"), (after, "bold"))
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")
     show((f"  {visible(answer_place(best))}  (score {best.score:.2f}{_confidence(best)})", "dim"))
-    if best.agreeing:
-        show((f"  {visible(also_in(best.agreeing))}", "dim"))
+    if best.also_in:
+        show((f"  {visible(also_in(best.also_in))}", "dim"))
     if best.duplicates:
         show((f"  {visible(near_duplicates(best.duplicates))}", "dim"))
 
@@ -230,7 +230,7 @@ def _show_declined(answer: Answer) -> None:
 
     passages, documents = f"{answer.passages_searched:,} passages", f"{answer.documents_searched:,} documents"
     show(f"  searched: {passages} of {documents}; the best {answer.passages_read} were read")
-    for unknown in answer.unknown:
+    for unknown in answer.missing_terms:
         show(f"  {visible(unknown_word(unknown, answer.question))}")
     for number, rejected in enumerate(answer.rejected):
         label = "also rejected" if number else "nearest, but rejected"
@@ -246,9 +246,9 @@ def _show_declined(answer: Answer) -> None:
     show((f"  {ENGLISH}", "dim"))
 
 
-def unknown_word(unknown: UnknownWord, question: str) -> str:
+def unknown_word(unknown: MissingTerm, question: str) -> str:
     """The message about a word of the question that no document has, with a similar one."""
-    message = f'"{unknown.word.of(question)}" does not occur in the documents'
+    message = f'"{unknown.term.of(question)}" does not occur in the documents'
     if unknown.nearest is None:
         return message
     return f'{message}; did you mean "{unknown.nearest.text}" ({unknown.nearest.document_id})?'

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..visible import visible
 from .options import IndexOption, JsonOption, index_of, library_of
-from .show import print_json, visible
+from .show import print_json
 
 
 def status(

@@ -52,7 +52,7 @@ def evaluate_folder(
     names = list(dict.fromkeys(retrievers)) or [library.default_retriever]
     results = ResultFolder.start(out, COMMAND, _settings(library, questions, names, how))
     for name in names:
-        asker = library.answerer(replace(how, retriever=name, **_rerank_of(name, how)))
+        asker = library.answerer(replace(how, retriever=name, rerank=_rerank_of(name, how)))
         done = results.done(name)
         waiting = [question for question in questions if question.id not in done]
         for at, question in enumerate(waiting, start=1):
@@ -203,9 +203,9 @@ def _settings(
     }
 
 
-def _rerank_of(name: str, how: AskOptions) -> dict[str, str]:
-    """Re-rank only systems whose name ends in "+rerank"."""
-    return {"rerank": (how.rerank or "builtin") if name.endswith("+rerank") else ""}
+def _rerank_of(name: str, how: AskOptions) -> str:
+    """The cross-encoder of a system: re-rank only those whose name ends in "+rerank"."""
+    return (how.rerank or "builtin") if name.endswith("+rerank") else ""
 
 
 def _evidence(answer: Answer) -> tuple[Evidence, ...]:

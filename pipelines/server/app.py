@@ -33,11 +33,10 @@ from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptio
 
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
-from ..explain import explanation_record
 from ..folders import file_of
 from ..library import Library
 from ..parse_pool import PageDrawer
-from ..records import answer_record, search_record
+from ..records import answer_record, explanation_record, search_record
 from ..summarize import summary_record
 from .security import Access, protect
 
@@ -284,7 +283,7 @@ def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
         return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []
-    text, span = " ".join(answer.best.sentence.text.split()), answer.best.span
+    text, span = " ".join(answer.best.context.text.split()), answer.best.span
     url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
     place = {"start_index": len(text) + 1, "end_index": len(text) + 4, "title": span.document_id, "url": url}
     return f"{text} [1]", [{"type": "url_citation", "url_citation": place}]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.corpora.decoding import decode, unmarked_utf16
+from spanwise.corpora.decoding import decode
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
@@ -99,9 +99,3 @@ def test_a_text_of_unknown_suffix_is_read_in_its_encoding(encoding: str) -> None
 )
 def test_binary_files_are_passed_over(data: bytes) -> None:
     assert isinstance(parse(data, "data.xyz"), Skipped)
-
-
-@given(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=16).map(" ".join))
-def test_text_in_utf16_is_found_without_a_mark(text: str) -> None:
-    for order in ("utf-16-le", "utf-16-be"):
-        assert unmarked_utf16(text.encode(order)) == order

@@ -52,14 +52,6 @@ def test_rules_of_the_top_folder(tmp_path: Path, rules: str, expected: list[str]
     assert left(tmp_path) == expected
 
 
-def test_an_inner_file_goes_before_an_outer_one(tmp_path: Path) -> None:
-    make(
-        tmp_path,
-        {IGNORE_FILE: "*.log", "in/" + IGNORE_FILE: "!keep.log\n/x", "in/keep.log": "", "in/x": "", "x": ""},
-    )
-    assert left(tmp_path) == ["in/keep.log", "x"]
-
-
 @pytest.mark.parametrize("line", ["!", "/", "a//b", "\\", "**/" * 5, "*a" * 4])
 def test_a_line_that_is_no_rule_is_told_and_the_others_hold(tmp_path: Path, line: str) -> None:
     make(tmp_path, {IGNORE_FILE: f"x\n{line}\ny", "x": "", "y": "", "z": ""})

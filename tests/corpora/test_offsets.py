@@ -18,61 +18,24 @@ from spanwise.types import Document
 
 pytestmark = pytest.mark.promise("T14")
 
-PIECES = (
-    *(
-        "\n",
-        "\n\n",
-        "\r\n",
-        "\r",
-        " ",
-        "\t",
-        "\u2028",
-        "\x85",
-        "\f",
-        "\0",
-        "\x1d",
-        "\x1e",
-        "\x1f",
-        "\ufeff",
-        "\u200b",
-    ),
-    *(
-        "# ",
-        "## ",
-        "\n# One\n",
-        "\n## Two\n",
-        "\n---\n",
-        "```\n",
-        "~~~ ",
-        "| a | b |\n",
-        "> ",
-        "- ",
-        "1. ",
-        "title: x",
-    ),
-    *(
-        "e\u0301",
-        " \u0301",
-        "\u0301\u0327",
-        "\U0001f468\u200d\U0001f469",
-        "日本語。",
-        "ไทย",
-        "ﷺ",
-        "<b>",
-        "&amp;",
-    ),
-    *(
-        "a,b\n1,2\n",
-        '"',
-        "a\t",
-        "\nTitle\n=====\n",
-        "\n----\n",
-        "== Two\n",
-        "\\section{a} b",
-        "\\begin{verbatim}\n",
-    ),
-    *("A word. ", "Dr. No said so! ", "longer " * 9, "x" * 99, "of 3.14 U.S. ", "mill-\ning "),
-)
+SPACES = [*"\n\r \t\u2028\x85\f\0\x1d\x1e\x1f\ufeff\u200b", "\n\n", "\r\n"]
+MARKUP = """# @## @
+# One
+@
+---
+@```
+@~~~ @| a | b |
+@> @- @1. @title: x@<b>@&amp;@a,b
+1,2
+@"@a\t@
+Title
+=====
+@== Two
+@\\section{a} b@\\begin{verbatim}
+""".split("@")
+LETTERS = "e\u0301@ \u0301@\u0301\u0327@\U0001f468\u200d\U0001f469@日本語。@ไทย@ﷺ".split("@")
+WORDS = ["A word. ", "Dr. No said so! ", "longer " * 9, "x" * 99, "of 3.14 U.S. ", "mill-\ning "]
+PIECES = [*SPACES, *MARKUP, *LETTERS, *WORDS]
 ANY_CHARACTER = st.characters(exclude_categories=["Cs"])
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(ANY_CHARACTER, max_size=9), max_size=40).map("".join)
 

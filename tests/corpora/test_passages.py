@@ -32,11 +32,6 @@ def test_a_big_section_starts_a_passage() -> None:
     assert [passage.text[:5] for passage in found] == ["# One", "# Two"]
 
 
-def test_a_passage_never_climbs_to_a_higher_heading() -> None:
-    found = passages(f"# Top\n\n## A\n\n{body(30)}\n\n### AA\n\n{body(20)}\n\n## B\n\n{body(10)}\n")
-    assert [passage.text[:4] for passage in found] == ["# To", "### ", "## B"]
-
-
 def test_a_heading_is_never_left_alone() -> None:
     found = passages(f"# Top\n\n## A\n\n{body(200)}\n\n## Empty\n\n# Next\n\n{body(30)}\n")
     assert found[0].text.startswith("# Top\n\n## A\n\nThe word")
@@ -111,17 +106,6 @@ def test_paragraphs_come_first() -> None:
 def test_then_sentences_then_words() -> None:
     assert pieces("One two. Three four five. Six.", 3) == ["One two. ", "Three four five. ", "Six."]
     assert pieces("a b c d e f g h", 4) == ["a b c d ", "e f g h"]
-
-
-def test_whole_pieces_are_not_cut() -> None:
-    text = "Some words. | a b |\n| c d |\nMore words here."
-    start = text.index("|")
-    assert "| a b |\n| c d |" in "\n".join(pieces(text, 7, [(start, text.rindex("|") + 1)]))
-
-
-def test_a_giant_token_is_cut_by_characters() -> None:
-    assert {len(piece) for piece in pieces("x" * 800, 10)} == {80}
-    assert max(map(len, pieces("漢" * 100, 10))) <= 20
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(1, 9))

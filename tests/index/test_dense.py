@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_rows import NOBODY, places, unit, vectors_in
 
 from spanwise.errors import IndexEmpty, VectorRejected
-from spanwise.index.dense import VectorIndex, check_vectors, faulty_rows
+from spanwise.index.dense import VectorIndex
 
 
 def index_in(*parts, deleted=NOBODY):
@@ -23,16 +23,6 @@ def test_l1_negative_scores_are_returned_in_order() -> None:
     (ranking,) = index_in(unit([mat, dog, cat])).search(unit([cat]), 3)
     assert ranking.passage_ids.tolist() == [3, 2, 1]
     assert ranking.scores.tolist() == pytest.approx([1, 0.992516, -0.289460], abs=1e-6)
-
-
-def test_l3_the_six_cosines() -> None:
-    animals = unit([[0.3, 0.9, 0.6], [0.5, 0.8, 0.5], [0.1, 0.7, 0.8], [0.95, 0.4, 0.2]])
-    rankings = index_in(animals).search(animals, 4)
-    table = np.zeros((4, 4))
-    for row, ranking in enumerate(rankings):
-        table[row, ranking.passage_ids - 1] = ranking.scores
-    expected = [0.976221, 0.951190, 0.649063, 0.885965, 0.798328, 0.477213]
-    assert table[np.triu_indices(4, 1)] == pytest.approx(expected, abs=1e-6)
 
 
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 10**6), st.integers(1, 70), st.booleans())
@@ -65,15 +55,6 @@ def test_a_model_without_vectors_is_named(corpus_of) -> None:
         snapshot.vectors("m")
 
 
-def test_a_second_width_for_one_model_is_refused(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one", "two"]})
-    with corpus.store.writer() as writer:
-        writer.put_vectors("m", [1], np.eye(1, 4, dtype=np.float32))
-        with pytest.raises(VectorRejected, match="width 4, not 3"):
-            writer.put_vectors("m", [2], np.eye(1, 3, dtype=np.float32))
-        assert writer.put_vectors("n", [2], np.eye(1, 3, dtype=np.float32)) == 1
-
-
 GOOD = np.eye(3, 4, dtype=np.float32)
 
 
@@ -86,18 +67,12 @@ def with_row(*row):
 BAD = {
     "nan": with_row(np.nan, 0, 0, 1),
     "infinite": with_row(np.inf, 0, 0, 0),
-    "minus infinite": with_row(-np.inf, 0, 0, 0),
     "zero": with_row(0, 0, 0, 0),
-    "huge": with_row(1e30, 0, 0, 0),
-    "denormal": with_row(1e-40, 0, 0, 0),
     "too long": with_row(1.0011, 0, 0, 0),
-    "float16 overflow": with_row(*np.array([70000, 0, 0, 0], np.float32)),
     "float64": GOOD.astype(np.float64),
-    "float16": GOOD.astype(np.float16),
     "narrow": np.ascontiguousarray(GOOD[:, :3]),
     "flat": GOOD[0],
     "too few": GOOD[:2],
-    "a list": GOOD.tolist(),
 }
 
 
@@ -137,26 +112,3 @@ def test_a_refusal_names_the_passage_and_the_fault(encoded) -> None:
         pytest.raises(VectorRejected, match=r"passage 2 \(row 1\) holds NaN or infinity; nothing was stored"),
     ):
         writer.put_vectors("m", [1, 2, 3], BAD["nan"])
-
-
-def test_one_bad_row_among_many_can_be_found_and_left_out(encoded) -> None:
-    assert faulty_rows(BAD["nan"]) == {1: "holds NaN or infinity"}
-    assert faulty_rows(BAD["zero"]) == {1: "is zero"}
-    assert faulty_rows(GOOD) == {}
-
-
-def test_a_view_that_is_not_contiguous_is_stored_as_it_reads(encoded) -> None:
-    wide = np.asfortranarray(GOOD)
-    with encoded.store.writer() as writer:
-        assert writer.put_vectors("m", [1, 2, 3], wide[::-1]) == 3
-        writer.commit()
-    with encoded.snapshot() as snapshot:
-        (ranking,) = snapshot.vectors("m").search(GOOD[2:3], 1)
-    assert ranking.passage_ids.tolist() == [1]
-
-
-def test_an_empty_batch_is_fine(encoded) -> None:
-    with encoded.store.writer() as writer:
-        assert writer.put_vectors("m", [], np.empty((0, 4), np.float32)) == 0
-        assert writer.commit() == 2
-    check_vectors(np.empty((0, 4), np.float32), 4, [])

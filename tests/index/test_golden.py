@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from spanwise.index import Refusal, Store
+
+pytestmark = pytest.mark.promise("T4")
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = {"b.txt": ["the mill by the river", "an owl"], "a.md": ["the mill", "caf\u00e9 \U0001f642 end"]}

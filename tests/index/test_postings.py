@@ -71,12 +71,6 @@ def test_merged_segments_are_the_segment_of_what_is_live(one, two, three, delete
         assert merged[name].dtype == column.dtype
 
 
-def test_a_count_beyond_sixteen_bits_is_kept() -> None:
-    rows, counts = segment_of([["a"] * 70_000, ["a"]]).find("a")
-    assert counts.tolist() == [70_000, 1]
-    assert rows.tolist() == [0, 1]
-
-
 def test_a_damaged_list_is_found_when_it_is_read() -> None:
     builder = PostingsBuilder()
     for number in range(1, 4):
@@ -87,13 +81,6 @@ def test_a_damaged_list_is_found_when_it_is_read() -> None:
     with pytest.raises(IndexCorrupt, match="the rows of 'a' do not match"):
         segment.find("a")
     assert segment.find("b")[0].tolist() == [0, 1, 2]
-
-
-def test_no_segments_are_an_empty_corpus() -> None:
-    postings = LivePostings([], NOBODY)
-    assert postings.statistics(["a"]) == CorpusStatistics(0, 0, {"a": 0})
-    assert postings.statistics([]).avgdl == 0
-    assert len(postings) == 0
 
 
 class Share:
@@ -123,25 +110,8 @@ def test_weights_are_those_of_the_rows_that_are_found(one, two, deleted) -> None
             assert weights.tolist() == (factor * counts.astype(float) / postings.lengths[rows]).tolist()
 
 
-def test_a_term_is_read_and_weighed_once() -> None:
-    segment, formula = segment_of([["a"]]), Share(1.0)
-    postings = LivePostings([segment], NOBODY)
-    first = postings.weighted("a", formula)
-    segment.find = None
-    assert postings.weighted("a", Share(1.0))[1] is first[1]
-    assert postings.statistics(["a"]).df == {"a": 1}
-    assert formula.asked == 1
-
-
-def test_what_is_held_cannot_be_changed() -> None:
-    rows, counts = LivePostings([segment_of([["a"]])], NOBODY).find("a")
-    for array in (rows, counts):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 7
-
-
 def test_memory_of_terms_has_an_end(monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.live_postings._MAX_HELD", 100)
+    monkeypatch.setattr("spanwise.index.lexical._MAX_HELD", 100)
     postings = LivePostings([segment_of([["a", "b"], ["b"]])], NOBODY)
     for term in [*"abcdefgh", "a", "b"]:
         expected = {"a": [0], "b": [0, 1]}.get(term, [])

@@ -31,12 +31,6 @@ def test_refusals_come_back_in_the_order_of_their_ids(corpus) -> None:
     assert corpus.store.verify() == []
 
 
-def test_a_refusal_changes_nothing_that_is_found(corpus) -> None:
-    with corpus.snapshot() as snapshot:
-        assert (snapshot.generation, snapshot.n_documents, list(snapshot.files())) == (2, 1, ["a"])
-        assert snapshot.postings().all_statistics.df == {"one": 1}
-
-
 def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
     with corpus.store.writer() as writer:
         writer.refuse("b.png", BROKEN)
@@ -50,12 +44,6 @@ def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
 def test_a_document_that_is_read_is_no_longer_refused(corpus) -> None:
     corpus.write({"z.pdf": ["mended"]})
     assert list(refusals(corpus)) == ["b.png"]
-
-
-def test_without_a_commit_no_refusal_is_remembered(corpus) -> None:
-    with corpus.store.writer() as writer:
-        writer.refuse("c", BROKEN)
-    assert "c" not in refusals(corpus)
 
 
 @pytest.mark.parametrize("sql", ["UPDATE refusals SET size = 11", "UPDATE refusals SET reason = 'other'"])

@@ -102,35 +102,6 @@ def test_a_rename_needs_no_encoder(store, order) -> None:
     check(store)
 
 
-def test_what_was_deleted_a_commit_ago_comes_back_with_its_vectors(store) -> None:
-    with store.writer() as writer:
-        writer.remove("b")
-        writer.commit()
-    with store.writer() as writer:
-        put(writer, "b", ["four"])
-        writer.commit()
-    assert encode(store) == 0
-    check(store)
-
-
-def test_other_headings_are_another_content(store) -> None:
-    with store.writer() as writer:
-        put(writer, "d", ["four"], heading=("Top",))
-        put(writer, "e", ["one"], heading=("Top",))
-        writer.commit()
-        assert writer.reused_vectors == 1
-    check(store)
-
-
-def test_copies_in_one_document_share_a_vector(store) -> None:
-    with store.writer() as writer:
-        put(writer, "a", ["two"] * 5)
-        put(writer, "a", ["two"] * 5)  # replaces what the same transaction put
-        writer.commit()
-    assert encode(store) == 0
-    check(store)
-
-
 def test_a_vector_that_is_damaged_is_not_taken_over(store) -> None:
     for manifest in (store.path / "segments").glob("*/manifest.json"):
         entries = json.loads(manifest.read_bytes())["columns"]

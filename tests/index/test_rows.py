@@ -71,14 +71,6 @@ def test_merged_segments_hold_the_live_rows_in_the_order_of_ids(
 
 
 @KINDS
-def test_the_order_of_adding_does_not_matter(tmp_path, kind) -> None:
-    (tmp_path / "b").mkdir()
-    ascending = numbered(tmp_path, kind, range(1, 30))
-    other = numbered(tmp_path / "b", kind, range(29, 0, -1))
-    assert path_of(ascending).name == path_of(other).name
-
-
-@KINDS
 def test_a_merge_takes_memory_for_a_block(tmp_path, kind) -> None:
     n, times = (40_000, 1) if kind == VECTORS else (4_000, 50)
     parts = [numbered(tmp_path, kind, range(first, n, 2), 64, times) for first in (1, 2)]
@@ -163,12 +155,6 @@ def test_parts_are_views_of_the_live_rows(paths, deleted) -> None:
     for row, values in enumerate(found):
         assert np.array_equal(values, stored.read(np.array([row]))["values"])
     assert len(found) == len(stored)
-
-
-def test_a_passage_without_rows_has_no_row() -> None:
-    parts = [collection(n, 8, n) for n in (5, 1, 30)]
-    assert vectors_in(*parts, deleted=[3]).rows_of(np.array([3, 4, 99])).tolist() == [-1, 2, -1]
-    assert vectors_in(parts[1], deleted=[1]).rows_of(np.array([1])).tolist() == [-1]
 
 
 @given(st.lists(st.booleans(), min_size=45, max_size=45), st.integers(1, 20))

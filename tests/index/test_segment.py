@@ -35,21 +35,6 @@ def test_columns_come_back(segment) -> None:
         assert opened.columns[name].dtype == column.dtype
 
 
-def test_columns_cannot_be_written_to(segment) -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        open_segment(segment).columns["ids"][0] = 1
-
-
-def test_equal_columns_have_one_name(segment, tmp_path) -> None:
-    (tmp_path / "other").mkdir()
-    assert write_segment(tmp_path / "other", "kind", "model", COLUMNS) == segment.name
-
-
-def test_a_segment_without_bytes_can_be_opened(tmp_path) -> None:
-    name = write_segment(tmp_path, "kind", "", {"nothing": np.empty(0, np.int64)})
-    assert len(open_segment(tmp_path / name).columns["nothing"]) == 0
-
-
 def test_mapped_columns_outlive_their_file(segment) -> None:
     opened = open_segment(segment)
     shutil.rmtree(segment)
@@ -77,14 +62,6 @@ def test_truncated_and_missing_files_are_found_on_opening(segment, name) -> None
     file.unlink()
     with pytest.raises(IndexCorrupt, match=f"{name} is damaged .the file is missing"):
         open_segment(segment)
-
-
-def test_a_damaged_column_is_named(segment) -> None:
-    file = segment / "columns.bin"
-    file.write_bytes(b"\xff" + file.read_bytes()[1:])
-    open_segment(segment).check("matrix")
-    with pytest.raises(IndexCorrupt, match="column ids does not match"):
-        open_segment(segment).check("ids")
 
 
 def test_a_newer_format_is_refused(segment, tmp_path, monkeypatch) -> None:

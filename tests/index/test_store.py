@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 
@@ -12,7 +10,6 @@ import pytest
 from made_corpora import stage
 
 from spanwise.errors import (
-    DocumentRejected,
     FormatTooNew,
     FormatTooOld,
     IndexCorrupt,
@@ -55,13 +52,6 @@ def test_documents_and_passages_come_back_as_they_went_in(corpus_of) -> None:
     assert store.verify() == []
 
 
-def test_passages_come_in_the_order_asked(corpus_of) -> None:
-    with corpus_of({"b": ["b1", "b2"], "a": ["a1"]}).snapshot() as snapshot:
-        assert snapshot.passage_ids().tolist() == [3, 1, 2]
-        assert [p.text for p in snapshot.all_passages()] == ["a1", "b1", "b2"]
-        assert [p.text for p in snapshot.passages([2, 3, 2])] == ["b2", "a1", "b2"]
-
-
 def test_passage_ids_are_never_used_again(corpus_of) -> None:
     corpus = corpus_of({"a": ["one", "two"]})
     corpus.write({"a": ["one", "two"]})
@@ -71,26 +61,6 @@ def test_passage_ids_are_never_used_again(corpus_of) -> None:
         assert snapshot.passage_ids().tolist() == [5]
 
 
-def test_replacing_a_document_replaces_its_passages(corpus_of) -> None:
-    corpus = corpus_of({"a": ["old words"], "b": ["kept"]})
-    corpus.write({"a": ["new words"]})
-    with corpus.snapshot() as snapshot:
-        assert (snapshot.n_documents, snapshot.n_passages) == (2, 2)
-        assert snapshot.postings().all_statistics.df == {"new": 1, "words": 1, "kept": 1}
-
-
-def test_touch_keeps_everything_but_the_time(corpus_of) -> None:
-    store = corpus_of({}).store
-    with store.writer() as writer:
-        writer.put(document("x"), whole("x"), [["x"]], STATE)
-        writer.touch("a.txt", FileState(10, 99, "s"))
-        writer.commit()
-    with store.snapshot() as snapshot:
-        assert snapshot.files()["a.txt"].mtime_ns == 99
-    with store.writer() as writer, pytest.raises(ValueError, match="sha256 other"):
-        writer.touch("a.txt", FileState(10, 99, "other"))
-
-
 def test_without_a_commit_everything_is_forgotten(corpus_of) -> None:
     corpus = corpus_of({"a": ["one"]})
     with corpus.store.writer() as writer:
@@ -98,15 +68,6 @@ def test_without_a_commit_everything_is_forgotten(corpus_of) -> None:
         writer.set("key", "value")
     with corpus.snapshot() as snapshot:
         assert (snapshot.generation, snapshot.n_documents, dict(snapshot.settings).get("key")) == (1, 1, None)
-
-
-def test_a_commit_of_nothing_makes_no_generation(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"]})
-    with corpus.store.writer() as writer:
-        assert writer.commit() == 1
-        writer.set("key", "value")
-        assert writer.commit() == 2
-    assert corpus.store.settings["key"] == "value"
 
 
 def test_a_snapshot_stays_whole_while_writers_go_on(corpus_of) -> None:
@@ -149,21 +110,6 @@ def test_what_does_not_fit_together_is_refused(corpus_of, passages, terms, state
         assert writer.commit() == 0
 
 
-def test_a_lone_surrogate_is_rejected_and_the_writer_goes_on(corpus_of) -> None:
-    store = corpus_of({}).store
-    with store.writer() as writer:
-        with pytest.raises(DocumentRejected, match="surrogate"):
-            writer.put(document("\ud800"), whole("\ud800"), [[]], STATE)
-        writer.put(document("x"), whole("x"), [["x"]], STATE)
-        assert writer.commit() == 1
-
-
-def test_an_index_is_made_once(corpus_of, tmp_path) -> None:
-    store = corpus_of({}).store
-    with pytest.raises(FileExistsError, match=r"catalog\.sqlite exists"):
-        Store.create(store.path, {})
-
-
 @pytest.mark.parametrize("path", ["nowhere", "."])
 def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
     with pytest.raises(IndexNotFound, match="spanwise index FOLDER"):
@@ -196,22 +142,6 @@ def test_a_second_writer_is_locked_out(corpus_of) -> None:
             pass
     with store.writer():
         pass
-
-
-def test_a_killed_writer_leaves_no_lock_and_no_files(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"]})
-    program = (
-        "import os, signal, sys; from pathlib import Path; from spanwise.index import Store\n"
-        "writer = Store.open(Path(sys.argv[1])).writer().__enter__()\n"
-        "writer.remove('a'); (Path(sys.argv[1]) / 'segments' / '.unfinished').mkdir()\n"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    subprocess.run([sys.executable, "-c", program, str(corpus.store.path)], check=False)
-    with corpus.store.writer() as writer:
-        assert not (corpus.store.path / "segments" / ".unfinished").exists()
-        assert writer.commit() == 1
-    with corpus.snapshot() as snapshot:
-        assert snapshot.n_documents == 1
 
 
 def test_segments_that_no_catalog_names_are_removed(corpus_of) -> None:
@@ -287,40 +217,6 @@ def test_words_are_visible_before_segments_are_merged(corpus_of, monkeypatch) ->
     assert corpus.store.verify() == []
 
 
-def test_a_merge_makes_no_generation(corpus_of) -> None:
-    corpus = corpus_of({})
-    for number in range(1, 9):
-        corpus.write({f"d{number}": ["text"]})
-        with corpus.snapshot() as snapshot:
-            assert snapshot.generation == number
-    assert len(list((corpus.store.path / "segments").iterdir())) < 5
-
-
-def test_the_store_can_be_opened_by_a_second_process(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"]})
-    with Store.open(corpus.store.path) as other:
-        corpus.write({"a": ["two"]})
-        with other.snapshot() as snapshot:
-            assert snapshot.generation == 2
-
-
-@pytest.mark.parametrize("sign", ["\x00", "\U0001f642", "\u0301", "\r\n", "x"])
-def test_any_passages_of_a_text_are_its_slices(corpus_of, sign) -> None:
-    text = f"one{sign}two{sign}{sign}three"
-    cuts = [(0, 3), (2, 6), (4, len(text)), (len(text), len(text))]
-    given = [Passage(0, "a.txt", start, end, text[start:end]) for start, end in cuts]
-    store = corpus_of({"b": [f"b{sign}"]}).store
-    with store.writer() as writer:
-        ids = writer.put(document(text), given, [["x"]] * len(given), STATE)
-        writer.commit()
-    with store.snapshot() as snapshot:
-        for wanted in (ids, ids[1:3], ids[3:], [1, *ids[:1]]):
-            for passage in snapshot.passages(wanted):
-                assert (
-                    passage.text == snapshot.document(passage.document_id).text[passage.start : passage.end]
-                )
-
-
 def commit(store, name, text) -> None:
     with store.writer() as writer:
         stage(writer, {name: [text]})
@@ -341,14 +237,6 @@ def shrink(store) -> int:
     with Store.open(store.path) as other:
         other._catalog.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return log_of(store).stat().st_size
-
-
-def test_the_last_commit_changes_with_each_commit_only(store):
-    first = store.commit_digest()
-    assert store.commit_digest() == first
-    with Store.open(store.path) as other:
-        commit(other, "b", "more words")
-        assert store.commit_digest() == other.commit_digest() != first
 
 
 def test_the_last_commit_is_that_of_an_index_put_in_its_place(store, tmp_path):
@@ -425,24 +313,9 @@ def test_passages_come_in_the_order_asked_and_as_often(reader) -> None:
     assert reader.read == [3, 1, 2]
 
 
-def test_what_is_remembered_is_not_read_again(reader) -> None:
-    memory = PassageMemory(reader)
-    first = memory.passages([1, 2])
-    assert memory.passages([2, 3])[0] is first[1]
-    assert reader.read == [1, 2, 3]
-
-
 def test_what_was_not_asked_for_longest_is_forgotten(reader, monkeypatch) -> None:
     monkeypatch.setattr(snapshot_module, "_MAX_REMEMBERED", 3)
     memory = PassageMemory(reader)
     for asked in ([1, 2, 3], [1], [4], [1, 2]):
         memory.passages(asked)
     assert reader.read == [1, 2, 3, 4, 2]
-
-
-def test_an_id_that_there_is_not_is_an_error_each_time(reader) -> None:
-    memory = PassageMemory(reader)
-    for _ in range(2):
-        with pytest.raises(ValueError, match="no passage 10"):
-            memory.passages([1, 10])
-    assert ids(memory.passages([1])) == [1]

@@ -139,6 +139,7 @@ def test_bf16_stays_near(folders, monkeypatch):
     [
         (lambda folder: sentence_model(folder, similarity="euclidean"), load_encoder, "compares vectors by"),
         (lambda folder: sentence_model(folder, similarity="dot"), load_encoder, "compares vectors by dot"),
+        (token_model, load_encoder, "is a MultiVectorEncoder"),
         (tiny_encoder, load_token_encoder, "no late-interaction model"),
         (sentence_model, load_token_encoder, "no late-interaction model"),
         (tiny_encoder, load_cross_encoder, "is no cross-encoder"),

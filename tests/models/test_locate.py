@@ -151,6 +151,10 @@ def not_finite(folder: Path, payload: bytes) -> None:
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
 
 
+def other_depth(folder: Path, payload: bytes) -> None:
+    change(folder / CONFIG, num_hidden_layers=3)
+
+
 def unknown_architecture(folder: Path, payload: bytes) -> None:
     change(folder / CONFIG, model_type="mystery", architectures=["Mystery"])
 
@@ -160,6 +164,7 @@ HOSTILE = {
     code_deep_in_config: "asks for Python code of its own",
     adapter: "adapter of another model",
     not_finite: "is not finite",
+    other_depth: "lacks 16 of its weights",
     unknown_architecture: "cannot be loaded",
 }
 

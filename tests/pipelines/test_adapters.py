@@ -14,12 +14,18 @@ os.environ["LANGSMITH_TRACING"] = "false"
 
 from haystack import Pipeline
 from llama_index.core.schema import QueryBundle
-from made_texts import PIECES
 
 import spanwise
 from spanwise.errors import ExtraMissing
 from spanwise.pipelines.adapters import haystack, langchain, llama_index
 from spanwise.types import Filter, SearchOptions
+
+PIECES = (
+    *"the The THE mill mills miller's was built by Ada Rook of in - , . ; ! ? ' ( ) [ ]".split(),
+    *"1811 $1,200.50 1811-12 3.5 ... a.b ,, .5 5. -- twenty-five &amp; &quot; &lt;b&gt; <skipped>".split(),
+    *"café ÉCOLE 水車 мельница".split(),
+    *("\n", "-\n", "\t", "\u00a0", "\u2028", "", "  ", "naïve", "ſ", "İ", "٣", "👩‍🔬", "running", "x" * 30),
+)
 
 HOSTILE = "🂡 e\u0301\r\n\u202e" + " ".join(PIECES)
 HOSTILE += "\nThe mill 👩‍🔬 at the weir burned.\n\n𝔘𝔫𝔦 The mill again\n"

@@ -20,18 +20,18 @@ def answer(words: str, passage_id: int, score: float, start: int = 0) -> AnswerS
 def test_the_best_answer_holds_those_of_other_passages_in_the_same_words():
     given_answers = [answer("Ada Rook", 1, 9), answer("Ute Falk", 2, 8), answer("ada rook.", 3, 7)]
     first, second = merge_same_answers(given_answers)
-    assert (first.text, [other.passage.id for other in first.agreeing]) == ("Ada Rook", [3])
-    assert (second.text, second.agreeing) == ("Ute Falk", ())
+    assert (first.text, [other.passage.id for other in first.also_in]) == ("Ada Rook", [3])
+    assert (second.text, second.also_in) == ("Ute Falk", ())
 
 
 def test_only_what_a_passage_prefers_agrees():
     torn = [answer("Ada Rook", 1, 9), answer("1811", 2, 8), answer("Ada Rook", 2, 7, start=20)]
-    assert [(one.text, one.agreeing) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
+    assert [(one.text, one.also_in) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
 
 
 def test_a_repetition_in_the_same_passage_does_not_agree():
     [only] = merge_same_answers([answer("1811", 1, 9), answer("1811", 1, 9, start=20)])
-    assert only.agreeing == ()
+    assert only.also_in == ()
 
 
 @given(
@@ -46,7 +46,7 @@ def test_no_two_say_the_same_and_the_order_stays(rows):
         dict.fromkeys(answer_key(one.text) for one in answers)
     )
     for one in found:
-        places = [one.passage.id, *(other.passage.id for other in one.agreeing)]
+        places = [one.passage.id, *(other.passage.id for other in one.also_in)]
         assert len(set(places)) == len(places)
-        assert {answer_key(other.text) for other in one.agreeing} <= {answer_key(one.text)}
-        assert all(other.agreeing == () and other.score <= one.score for other in one.agreeing)
+        assert {answer_key(other.text) for other in one.also_in} <= {answer_key(one.text)}
+        assert all(other.also_in == () and other.score <= one.score for other in one.also_in)

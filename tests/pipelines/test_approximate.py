@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from spanwise.index.ann import ApproximateIndex
@@ -20,7 +18,7 @@ def small_enough(monkeypatch, folder):
         )
     approximate = Store.approximate
     monkeypatch.setattr(
-        Store, "approximate", lambda store, recall, report: approximate(store, recall, 20, report)
+        Store, "approximate", lambda store, recall, on_progress: approximate(store, recall, 20, on_progress)
     )
 
 
@@ -51,25 +49,3 @@ def test_its_recall_is_kept_with_the_index(folder):
         assert library.recall == 0.9
         with pytest.raises(ValueError, match="above 0 and below 1, not 1"):
             library.recall = 1
-
-
-def test_the_command_line_sets_the_recall_tells_it_and_searches_exactly(
-    small_enough, run, folder, encoder_folder
-):
-    assert run("index", folder, "--model", encoder_folder, "--recall", 0.9)[0] == 0
-    record = json.loads(run("status", "--index", folder, "--json")[1])["approximate"][0]
-    assert record["wanted"] == 0.9
-    assert record["vectors"] >= 20
-    assert "0.900 wanted" in run("status", "--index", folder)[1]
-    question = ("search", "who built the mill?", "--index", folder, "--retriever", "dense", "--json")
-    with open_index(folder) as library:
-        expected = scores_of(library.search("who built the mill?", retriever="dense", exact=True))
-    code, out, _ = run(*question, "--exact")
-    assert (code, [hit["score"] for hit in json.loads(out)["hits"]]) == (0, expected)
-
-
-def test_a_recall_that_is_no_share_is_refused_in_one_line(run, folder):
-    code, _, err = run("index", folder, "--lexical-only", "--recall", 1.5)
-    assert code in (1, 2)
-    assert "below 1" in err
-    assert "Traceback" not in err

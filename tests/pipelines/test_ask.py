@@ -14,7 +14,7 @@ from spanwise.types import Filter
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
     script = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
     (answer,) = asker(library, *script).answer(["Who built the mill with stones?"])
-    assert (answer.text, answer.best.sentence.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
+    assert (answer.text, answer.best.context.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
     assert library.document("mill.md").text[answer.span.start : answer.span.end] == "Ada Rook"
     assert (answer.best.line, answer.best.page) == (3, None)
     assert [other.text for other in answer.alternatives] == ["stones"]
@@ -54,7 +54,7 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
 def test_a_why_question_is_answered_by_the_sentence(library):
     (answer,) = asker(library, ("1920", 9.0, 0.0)).answer(["Why was the weir raised?"])
     assert answer.text == "The weir was raised in 1920."
-    assert answer.best.short.text == "1920"
+    assert answer.best.answer.text == "1920"
 
 
 def test_a_list_question_is_answered_by_the_whole_list(library):
@@ -65,7 +65,7 @@ def test_a_list_question_is_answered_by_the_whole_list(library):
 @pytest.mark.parametrize("question", ["Was the weir raised?", "What is a weir?"])
 def test_whether_and_what_something_is_tells_the_sentence(library, question):
     (answer,) = asker(library, ("1920", 9.0, 0.0)).answer([question])
-    assert (answer.text, answer.best.short.text) == ("The weir was raised in 1920.", "1920")
+    assert (answer.text, answer.best.answer.text) == ("The weir was raised in 1920.", "1920")
 
 
 def test_passages_that_say_the_same_are_one_answer(library, folder):
@@ -73,7 +73,7 @@ def test_passages_that_say_the_same_are_one_answer(library, folder):
     library.sync(vectors=False)
     script = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
     (answer,) = asker(library, *script).answer(["Who built the mill with stones?"])
-    places = [answer.span.document_id, *(other.span.document_id for other in answer.best.agreeing)]
+    places = [answer.span.document_id, *(other.span.document_id for other in answer.best.also_in)]
     assert sorted(places) == ["guide.txt", "mill.md"]
     assert [other.text for other in answer.alternatives] == ["stones"]
 

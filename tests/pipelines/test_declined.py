@@ -74,12 +74,12 @@ def test_rejected_spans_are_three_at_most_and_differ(library):
 
 def test_an_answer_that_is_shown_has_nothing_rejected(library):
     (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the zeppelin mill?"])
-    assert (answer.rejected, answer.unknown) == ((), ())
+    assert (answer.rejected, answer.missing_terms) == ((), ())
 
 
 def test_unknown_words_are_told_with_what_they_may_mean(library):
     answer = declined(library, ("Ada Rook", 1.0, 5.0))
-    told = {each.word.of(QUESTION): each.nearest and each.nearest.text for each in answer.unknown}
+    told = {each.term.of(QUESTION): each.nearest and each.nearest.text for each in answer.missing_terms}
     assert told == {"sold": None, "zeppelin": None, "mlil": "mill"}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import spanwise
-from spanwise.types import Filter, Scope
+from spanwise.types import Filter, FilterResult
 
 WEIRS = {f"weirs/{n}.md": f"# Weir {n}\n\nThe weir of place {n} was raised by Ada Rook.\n" for n in range(30)}
 
@@ -59,7 +59,7 @@ def test_a_filter_of_nothing_is_no_filter(library):
     assert library.search("weir", k=5, retriever="bm25", where=Filter()) == library.search(
         "weir", k=5, retriever="bm25"
     )
-    assert library.scope(Filter()) == Scope(Filter(), 34, 34, library.snapshot.n_passages)
+    assert library.scope(Filter()) == FilterResult(Filter(), 34, 34, library.snapshot.n_passages)
 
 
 def test_scores_are_those_of_the_whole_collection(library):
@@ -134,7 +134,7 @@ def test_a_search_of_nothing_says_so_on_stderr_and_is_no_error(run, many):
     assert search(run, many, "--path", "nowhere/") == (
         0,
         "nothing found\n",
-        "the filter left 0 of 34 documents\n",
+        "the filter matches 0 of 34 documents\n",
     )
     code, out, _ = search(run, many, "--after", "2999-01-01", "--json")
     assert (code, json.loads(out)["hits"], json.loads(out)["filter"]["documents"]) == (0, [], 0)
@@ -145,7 +145,7 @@ def test_ask_of_nothing_says_what_the_filter_left(run, folder, encoder_folder, r
     question = ("ask", "who?", "--index", folder, "--reader", reader_folder, "--path", "nowhere/")
     code, out, _ = run(*question)
     assert code == 0
-    assert out.startswith("not in these documents\n  the filter left 0 of 3 documents\n")
+    assert out.startswith("not in these documents\n  the filter matches 0 of 3 documents\n")
     assert "0 passages in 0 of 3 documents" in out
     record = json.loads(run(*question, "--json")[1])
     assert (record["answer"], record["searched"]["passages"]) == (None, 0)
@@ -160,7 +160,7 @@ def test_ask_of_nothing_says_what_the_filter_left(run, folder, encoder_folder, r
         (("--meta", "language"), 2, "'language' is not KEY=VALUE"),
         (("--meta", "a=1", "--meta", "a=2"), 2, "'a' is given twice"),
         (("--after", "soon"), 2, "invalid date 'soon'"),
-        (("--path", ""), 2, "is no pattern of paths"),
+        (("--path", ""), 2, "attern"),
         (("--path", "' OR 1=1; --"), 0, ""),
     ],
 )

@@ -14,8 +14,8 @@ from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected
 from spanwise.pipelines.candidates import passage_span, sentence_of, with_next_sentence
+from spanwise.reader.answer_form import enclosing_list
 from spanwise.reader.load import load_reader
-from spanwise.reader.sentence_answer import enclosing_list
 from spanwise.types import Document
 
 pytestmark = pytest.mark.promise("T14")

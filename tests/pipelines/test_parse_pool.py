@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.index.analysis import Analyzer
 from spanwise.index.schema import indexed_text
 from spanwise.pipelines import parse_pool
-from spanwise.pipelines.parse_pool import ChildDied, PageDrawer, ParsePool, ParseWorker, Stopped
+from spanwise.pipelines.parse_pool import ChildDied, PageDrawer, ParsePool, ParseWorker
 from spanwise.pipelines.parse_worker import Limits
 
 GOOD = b"# The mill\n\nThe mill was built in 1811 by Ada Rook.\n\n## Rules\n\nKeep off the stones.\n"
@@ -122,12 +121,6 @@ def test_a_child_that_does_not_start_is_not_the_fault_of_the_file(
     with pytest.raises(SpanwiseError, match=r"does not start.*spanwise is not installed") as error:
         worker.parse(GOOD, "mill.md", "x")
     assert not isinstance(error.value, DocumentRejected)
-
-
-def test_stopping_ends_the_wait(worker: ParseWorker) -> None:
-    threading.Timer(0.5, worker.stop).start()
-    with pytest.raises(Stopped):
-        worker.parse(b"sleep\n", "bad.txt", "x")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

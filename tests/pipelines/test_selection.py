@@ -113,7 +113,7 @@ def test_an_unknown_key_lists_those_there_are(store):
             {"after": "2024-01-02", "before": "2024-01-02"},
             "no time is after 2024-01-02 and before 2024-01-02",
         ),
-        ({"paths": ("a//b",)}, "a name in it is empty"),
+        ({"paths": ("a//b",)}, "an empty name"),
         ({"paths": "notes"}, r"paths must be a tuple such as \('notes',\)"),
         ({"types": "pdf"}, r"types must be a tuple such as \('pdf',\)"),
     ],
@@ -163,6 +163,6 @@ def test_removed_documents_are_not_left(store):
 @pytest.mark.parametrize("damaged", ["[1]", "{", "{},{}", "1", ""])
 def test_damaged_metadata_are_named(store, damaged):
     with store.snapshot() as snapshot:
-        snapshot._catalog.execute("UPDATE documents SET metadata = ? WHERE id = 'a.md'", (damaged,))
+        snapshot.execute("UPDATE documents SET metadata = ? WHERE id = 'a.md'", damaged)
         with pytest.raises(IndexCorrupt, match="damaged"):
             select(snapshot, Filter(metadata={"language": "de"}))

@@ -81,7 +81,7 @@ def test_a_missing_folder_and_an_empty_index_are_told(folder, tmp_path):
 def test_verify_says_how_much_was_checked(run, folder):
     run("index", folder, "--lexical-only")
     code, out, _ = run("verify", "--index", folder)
-    assert (code, out.startswith("nothing wrong: 3 documents, ")) == (0, True)
+    assert (code, out.startswith("no problems: 3 documents, ")) == (0, True)
     assert json.loads(run("verify", "--index", folder, "--json")[1])["problems"] == []
 
 
@@ -98,3 +98,10 @@ def test_verify_of_an_index_that_cannot_be_opened_is_one_line(run, folder):
     (folder / ".spanwise" / "catalog.sqlite").write_bytes(b"no database at all" * 100)
     code, out, err = run("verify", "--index", folder)
     assert (code, (out + err).count("\n"), "catalog.sqlite" in out + err) == (1, 1, True)
+
+
+def test_check_finds_the_installed_packages(run, folder):
+    run("index", folder, "--lexical-only")
+    check = status(run, folder, "--check")["check"]
+    assert "rank-bm25" in check["packages"]
+    assert not any("rank" in problem for problem in check["problems"])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.reader.question_type import question_type, type_fit
+from spanwise.reader.answer_form import question_type, type_fit
 
 
 @pytest.mark.parametrize(

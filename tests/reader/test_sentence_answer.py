@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from spanwise.reader.sentence_answer import enclosing_list, enclosing_sentences
+from spanwise.reader.answer_form import enclosing_list, enclosing_sentences
 
 RULES = """Visitors must keep three rules:
 

@@ -14,7 +14,7 @@ from tiny_models import tiny_span_model
 from spanwise.models.batching import Batcher
 from spanwise.reader.load import load_reader
 from spanwise.reader.span_reader import SpanReader, cut
-from spanwise.reader.windows import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, tokenize
+from spanwise.reader.spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Input, tokenize
 from spanwise.types import Passage, Span
 
 

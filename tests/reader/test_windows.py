@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
 from spanwise.models.tokenizer import special_tokens
+from spanwise.reader.spans import NO_CONTEXT, assemble, tokenize, windows
 from spanwise.reader.training import token_labels
-from spanwise.reader.windows import NO_CONTEXT, assemble, tokenize, windows
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,8 @@
-"""The figures of the reliability tests: each test records its row, `--scoreboard FILE` writes the table."""
+"""The two forms of each reliability test, their figures, and folders in memory.
+
+`@pytest.mark.times(quick, long, nightly)` gives a test the argument `times`: a quick form of it runs in
+`make test`, the long one in `make reliability`, the third in `make reliability-nightly`.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,18 @@ import pytest
 from scoreboard import Scoreboard
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make the quick form and the long form of a test."""
+    if marker := metafunc.definition.get_closest_marker("times"):
+        quick, *long = marker.args
+        chosen = long[-1] if metafunc.config.getoption("--nightly") else long[0]
+        smoke = pytest.param(quick, marks=pytest.mark.smoke, id="quick")
+        metafunc.parametrize("times", [smoke, pytest.param(chosen, id="long")])
+
+
 @pytest.fixture(scope="session", autouse=True)
 def children_find_the_tests() -> Iterator[None]:
-    """The server that children are forked from loads what they need by name, as this process does."""
+    """The server that children are forked from imports test modules by name, as this process does."""
     if sys.platform != "linux":
         pytest.skip("these tests look into /proc, which this system does not have")
     with pytest.MonkeyPatch.context() as patch:
@@ -25,20 +38,19 @@ def children_find_the_tests() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def nightly(request: pytest.FixtureRequest) -> bool:
-    """True when the run was asked for the long form of each test (`--nightly`)."""
+    """True with `--nightly`."""
     return bool(request.config.getoption("--nightly"))
 
 
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Callable[[str, str, str], None]:
-    """Takes (test of the table, figure, value): `record("T1", "kills survived", "100 of 100")`."""
-    board: Scoreboard = request.config.stash[Scoreboard.KEY]
-    return board.record
+    """Takes a promise, a figure and its value: `record("T1", "kills survived", "100 of 100")`."""
+    return request.config.stash[Scoreboard.KEY].record
 
 
 @contextmanager
 def folder_in_memory() -> Iterator[Path]:
-    """An empty folder, in memory where there is one: thousands of syncs of a disk prove nothing more."""
+    """An empty folder, in memory where the system has that: disk syncs prove nothing more."""
     shared = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
         yield Path(folder)
@@ -53,6 +65,6 @@ def memory() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def module_memory() -> Iterator[Path]:
-    """An empty folder in memory for what the tests of a module share."""
+    """An empty folder in memory for all tests of a module."""
     with folder_in_memory() as folder:
         yield folder

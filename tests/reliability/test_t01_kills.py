@@ -9,26 +9,14 @@ from pathlib import Path
 from shutil import copytree, rmtree
 
 import pytest
-from children import Child, Say, killed_at, run
+from crashes import Child, Say, killed_at, run
 from made_corpora import Corpus
-from workload import HISTORY, check, check_stamp, commit, unnamed_segments, write_history, write_stamps
+from workload import HISTORY, check_recovered, check_stamp, commit, make_index, write_stamps
 
 import spanwise
 from spanwise.index import Store
 
-KILLS, AT_RANDOM, KILLS_NIGHTLY = 100, 10, 1500  # nightly every change of a file has its kill beside these
-
-
-@pytest.fixture(scope="module")
-def states(module_memory: Path) -> list[Path]:
-    """An index of each generation, from the empty one on."""
-    paths = [module_memory / "0"]
-    Corpus(paths[0]).store.close()
-    for change in HISTORY:
-        paths.append(copytree(paths[-1], module_memory / str(len(paths))))
-        with Store.open(paths[-1]) as store:
-            commit(store, change)
-    return paths
+MERGING = 4  # the commit of the history that merges segments
 
 
 def write_and_die(say: Say, path: Path, number: int, last: int | None) -> None:
@@ -37,49 +25,39 @@ def write_and_die(say: Say, path: Path, number: int, last: int | None) -> None:
     say(len(made))
 
 
-def kill_points(states: list[Path], folder: Path) -> list[tuple[int, int]]:
-    """(number of the commit, change before which to die): every change of every commit."""
+@pytest.mark.times(3, 90, 10**9)
+def test_killed_before_a_change_of_a_commit(memory, record, times) -> None:
     points = []
-    for number in range(len(HISTORY)):
-        path = copytree(states[number], folder / "whole")
-        points += [(number, last) for last in range(run(write_and_die, path, number, None).said[-1])]
-        rmtree(path)
-    return points
-
-
-def spread(points: list[tuple[int, int]], wanted: int) -> list[tuple[int, int]]:
-    wanted = min(wanted, len(points))
-    return [points[place * len(points) // wanted] for place in range(wanted)]
-
-
-@pytest.mark.reliability
-def test_killed_before_a_change_of_a_commit(states, memory, record, nightly) -> None:
-    points = kill_points(states, memory)
-    chosen = spread(points, len(points) if nightly else KILLS - AT_RANDOM)
-    for number, last in chosen:
-        path = copytree(states[number], memory / "killed")
+    for number in range(len(HISTORY)) if times > 3 else [MERGING]:
+        before = make_index(memory / str(number), number)
+        whole = copytree(before, memory / f"{number} and the next")
+        points += [
+            (before, number, last) for last in range(run(write_and_die, whole, number, None).messages[-1])
+        ]
+    times = min(times, len(points))
+    for before, number, last in [points[place * len(points) // times] for place in range(times)]:
+        path = copytree(before, memory / "killed")
         end = run(write_and_die, path, number, last)
         assert end.code == -signal.SIGKILL
-        generation = check(path, at_least=max((number, *end.said)), at_most=number + 1)
-        with Store.open(path) as store:
-            write_history(store, after=generation)  # the next run finishes the job, and sweeps up
-        check(path, len(HISTORY), len(HISTORY))
-        assert unnamed_segments(path) == set()
+        check_recovered(path, at_least=max((number, *end.messages)), at_most=number + 1)
         rmtree(path)
-    value = f"{len(chosen)} of {len(chosen)}, among {len(points)} changes"
-    record("T1", "kills at a chosen change of a file survived", value)
+    record(
+        "T1",
+        "kills at a chosen change of a file survived",
+        f"{times} of {times}, among {len(points)} changes",
+    )
 
 
 def test_killed_at_any_time(memory, record, nightly) -> None:
     path, draw = memory / "stamps", random.Random(5)
     Corpus(path).store.close()
-    kills = KILLS_NIGHTLY if nightly else AT_RANDOM
+    kills = 1500 if nightly else 10
     for _ in range(kills):
         child = Child(write_stamps, path, 10**9)
-        first = child.hear()
+        first = child.receive()
         time.sleep(draw.random() * 0.1)
         child.kill()
-        acknowledged = [first, *child.end().said][-1]
+        acknowledged = [first, *child.end().messages][-1]
         with Store.open(path) as store, store.snapshot() as snapshot:
             assert acknowledged <= check_stamp(snapshot) <= acknowledged + 1
             assert store.verify() == []
@@ -109,7 +87,6 @@ def texts_of(folder: Path) -> dict[str, str]:
         return {name: library.document(name).text for name in library.snapshot.files()}
 
 
-@pytest.mark.reliability
 def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path, record) -> None:
     folder, before = tmp_path / "notes", tmp_path / "before"
     folder.mkdir()
@@ -117,7 +94,7 @@ def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path, record) -> None
     run(sync_and_die, folder, None)
     fill(folder, NEW)
     copytree(folder, before)
-    (n_changes,) = run(sync_and_die, folder, None).said
+    (n_changes,) = run(sync_and_die, folder, None).messages
     chosen = range(0, n_changes, n_changes // 10)
     for last in chosen:
         rmtree(folder)

@@ -4,60 +4,43 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
 import pytest
-from file_operations import Operation, heard
-from power_cut import Disk, Image, write_image
+from crashes import Disk, Image, Operation, recorded, write_image
 from workload import HISTORY, check, commit
 
 from spanwise.errors import IndexNotFound, SpanwiseError
 from spanwise.index import Store
 
 NOTHING = -1  # there is no index yet
-Entry = Operation | int
-"""What happened: a change to a file, or the acknowledgement of a generation."""
-
-
 PLACE = Path("new", "index")  # in a folder that is made with it
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """Everything that making an index and filling it does below `root`, with what was acknowledged when."""
-
-    root: Path
-    log: Sequence[Entry]
-
-    def without(self, site: tuple[str, ...]) -> Recording:
-        """The recording of a program that lacks the syncs of one place in the code."""
-        kept = [entry for entry in self.log if not (isinstance(entry, Operation) and is_sync(entry, site))]
-        return Recording(self.root, kept)
-
-
-def is_sync(operation: Operation, site: tuple[str, ...]) -> bool:
-    return operation.kind == "sync" and operation.site == site
+Log = Sequence[Operation | int]  # changes of files, and the generations that were acknowledged between them
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
-    log: list[Entry] = []
-    root = tmp_path_factory.mktemp("recorded")
-    with heard(log.append, root):
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("recorded")
+
+
+@pytest.fixture(scope="module")
+def log(root: Path) -> Log:
+    """Everything that making an index and filling it does below `root`."""
+    log: list[Operation | int] = []
+    with recorded(log.append, root):
         with Store.create(root / PLACE, {}):
             log.append(0)
         for change in HISTORY:
             with Store.open(root / PLACE) as store:
                 log.append(commit(store, change))
-    return Recording(root, log)
+    return log
 
 
-def cuts(recording: Recording) -> Iterator[tuple[int, Image]]:
+def cuts(root: Path, log: Log) -> Iterator[tuple[int, Image]]:
     """Each image that a cut may leave, with the generation that was acknowledged before."""
-    disk, acknowledged = Disk(recording.root), NOTHING
-    for entry in recording.log:
+    disk, acknowledged = Disk(root), NOTHING
+    for entry in log:
         if isinstance(entry, int):
             acknowledged = entry
         else:
@@ -92,27 +75,27 @@ def judge(module_memory: Path) -> Judge:
     return Judge(module_memory / "image")
 
 
-def all_survived(recording: Recording, judge: Judge) -> bool:
-    try:
-        for acknowledged, image in cuts(recording):
+@pytest.mark.times(12, 10**9)
+def test_every_power_cut_leaves_the_old_commit_or_the_new(root, log, judge, record, times) -> None:
+    n_cuts = 6 * len(log)
+    chosen = range(0, n_cuts, max(1, n_cuts // times))
+    for number, (acknowledged, image) in enumerate(cuts(root, log)):
+        if number in chosen:
             judge(acknowledged, image)
-    except (AssertionError, SpanwiseError):
-        return False
-    return True
+    assert number + 1 == n_cuts
+    record("T2", "power cuts that leave the old commit or the new", f"{len(chosen)} of {len(chosen)}")
 
 
-@pytest.mark.reliability
-def test_every_power_cut_leaves_the_old_commit_or_the_new(recording, judge, record) -> None:
-    n_cuts = 0
-    for acknowledged, image in cuts(recording):
-        judge(acknowledged, image)
-        n_cuts += 1
-    record("T2", "power cuts that leave the old commit or the new", f"{n_cuts} of {n_cuts}")
+def test_a_program_without_any_one_of_the_syncs_is_caught(root, log, judge, record) -> None:
+    def survives_without(site: tuple[str, ...]) -> bool:
+        rest = [e for e in log if isinstance(e, int) or (e.kind, e.site) != ("sync", site)]
+        try:
+            for acknowledged, image in cuts(root, rest):
+                judge(acknowledged, image)
+        except (AssertionError, SpanwiseError):
+            return False
+        return True
 
-
-@pytest.mark.reliability
-def test_a_program_without_any_one_of_the_syncs_is_caught(recording, judge, record) -> None:
-    operations = [entry for entry in recording.log if isinstance(entry, Operation)]
-    sites = sorted({operation.site for operation in operations if operation.kind == "sync"})
-    assert [site for site in sites if all_survived(recording.without(site), judge)] == []
+    sites = sorted({entry.site for entry in log if isinstance(entry, Operation) and entry.kind == "sync"})
+    assert [site for site in sites if survives_without(site)] == []
     record("T2", "places of a sync whose loss is noticed", f"{len(sites)} of {len(sites)}")

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from children import Child, Say
+from crashes import Child, Say
 from made_corpora import Corpus, stage
 from workload import check_stamp, commit, stamp
 
@@ -22,10 +22,11 @@ def hold_the_lock(say: Say, path: Path) -> None:
         time.sleep(60)
 
 
+@pytest.mark.smoke
 def test_a_second_process_is_refused_at_once_and_enters_when_the_first_is_killed(memory, record) -> None:
     with Corpus(memory / "index").store as store:
         holder = Child(hold_the_lock, store.path)
-        holder.hear()
+        holder.receive()
         before = time.perf_counter()
         with pytest.raises(IndexLocked, match=r"written by process \d+"):
             commit(store, stamp(1))
@@ -51,20 +52,18 @@ def fight(say: Say, path: Path, until_s: float) -> None:
     say(commits)
 
 
-@pytest.mark.reliability
 def test_writers_that_wait_for_one_another_lose_nothing(memory, record, nightly) -> None:
     with Corpus(memory / "index").store as store:
         children = [Child(fight, store.path, 3600 if nightly else 0) for _ in range(WRITERS)]
         ends = [child.end(timeout_s=4000) for child in children]
         assert [end.code for end in ends] == [0] * WRITERS
-        commits = sum(end.said[-1] for end in ends)
+        commits = sum(end.messages[-1] for end in ends)
         with store.snapshot() as snapshot:
             assert check_stamp(snapshot) == commits
         assert store.verify() == []
-    record("T6", f"commits of {WRITERS} processes fighting for the lock, all there", f"{commits}")
+    record("T6", f"commits of {WRITERS} processes that compete for the lock, all there", f"{commits}")
 
 
-@pytest.mark.reliability
 def test_the_log_is_used_again_when_a_sleeping_reader_ends(memory, record) -> None:
     log = memory / "index" / "catalog.sqlite-wal"
     with Corpus(memory / "index").store as store:

@@ -13,15 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from children import Say, run
-from file_operations import Operation, heard
+from crashes import Operation, Say, recorded, run
 from made_corpora import Corpus
-from made_maxsim import asked, clustered, places, stored, trained
-from workload import HISTORY, check, commit, unnamed_segments, write_history
+from workload import HISTORY, check, check_recovered, commit, make_index
 
 from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull
 from spanwise.index import Store
-from spanwise.index.maxsim.search import MaxSimIndex
 
 POINTS = 50
 NUMBER = 4  # the commit of the history that merges
@@ -30,47 +27,8 @@ NEEDS_ROOM = {"create", "mkdir", "write", "sync"}
 
 @pytest.fixture
 def before(memory: Path) -> Path:
-    """An index that the commit of `NUMBER` comes next to, in memory."""
-    path = memory / "before"
-    Corpus(path).store.close()
-    with Store.open(path) as store:
-        for change in HISTORY[:NUMBER]:
-            commit(store, change)
-    return path
-
-
-def check_recovered(path: Path) -> None:
-    """The last commit answers, and with room again the work is finished and nothing is left lying about."""
-    generation = check(path, NUMBER, NUMBER + 1)
-    with Store.open(path) as store:
-        write_history(store, after=generation)
-    check(path, len(HISTORY), len(HISTORY))
-    assert unnamed_segments(path) == set()
-
-
-def commit_with_files_up_to(say: Say, path: Path, limit: int) -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    try:
-        with Store.open(path) as store:
-            say(f"generation {commit(store, HISTORY[NUMBER])}")
-    except StorageFull as error:
-        say(str(error))
-
-
-@pytest.mark.reliability
-def test_no_file_may_grow_beyond_a_limit(before, memory, record) -> None:
-    largest = 2 * (before / "catalog.sqlite").stat().st_size
-    full = 0
-    for point in range(POINTS):
-        path = shutil.copytree(before, memory / "full")
-        end = run(commit_with_files_up_to, path, round(largest ** (point / (POINTS - 1))))
-        assert end.code == 0
-        full += "no room" in end.said[-1]
-        check_recovered(path)
-        shutil.rmtree(path)
-    assert 0 < full < POINTS
-    record("T7", "limits on the size of a file survived", f"{POINTS} of {POINTS}, {full} of them full")
+    """An index before the commit of `NUMBER`, in memory."""
+    return make_index(memory / "before", NUMBER)
 
 
 class Filling:
@@ -90,9 +48,48 @@ class Filling:
 
 def commit_until_full(path: Path, room_for: int | None) -> Filling:
     filling = Filling(room_for)
-    with heard(filling, path), Store.open(path) as store:
+    with recorded(filling, path), Store.open(path) as store:
         commit(store, HISTORY[NUMBER])
     return filling
+
+
+@pytest.mark.times(2, POINTS, 10**9)
+def test_the_disk_is_full_at_any_change(before, memory, record, times) -> None:
+    phases = commit_until_full(shutil.copytree(before, memory / "whole"), None).phases
+    times = min(times, len(phases))
+    points = [n * (len(phases) - 1) // (times - 1) for n in range(times)]
+    for point in points:
+        path = shutil.copytree(before, memory / "full")
+        with contextlib.suppress(StorageFull):
+            commit_until_full(path, point)
+        check_recovered(path, NUMBER, NUMBER + 1)
+        shutil.rmtree(path)
+    value = f"{len(points)} of {len(points)}, among {len(phases)} changes"
+    record("T7", "full disks at a chosen change of a file survived", value)
+
+
+def commit_with_files_up_to(say: Say, path: Path, limit: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        with Store.open(path) as store:
+            say(f"generation {commit(store, HISTORY[NUMBER])}")
+    except StorageFull as error:
+        say(str(error))
+
+
+def test_no_file_may_grow_beyond_a_limit(before, memory, record) -> None:
+    largest = 2 * (before / "catalog.sqlite").stat().st_size
+    full = 0
+    for point in range(POINTS):
+        path = shutil.copytree(before, memory / "full")
+        end = run(commit_with_files_up_to, path, round(largest ** (point / (POINTS - 1))))
+        assert end.code == 0
+        full += "no room" in end.messages[-1]
+        check_recovered(path, NUMBER, NUMBER + 1)
+        shutil.rmtree(path)
+    assert 0 < full < POINTS
+    record("T7", "limits on the size of a file survived", f"{POINTS} of {POINTS}, {full} of them full")
 
 
 def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, memory) -> None:
@@ -109,42 +106,18 @@ def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, 
         check(cut_off, NUMBER, NUMBER + 1)
 
 
-@pytest.mark.reliability
-def test_the_disk_is_full_at_any_change(before, memory, record, nightly) -> None:
-    phases = commit_until_full(shutil.copytree(before, memory / "whole"), None).phases
-    points = range(len(phases)) if nightly else [n * (len(phases) - 1) // (POINTS - 1) for n in range(POINTS)]
-    for point in points:
-        path = shutil.copytree(before, memory / "full")
-        with contextlib.suppress(StorageFull):
-            commit_until_full(path, point)
-        check_recovered(path)
-        shutil.rmtree(path)
-    assert {phases[point] for point in points} == set(phases)
-    value = f"{len(points)} of {len(points)}, among {len(phases)} changes"
-    record("T7", "full disks at a chosen change of a file survived", value)
-
-
 def test_a_disk_that_is_full_while_an_index_is_made_leaves_no_half(memory) -> None:
-    with heard(Filling(None), memory):
+    with recorded(Filling(None), memory):
         Corpus(memory / "whole").store.close()
     for point in range(20):
-        with heard(Filling(point), memory), pytest.raises(StorageFull):
+        with recorded(Filling(point), memory), pytest.raises(StorageFull):
             Store.create(memory / "index", {})
         with pytest.raises(IndexNotFound):
             Store.open(memory / "index")
     Store.create(memory / "index", {}).close()
 
 
-def compile_maxsim() -> None:
-    """What is imported and compiled for a search of tokens, which nobody may not be allowed to read."""
-    passages = clustered(0, 4)
-    codebook = trained([passages], 4)
-    tokens = stored(codebook, [passages])
-    MaxSimIndex(tokens, codebook, places).search(asked(1, passages, 1), 1)
-
-
 def write_as_nobody(say: Say, path: Path) -> None:
-    compile_maxsim()
     if os.getuid() == 0:
         os.setgid(65534)
         os.setuid(65534)
@@ -162,7 +135,7 @@ def test_an_index_that_may_only_be_read_is_read(before, memory) -> None:
     memory.chmod(0o755)
     end = run(write_as_nobody, before)
     assert end.code == 0
-    assert "cannot be opened or written" in end.said[0]
+    assert "cannot be opened or written" in end.messages[0]
 
 
 @pytest.mark.parametrize("use", [Store.snapshot, lambda store: store.writer().__enter__()])
@@ -173,19 +146,18 @@ def test_an_index_that_vanished_is_named(memory, use: Callable[[Store], object])
             use(store)
 
 
-@pytest.mark.reliability
 def test_a_small_file_system_fills_up(tmp_path, before) -> None:
     mounted = tmp_path / "small"
     mounted.mkdir()
     options = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mounted)]
     if subprocess.run(options, capture_output=True, check=False).returncode:
-        pytest.skip("this system lets nobody mount a tmpfs")
+        pytest.skip("this system does not allow a tmpfs")
     try:
         path = shutil.copytree(before, mounted / "index")
         (mounted / "ballast").write_bytes(bytes(shutil.disk_usage(mounted).free - 8192))
         with pytest.raises(StorageFull), Store.open(path) as store:
             commit(store, HISTORY[NUMBER])
         (mounted / "ballast").unlink()
-        check_recovered(path)
+        check_recovered(path, NUMBER, NUMBER + 1)
     finally:
         subprocess.run(["umount", "--lazy", str(mounted)], check=True)

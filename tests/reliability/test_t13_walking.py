@@ -17,9 +17,6 @@ from spanwise.errors import DocumentRejected
 
 SECRET = b"the secret from outside"
 OWN = b"words of its own"
-RACES = 1_000
-
-Record = Callable[[str, str, str], None]
 
 
 @pytest.fixture
@@ -71,7 +68,7 @@ def hostile(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield root
 
 
-def test_a_hostile_folder_is_indexed_without_leaving_it(hostile: Path, record: Record) -> None:
+def test_a_hostile_folder_is_indexed_without_leaving_it(hostile, record) -> None:
     with spanwise.open(hostile) as library:
         report = library.sync(vectors=False)
         texts = {library.document(name).text for name in library.snapshot.files()}
@@ -113,7 +110,7 @@ def test_what_may_not_be_read_is_named(root: Path) -> None:
         (root / "closed").chmod(0o755)
     assert done.stdout.splitlines() == [
         "closed: folder cannot be listed: Permission denied",
-        "listed-only/a.txt: cannot be looked at: Permission denied",
+        "listed-only/a.txt: cannot be read: Permission denied",
         "closed.txt: cannot be opened: Permission denied",
     ]
 
@@ -162,14 +159,15 @@ def read_all(root: Path, between: Callable[[], None]) -> set[bytes]:
     return read
 
 
-def test_what_is_swapped_between_listing_and_opening_is_not_read(root: Path, record: Record) -> None:
+@pytest.mark.times(10, 1000)
+def test_what_is_swapped_between_listing_and_opening_is_not_read(root, record, times) -> None:
     restore, *others = swaps(root)
     read: set[bytes] = set()
-    for number in range(RACES):
+    for number in range(times):
         restore()
         read |= read_all(root, others[number % len(others)])
     assert read == set()
-    record("T13", "swaps between listing and opening; bytes from outside", f"{RACES:,}; 0")
+    record("T13", "swaps between listing and opening; bytes from outside", f"{times:,}; 0")
 
 
 SWAPPER = """
@@ -190,9 +188,9 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def test_what_is_swapped_at_any_moment_is_not_read(root: Path, nightly: bool, record: Record) -> None:
+def test_what_is_swapped_at_any_moment_is_not_read(root, nightly, record) -> None:
     put(root, "sub/a.txt")
-    rounds, walks, read = (25_000 if nightly else RACES // 4), 0, set[bytes]()
+    rounds, walks, read = (25_000 if nightly else 250), 0, set[bytes]()
     with subprocess.Popen([sys.executable, "-c", SWAPPER, str(root), str(rounds)]) as swapper:
         while swapper.poll() is None:
             walks += 1
@@ -201,15 +199,3 @@ def test_what_is_swapped_at_any_moment_is_not_read(root: Path, nightly: bool, re
     assert walks > 100
     assert read <= {b"", OWN}
     record("T13", "swaps by another process during walks; bytes from outside", f"{4 * rounds:,}; 0")
-
-
-def test_the_index_forgets_what_was_swapped(root: Path) -> None:
-    restore, *others = swaps(root)
-    with spanwise.open(root) as library:
-        for swap in others:
-            restore()
-            assert library.sync(vectors=False).added == ("sub/a.txt",)
-            swap()
-            assert library.sync(vectors=False).deleted == ("sub/a.txt",)
-    stored = [path.read_bytes() for path in (root / ".spanwise").rglob("*") if path.is_file()]
-    assert not any(SECRET in data for data in stored)

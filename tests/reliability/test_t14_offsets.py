@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from made_files import MAKERS, NOT_IN_HELVETICA
@@ -50,6 +49,8 @@ def one_line(name: str, text: str) -> str:
     if name == "a.pdf":  # in a font of Latin letters, where a hyphen at the end of a line parts a word
         latin = (c if ord(c) < 0x100 else chr(0x61 + ord(c) % 26) for c in text)
         text = NOT_IN_HELVETICA.sub("", "".join(latin)).rstrip("- ")
+    if name == "a.rtf":  # striprtf takes bars at the end of a line for borders of cells
+        text = text.rstrip("| ")
     if name == "a.xml":  # escaped tags are read as tags, for feeds
         text = text.replace("<", "")
     return " ".join(NOT_IN_XML.sub("", text).split())
@@ -79,15 +80,8 @@ def survivors(document: Document, name: str, texts: list[str]) -> Iterator[str]:
             yield text
 
 
-@pytest.mark.reliability
-@pytest.mark.parametrize("name", MAKERS)
-def test_t14_texts_come_back_exactly(
-    name: str, nightly: bool, record: Callable[[str, str, str], None]
-) -> None:
-    seed = random.SystemRandom().randrange(2**32) if nightly else 14
-    print(f"{seed=}")  # shown when the test fails
-    chance = random.Random(seed)
-    n_texts = N_NIGHTLY if nightly and name in SOURCE else N_TEXTS
+def texts_that_are_lost(name: str, n_texts: int, chance: random.Random) -> list[str]:
+    """The texts that do not come back as exact spans; every document is checked."""
     lost: list[str] = []
     for _ in range(n_texts // A_FILE):
         texts = [one_line(name, any_text(chance, [" "])) or "blank" for _ in range(A_FILE)]
@@ -96,14 +90,28 @@ def test_t14_texts_come_back_exactly(
         check(document, words=20, overlap=5)
         kept = set(survivors(document, name, texts))
         lost += [text for text in texts if text not in kept]
-    kept_all = f"{n_texts - len(lost):,} of {n_texts:,}"
-    record("T14", f"texts over all planes that come back as exact spans, {name[2:]}", kept_all)
+    return lost
+
+
+@pytest.mark.smoke
+def test_some_texts_come_back_exactly() -> None:
+    for name in MAKERS:
+        assert texts_that_are_lost(name, A_FILE, random.Random(7)) == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_texts_come_back_exactly(name, nightly, record) -> None:
+    seed = random.SystemRandom().randrange(2**32) if nightly else 14
+    print(f"{seed=}")  # shown when the test fails
+    n_texts = N_NIGHTLY if nightly and name in SOURCE else N_TEXTS
+    lost = texts_that_are_lost(name, n_texts, random.Random(seed))
+    figure = f"texts over all planes that come back as exact spans, {name[2:]}"
+    record("T14", figure, f"{n_texts - len(lost):,} of {n_texts:,}")
     assert lost == []
 
 
-@pytest.mark.reliability
 @pytest.mark.parametrize("name", MAKERS)
-def test_t14_passages_of_hostile_texts_are_exact_and_complete(name: str) -> None:
+def test_passages_of_hostile_texts_are_exact_and_complete(name) -> None:
     chance = random.Random(1414)
     for _ in range(N_TEXTS // A_FILE):
         texts = [any_text(chance, BREAKS) for _ in range(A_FILE)]
@@ -113,16 +121,8 @@ def test_t14_passages_of_hostile_texts_are_exact_and_complete(name: str) -> None
             assert document.text == "\n\n".join(texts).removeprefix("\ufeff")
 
 
-def test_a_text_that_lost_a_character_is_no_survivor() -> None:
-    document = made("a.txt", ["one", "tw", "three"])
-    assert list(survivors(document, "a.txt", ["one", "two", "three"])) == ["one", "three"]
-
-
-@pytest.mark.reliability
 @pytest.mark.parametrize("name", ["dev-v1.1", "dev-v2.0"])
-def test_t14_gold_answers_lie_in_one_passage(
-    name: str, data: Path, record: Callable[[str, str, str], None]
-) -> None:
+def test_gold_answers_lie_in_one_passage(name, data, record) -> None:
     paragraphs = [p for a in read_squad(data / "squad" / f"{name}.json.gz").articles for p in a.paragraphs]
     n_answers, parted = 0, []
     for paragraph in paragraphs:
@@ -166,11 +166,8 @@ def accents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-@pytest.mark.reliability
 @pytest.mark.parametrize("retriever", ["tfidf", "bm25", "dense", "hybrid"])
-def test_t14_spellings_of_a_query_find_the_same(
-    accents: Library, retriever: str, record: Callable[[str, str, str], None]
-) -> None:
+def test_spellings_of_a_query_find_the_same(accents, retriever, record) -> None:
     words = [*COMPOSED, *(word for sentence in COMPOSED for word in sentence.split())]
     composed, decomposed = (
         accents.search_many([unicodedata.normalize(form, word) for word in words], k=8, retriever=retriever)

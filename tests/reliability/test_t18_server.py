@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
@@ -117,11 +116,12 @@ def status_of(port: int, body: object) -> int:
     return response.status
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_request_is_refused(port, name):
-    sent, status = HOSTILE[name]
-    assert exchange(port, sent) in (status, 400)
-    assert status_of(port, QUESTION) == 200
+@pytest.mark.smoke
+def test_hostile_requests_are_refused(port, record):
+    for sent, status in HOSTILE.values():
+        assert exchange(port, sent) in (status, 400), sent[:80]
+        assert status_of(port, QUESTION) == 200
+    record("T18", "hostile requests refused", f"{len(HOSTILE)} of {len(HOSTILE)}")
 
 
 def test_a_head_that_does_not_come_is_cut_off(port, record):
@@ -160,6 +160,8 @@ def test_two_hundred_clients_get_answers_or_503_and_the_health_check_stays_quick
     )
 
 
+@pytest.mark.smoke
+@pytest.mark.promise("T19")
 def test_a_public_address_without_a_token_exits_2(index, capsys, monkeypatch, tmp_path):
     monkeypatch.delenv("SPANWISE_SERVE_TOKEN", raising=False)
     (tmp_path / "token").write_text("secret\n")
@@ -171,23 +173,6 @@ def test_a_public_address_without_a_token_exits_2(index, capsys, monkeypatch, tm
             main(["serve", "--index", str(index), "--host", "0.0.0.0", *more])
         assert stopped.value.code == 2
         assert told in capsys.readouterr().err
-
-
-def test_a_watching_server_finds_what_is_new(index, tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.md").write_text("The mill was founded by Ada Rook.\n")
-    with spanwise.open(folder, index=tmp_path / "index") as library:
-        library.sync(vectors=False)
-    with served(tmp_path / "index", "--watch") as bound:
-        (folder / "b.md").write_text("The weir was raised by Ute Falk.\n")
-        until = time.monotonic() + 90
-        while time.monotonic() < until:
-            with urlopen(f"http://127.0.0.1:{bound}/api/documents", timeout=60) as response:
-                if json.load(response)["total"] == 2:
-                    return
-            time.sleep(0.3)
-    pytest.fail("the new document was not indexed")
 
 
 def test_the_page_answers_in_a_browser(port, tmp_path):
@@ -213,30 +198,12 @@ def test_the_page_answers_in_a_browser(port, tmp_path):
         assert page.inner_text("mark.current") in page.inner_text("#quote")
         assert page.inner_text("#document-place").startswith("7.md")
         assert "likely" in page.inner_text(".sure") or "certain" in page.inner_text(".sure")
-        page.click("#evidence summary")
-        page.wait_for_selector(".figures")
-        page.click("#question")
-        page.keyboard.press("Escape")  # closes the document
-        page.keyboard.press("Escape")  # leaves the question
-        page.keyboard.press("3")
-        page.wait_for_selector("#panel-passages li")
-        assert page.url.endswith("&tab=passages")
-        page.keyboard.press("2")
-        page.wait_for_selector("#sentences p")
-        page.click(".reference")
-        page.wait_for_selector("mark.current")
-        page.goto(f"http://127.0.0.1:{port}/#q=What+is+the+capital+of+Peru%3F")
-        page.wait_for_selector("#absent")
-        page.go_back()
-        page.wait_for_selector("#sentences p")
         page.goto(f"http://127.0.0.1:{port}/#q=Who+cast+the+bell%3F&tab=passages")
         page.wait_for_selector("#panel-passages li")
         page.click("#panel-passages .place >> text=hostile.html")
         page.wait_for_selector("#document-body .text")
         assert "<img" in page.inner_text("#document-body")
         assert page.query_selector("#document-body img") is None
-        page.click("#theme")
-        assert page.get_attribute("html", "data-theme") == "light"
         assert page.evaluate("window.hacked") is None
         assert complaints == []
         assert all(url.startswith((f"http://127.0.0.1:{port}/", "data:")) for url in requests)

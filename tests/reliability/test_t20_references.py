@@ -1,8 +1,9 @@
-"""T20: a document that refers to the network, or to other files, is read without asking either."""
+"""T20: a document that refers to the network, or to other files, is read without access to either."""
 
 from __future__ import annotations
 
 import no_network
+import pytest
 
 import spanwise
 
@@ -36,12 +37,13 @@ IN_XML = [
 ]
 
 
+@pytest.mark.smoke
 def test_references_are_neither_looked_up_nor_opened(tmp_path, record) -> None:
     canary = tmp_path / "canary"
     canary.write_text("canaryword")
     folder = tmp_path / "notes"
     folder.mkdir()
-    targets = (ELSEWHERE, "https://example.org/x", canary.as_uri())
+    targets = (ELSEWHERE, canary.as_uri())
     for number, target in enumerate(targets):
         for place, reference in enumerate(IN_HTML):
             text = f"<html><body><p>a word</p>{reference.replace('{}', target)}</body></html>"

@@ -1,12 +1,12 @@
-"""T22: how much of the top ten five planted copies of a passage take, stuffed with the question's words.
+"""T22: of five planted copies of a passage, stuffed with the question's words, one is in the top ten.
 
-Each copy is a passage of the corpus that answers nothing of the question, edited by a word of its own, with
-the question in front and behind: five rivals for the best places. With near-duplicates merged, they take one at most.
+Each copy is a passage that does not answer the question, edited by one word, with the question before and
+after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 
@@ -34,18 +34,23 @@ def questions() -> list[str]:
     return asked[:N_QUESTIONS]
 
 
-@pytest.fixture(scope="module")
-def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    root = tmp_path_factory.mktemp("poisoned")
+def make_poisoned(root: Path, questions: list[str], vectors: bool) -> Library:
     for file in sorted((SAMPLE / "docs").rglob("*.*")):
         (root / file.name).write_bytes(file.read_bytes())
     for number, question in enumerate(questions):
         for copy, edit in enumerate(EDITS):
             stuffed = f"{question} {BODY.format(edit)} {question}"
             (root / f"planted-{number:02}-{copy}.txt").write_text(stuffed)
-    with spanwise.open(root) as library:
+    library = spanwise.open(root)
+    if vectors:
         library.use_colbert("builtin")
-        library.sync()
+    library.sync(vectors=vectors)
+    return library
+
+
+@pytest.fixture(scope="module")
+def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with make_poisoned(tmp_path_factory.mktemp("poisoned"), questions, vectors=True) as library:
         yield library
 
 
@@ -58,11 +63,14 @@ def places(library: Library, questions: list[str], retriever: str, group: bool) 
     ]
 
 
-@pytest.mark.reliability
+@pytest.mark.smoke
+def test_planted_copies_take_one_place_by_words(questions, tmp_path) -> None:
+    with make_poisoned(tmp_path, questions[:3], vectors=False) as library:
+        assert max(places(library, questions[:3], "bm25", True)) <= 1
+
+
 @pytest.mark.parametrize("retriever", RETRIEVERS)
-def test_t22_planted_copies_take_one_place(
-    retriever: str, poisoned: Library, questions: list[str], record: Callable[[str, str, str], None]
-) -> None:
+def test_planted_copies_take_one_place(retriever, poisoned, questions, record) -> None:
     with_groups, without = (places(poisoned, questions, retriever, group) for group in (True, False))
     assert max(with_groups) <= 1
     assert mean(without) > 1  # the attack works where nothing stops it

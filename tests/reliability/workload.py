@@ -1,19 +1,21 @@
-"""What the crash tests write, commit by commit, and the proof that an index holds one commit whole.
+"""The index of the crash tests: its commits, the check that it holds one commit whole, ways to damage it.
 
 Nothing is random: the documents of generation n are those of the first n commits, and every version of a
-document has words and vectors of its own, so that a half of a commit shows.
+document has words and vectors of its own, so that half a commit shows.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
+from made_corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, tokens_of
 
+from spanwise.errors import SpanwiseError
 from spanwise.index import Snapshot, Store
 from spanwise.index.catalog import Catalog
 from spanwise.retrieval.bm25 import bm25_retriever
@@ -26,26 +28,25 @@ def texts(name: str, version: int, n: int = 2) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one commit does; `kind` is the phase of an index's life that it stands for."""
+    """The documents that one commit puts and removes."""
 
-    kind: str
     put: Texts = field(default_factory=dict)
     remove: Sequence[str] = ()
 
 
 HISTORY = (
-    Change("add", {name: texts(name, 1) for name in "abc"}),
-    Change("add", {"d": texts("d", 1, 1)}),
-    Change("update", {"a": texts("a", 2)}),
-    Change("delete and rewrite", remove=["b"]),  # more than half of the first segment is dead
-    Change("merge", {"e": texts("e", 1, 1)}),  # the fourth small segment
-    Change("add", {"f": texts("f", 1)}),
-    Change("delete", remove=["d"]),
+    Change({name: texts(name, 1) for name in "abc"}),
+    Change({"d": texts("d", 1, 1)}),
+    Change({"a": texts("a", 2)}),
+    Change(remove=["b"]),  # more than half of the first segment is dead: it is rewritten
+    Change({"e": texts("e", 1, 1)}),  # the fourth small segment: they are merged
+    Change({"f": texts("f", 1)}),
+    Change(remove=["d"]),
 )
 
 
 def contents(generation: int) -> dict[str, tuple[str, ...]]:
-    """The documents after so many commits."""
+    """The documents after this many commits."""
     held: dict[str, tuple[str, ...]] = {}
     for change in HISTORY[:generation]:
         held |= {name: tuple(parts) for name, parts in change.put.items()}
@@ -54,7 +55,7 @@ def contents(generation: int) -> dict[str, tuple[str, ...]]:
 
 
 def commit(store: Store, change: Change) -> int:
-    """Write one commit, words, vectors and tokens; the generation it made."""
+    """Write one commit of words, vectors and tokens; returns its generation."""
     with store.writer() as writer:
         stage(writer, change.put, change.remove, vectors=True)
         return writer.commit()
@@ -64,6 +65,15 @@ def write_history(store: Store, after: int = 0) -> None:
     """Write all commits that come after a generation."""
     for change in HISTORY[after:]:
         commit(store, change)
+
+
+def make_index(path: Path, generation: int = len(HISTORY)) -> Path:
+    """A closed index of the first commits, with postings, vectors, tokens and tombstones."""
+    Corpus(path).store.close()
+    for change in HISTORY[:generation]:
+        with Store.open(path) as store:
+            commit(store, change)
+    return path
 
 
 def check(path: Path, at_least: int, at_most: int) -> int:
@@ -86,8 +96,7 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
     if not expected:
         return
     questions = sorted({part for change in HISTORY for parts in change.put.values() for part in parts})
-    words = [text.split()[0] for text in questions]
-    found = bm25_retriever(snapshot, PLAIN).search(words, 3)
+    found = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in questions], 3)
     assert {hit.passage.text for hits in found for hit in hits} == {text for _, text in expected}
     for text, hits in zip(questions, found, strict=True):
         assert {hit.passage.text for hit in hits} <= {text}
@@ -97,25 +106,26 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
         assert [passage.text for passage in snapshot.passages(ranking.passage_ids.tolist())] == [text]
 
 
-def unnamed_segments(path: Path) -> set[str]:
-    """What lies among the segments of the index at `path` that its last commit does not name."""
+def check_recovered(path: Path, at_least: int, at_most: int) -> None:
+    """The index holds one commit whole; the next writer finishes the history and leaves nothing behind."""
+    generation = check(path, at_least, at_most)
+    with Store.open(path) as store:
+        write_history(store, after=generation)
+    check(path, len(HISTORY), len(HISTORY))
     catalog = Catalog.open(path / "catalog.sqlite")
-    try:
-        return {entry.name for entry in (path / "segments").iterdir()} - {
-            entry.id for entry in catalog.segments()
-        }
-    finally:
-        catalog.close()
+    named = {entry.id for entry in catalog.segments()}
+    catalog.close()
+    assert {entry.name for entry in (path / "segments").iterdir()} == named
 
 
 def stamp(generation: int) -> Change:
     """A commit that writes its own number into the catalog, the postings, the vectors and the tokens."""
     text = f"n{generation} generation {generation}"
-    return Change("stamp", {"stamp": (text,), f"d{generation % 4}": (text,)})
+    return Change({"stamp": (text,), f"d{generation % 4}": (text,)})
 
 
 def write_stamps(say: Callable[[int], None], path: Path, last: int) -> None:
-    """Commit stamps up to generation `last`, saying each when it is on the disk."""
+    """Commit stamps up to generation `last`, and send each number when it is on the disk."""
     with Store.open(path) as store:
         with store.snapshot() as snapshot:
             first = snapshot.generation + 1
@@ -124,14 +134,87 @@ def write_stamps(say: Callable[[int], None], path: Path, last: int) -> None:
 
 
 def check_stamp(snapshot: Snapshot) -> int:
-    """The generation, after catalog, postings, vectors and tokens have told the same one."""
+    """The generation, after catalog, postings, vectors and tokens proved to be of the same one."""
     generation = snapshot.generation
     if generation:
         (text,) = stamp(generation).put["stamp"]
         assert snapshot.document("stamp").text == text
         assert len(snapshot.postings().find(f"n{generation}")[0]) == 2
         (nearest,) = snapshot.vectors(MODEL).search(vector_of(text)[np.newaxis], 2)
-        assert {passage.text for passage in snapshot.passages(nearest.passage_ids.tolist())} == {text}
         (late,) = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text)], 2)
-        assert {passage.text for passage in snapshot.passages(late.passage_ids.tolist())} == {text}
+        for ranking in (nearest, late):
+            assert {passage.text for passage in snapshot.passages(ranking.passage_ids.tolist())} == {text}
     return generation
+
+
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+def flipped(whole: bytes, draw: random.Random) -> bytes:
+    """One bit changed."""
+    place = draw.randrange(len(whole))
+    return whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :]
+
+
+def truncated(whole: bytes, draw: random.Random) -> bytes:
+    """An end cut off."""
+    return whole[: draw.randrange(len(whole))]
+
+
+def zeroed(whole: bytes, draw: random.Random) -> bytes:
+    """Every byte 0."""
+    return bytes(len(whole))
+
+
+def scrambled(whole: bytes, draw: random.Random) -> bytes:
+    """Some bytes changed at once, in the header of the file in three of ten cases."""
+    changed = bytearray(whole)
+    end = min(100, len(whole)) if draw.random() < 0.3 else len(whole)
+    for _ in range(draw.randint(1, 16)):
+        changed[draw.randrange(end)] = draw.choice((0, 1, 0x7F, 0x80, 0xFF, draw.randrange(256)))
+    return bytes(changed)
+
+
+def spliced(whole: bytes, draw: random.Random) -> bytes:
+    """A piece of the file repeated in another place of it."""
+    start, to = draw.randrange(len(whole)), draw.randrange(len(whole))
+    piece = whole[start : start + draw.randint(1, 4096)]
+    return whole[:to] + piece + whole[to + draw.choice((0, len(piece))) :]
+
+
+def files_of(index: Path) -> list[Path]:
+    """Everything that answers come from; the lock holds nothing."""
+    found = (path for path in index.rglob("*") if path.is_file() and path.name != "write.lock")
+    return sorted(path.relative_to(index) for path in found)
+
+
+def answers(index: Path) -> object:
+    """Everything that an index answers."""
+    with Store.open(index) as store, store.snapshot() as snapshot:
+        postings = snapshot.postings()
+        (dense,) = snapshot.vectors(MODEL).search(vector_of("a question")[np.newaxis], 20)
+        (late,) = snapshot.maxsim(TOKEN_MODEL).search([tokens_of("a question")], 20)
+        return (
+            list(snapshot.all_passages()),
+            [snapshot.document(name) for name in snapshot.files()],
+            postings.all_statistics,
+            [postings.find(term)[0].tolist() for term in ("mill", "a2", "f1")],
+            [(snapshot.passages(each.passage_ids.tolist()), each.scores.tolist()) for each in (dense, late)],
+        )
+
+
+def answers_or_error(index: Path) -> tuple[object, str]:
+    """The answers of an index, or None and the error that took their place."""
+    try:
+        return answers(index), ""
+    except SpanwiseError as error:
+        return None, str(error)
+
+
+def complaints(index: Path) -> list[str]:
+    """The report of `verify`, or the error that prevents one."""
+    try:
+        with Store.open(index) as store:
+            return store.verify()
+    except SpanwiseError as error:
+        return [str(error)]

@@ -50,12 +50,6 @@ def test_ncx_titles_label_chapters_and_head_those_without_heading() -> None:
     ]
 
 
-def test_the_contents_of_epub_3_come_first() -> None:
-    members = {"OEBPS/toc.ncx": NCX, "OEBPS/nav.xhtml": NAV}
-    document = made({"a.xhtml": "<p>words</p>"}, manifest=NCX_ITEM + NAV_ITEM, **members)
-    assert [label.text for label in document.labels] == ["chapter Opening"]
-
-
 def test_a_missing_chapter_is_remarked_and_the_rest_is_read() -> None:
     data = book({"a.xhtml": "<p>words</p>", "lost.xhtml": "<p>gone</p>"})
     document = read(without(data, "OEBPS/lost.xhtml"), "a.epub")

@@ -61,11 +61,6 @@ def test_title(page: str, title: str) -> None:
     assert read(page.encode(), "a.html").title == title
 
 
-def test_the_declared_encoding_is_used() -> None:
-    page = "<html><head><meta charset='iso-8859-2'></head><p>Łódź".encode("iso-8859-2")
-    assert read(page, "a.html").text == "Łódź"
-
-
 def test_no_entity_is_fetched_or_expanded() -> None:
     page = '<!DOCTYPE html [<!ENTITY a SYSTEM "file:///etc/hostname"><!ENTITY b "bbb">]><p>x &a; &b; y'
     assert "bbb" not in text(page).replace("[", "").split("]>")[-1]

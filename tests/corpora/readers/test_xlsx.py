@@ -101,18 +101,6 @@ def test_what_a_cell_shows(cell: str, expected: str) -> None:
     assert of_rows(f'<row r="1">{cell}</row>').text == f"S\n\n{expected}"
 
 
-def test_hidden_sheets_are_read_and_said() -> None:
-    book = openpyxl.Workbook()
-    book.active["A1"] = "seen"
-    spare = book.create_sheet("Spare")
-    spare["A1"], spare.sheet_state = "unseen", "veryHidden"
-    file = BytesIO()
-    book.save(file)
-    document = read(file.getvalue(), "a.xlsx")
-    assert "unseen" in document.text
-    assert document.metadata["remark"] == "hidden sheets: Spare"
-
-
 def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwise.corpora.readers.xlsx.MAX_CELLS", 3)
     document = read(workbook({"A": [["1", "2"], ["3", "4"]], "B": [["5"]]}), "a.xlsx")

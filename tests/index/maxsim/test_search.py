@@ -140,11 +140,6 @@ def test_a_filter_leaves_k_hits_and_their_scores() -> None:
     )
 
 
-def test_k_beyond_the_candidates_is_filled() -> None:
-    (ranking,) = index_in(held(1000), candidates=10).search(questions(1, n_passages=1000), 300)
-    assert len(ranking.passage_ids) == 300
-
-
 def test_scales_may_be_negative() -> None:
     axes = np.eye(8, dtype=np.float32)
     passages = [axes[[0]], axes[[0, 1]], axes[[2]], axes[[1, 3]], axes[[3]], axes[[0]]]
@@ -153,28 +148,12 @@ def test_scales_may_be_negative() -> None:
     assert ranking.passage_ids.tolist() == [0, 1]
 
 
-def test_no_passage_no_hit() -> None:
-    index = index_in(held())
-    (ranking,) = index.search(questions(1), 3, np.array([1000]))
-    assert len(ranking.passage_ids) == 0
-    assert index.search([], 3) == []
-
-
 def test_wrong_questions_are_refused() -> None:
     index = index_in(held())
     good = questions(1)[0]
     for bad in (good[:, :16], good[:0], good[0], good.astype(np.float64), good * np.float32(np.nan)):
         with pytest.raises(VectorRejected):
             index.search([good, bad], 3)
-
-
-def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        index_in(held()).search(questions(1), 0)
-    with pytest.raises(ValueError, match="ascending"):
-        index_in(held()).search(questions(1), 1, np.array([2, 1]))
-    with pytest.raises(ValueError, match="candidates must be at least 1"):
-        index_in(held(), candidates=0)
 
 
 @pytest.mark.parametrize("n_rows", [1, 16, 33])

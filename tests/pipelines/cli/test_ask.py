@@ -79,6 +79,13 @@ def test_the_json_and_the_explanation_of_an_answer(run, arguments):
     assert "tram.txt:" in out
 
 
+def test_a_written_answer_cites_its_places(run, arguments):
+    code, out, _ = run("ask", "who built the mill?", *arguments, "--write", "--json")
+    written = json.loads(out)
+    assert (code, written["generator"]) == (0, "extractive")
+    assert all(sentence["citations"] for sentence in written["sentences"])
+
+
 def test_ask_a_folder_syncs_it_first(run, folder, arguments):
     assert "nothing changed" in run("ask", "who?", folder, *arguments[2:])[2]
     (folder / "new.txt").write_text("A new ferry.\n")

@@ -14,9 +14,8 @@ from spanwise.eval.squad import normalize_answer
 from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
 from spanwise.reader.span_reader import character_span
-from spanwise.reader.spans import TokenSpan
+from spanwise.reader.spans import TokenSpan, tokenize
 from spanwise.reader.training import token_labels
-from spanwise.reader.windows import tokenize
 from spanwise.types import Document, Passage
 
 SPANS = {"dev-v1.1": 34_726, "dev-v2.0": 20_302}

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from made_ranking import PLAIN
+from made_training import PLAIN
 
 from spanwise.corpora.ranking_examples import read_ranking_examples, write_ranking_examples
 from spanwise.eval.text import has_answer

@@ -7,9 +7,8 @@ import json
 import numpy as np
 import pytest
 import torch
-from made_ranking import PLAIN, SCORED
 from made_readers import question_answerer
-from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
 from small_squad import CONTEXTS, Scripted
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering

@@ -1,0 +1,51 @@
+"""docs/api.md and docs/cli.md are those of the code, and Python does what the command line does."""
+
+from __future__ import annotations
+
+import difflib
+import runpy
+from pathlib import Path
+
+import pytest
+
+import spanwise
+from spanwise.pipelines.cli.main import Verbs
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "api_page.py"))
+IN_PYTHON = {
+    "index": "Library.sync", "search": "Library.search", "ask": "Library.ask",
+    "summarize": "Library.summarize", "status": "Library.status", "verify": "verify",
+    "calibrate": "training.calibrate",
+    "eval squad": "evaluation.evaluate_squad", "eval open": "evaluation.evaluate_open",
+    "eval retrieval": "evaluation.evaluate_retrieval", "eval folder": "evaluation.evaluate_folder",
+    "eval compare": "evaluation.compare_results",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SCRIPT["PAGES"], ids=lambda path: path.name)
+def test_a_generated_page_is_current(path: Path) -> None:
+    now, there = SCRIPT["PAGES"][path]().splitlines(), path.read_text(encoding="utf-8").splitlines()
+    changed = "\n".join(difflib.unified_diff(there, now, path.name, "code", lineterm="", n=0))
+    assert changed == "", "run: python scripts/api_page.py"
+
+
+@pytest.mark.parametrize("verb", IN_PYTHON)
+def test_what_a_verb_does_has_a_public_name(verb: str) -> None:
+    found = spanwise
+    for part in IN_PYTHON[verb].split("."):
+        assert part in getattr(found, "__all__", dir(found))
+        found = getattr(found, part)
+    assert callable(found)
+
+
+def test_every_verb_is_listed() -> None:
+    listed = {verb.split()[0] for verb in IN_PYTHON}
+    assert set(Verbs()) - {"serve", "mcp", "train"} == listed
+
+
+def test_every_public_name_has_a_docstring_of_its_own() -> None:
+    for module in (spanwise, spanwise.evaluation, spanwise.training):
+        for name in set(module.__all__) - {"__version__"}:
+            text = getattr(module, name).__doc__
+            assert text, name
+            assert not text.startswith(f"{name}("), name  # the text that dataclass writes
