@@ -165,10 +165,9 @@ class LoadedModels:
 
         if generator == EXTRACTIVE:
             return None
-        found: Generator = (
-            self._load("generator", generator, load_generator) if isinstance(generator, str) else generator
-        )
-        return found
+        if isinstance(generator, str):
+            return cast("Generator", self._load("generator", generator, load_generator))
+        return cast("Generator", generator)
 
     def digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model's files: as they were when it was loaded, or as they are now."""
