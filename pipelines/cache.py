@@ -47,8 +47,7 @@ class AnswerCache:
 
     def get(self, key: str, kind: Any, question: str, where: Filter | None) -> Any:
         """The result of this type under a key, or None."""
-        nothing: list[dict[str, Any]] = []
-        rows = self._use(lambda db: list(db.table("results").rows_where("key = ?", [key])), nothing)
+        rows = self._use(lambda db: list(db["results"].rows_where("key = ?", [key])), [])
         if not rows or rows[0]["digest"] != _sha256(key + rows[0]["value"]):
             return None
         return _with_question(rebuilt(kind, json.loads(rows[0]["value"])), question, where)
@@ -63,15 +62,15 @@ class AnswerCache:
 
         def write(db: Database) -> None:
             kept = "SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?"
-            db.table("results").delete_where("commit_digest != ?", [commit])
-            db.table("results").upsert(row, pk="key")
-            db.table("results").delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
+            db["results"].delete_where("commit_digest != ?", [commit])
+            db["results"].upsert(row, pk="key")
+            db["results"].delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
 
         self._use(write, None)
 
     def count(self) -> int:
         """The number of results."""
-        return self._use(lambda db: db.table("results").count, 0) if self.path.exists() else 0
+        return self._use(lambda db: db["results"].count, 0) if self.path.exists() else 0
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -106,7 +105,7 @@ def _open(path: Path) -> Database:
     database.enable_wal()
     database.execute("PRAGMA user_version = 3")  # FORMAT: a pragma takes no parameters
     columns = dict.fromkeys(("key", "commit_digest", "value", "digest"), str)
-    database.table("results").create(columns, pk="key", if_not_exists=True)
+    database["results"].create(columns, pk="key", if_not_exists=True)
     return database
 
 

@@ -229,8 +229,7 @@ def _fate(
     ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
     own = next((one for one in trace.ranked if one.candidate.scored.span.document_id == name), None)
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
-    best = None if own is None else _breakdown(own, answerer.calibration)
-    return DocumentFate(name, stage, reason, advice, ranks, best)
+    return DocumentFate(name, stage, reason, advice, ranks, own and _breakdown(own, answerer.calibration))
 
 
 def _excluding(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]) -> list[str]:

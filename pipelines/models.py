@@ -165,9 +165,10 @@ class LoadedModels:
 
         if generator == EXTRACTIVE:
             return None
-        if isinstance(generator, str):
-            return cast("Generator", self._load("generator", generator, load_generator))
-        return cast("Generator", generator)
+        found: Generator = (
+            self._load("generator", generator, load_generator) if isinstance(generator, str) else generator
+        )
+        return found
 
     def digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model's files: as they were when it was loaded, or as they are now."""

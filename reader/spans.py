@@ -8,7 +8,7 @@ than the input is read in windows that overlap by a stride, so that every token 
     score(i, j) = S.T_i + E.T_j   over all passage tokens i <= j with j - i + 1 <= max_tokens
 
 Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on the length is that of the
-authors' SQuAD code. A passage that is read in several windows has the logits of each of them (`WindowLogits`).
+authors' SQuAD code. A passage that is read in several windows has the logits of each (`WindowLogits`).
 """
 
 from __future__ import annotations
