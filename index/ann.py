@@ -39,7 +39,7 @@ from .dense import (
     width_of,
 )
 from .files import make_folder
-from .protocol import Places, Ranking
+from .protocol import Floats, Ids, Mask, Places, Ranking
 from .ranking import check_k
 from .rows import StoredRows
 from .segment import ANN, UNFINISHED, Segment, is_segment_name, open_segment, write_segment
@@ -63,7 +63,6 @@ _READING = (
     7  # the cost of a byte of a stored vector, anywhere on the disk, in bytes of codes that are scanned
 )
 
-Ids = NDArray[np.int64]
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) passages."""
 
@@ -132,22 +131,33 @@ class Codes:
         rows[there] = np.where(stored.sums[rows[there]] == self.sums[there], rows[there], -1)
         return rows
 
-    def search(
-        self, queries: NDArray[np.float32], n_lists: int, n: int, chosen: NDArray[np.bool_] | None = None
-    ) -> list[Ids]:
+    def search(self, queries: Floats, n_lists: int, n: int, among: Selection | None = None) -> list[Ids]:
         """For each query (Q, width) at most n places of codes, best first, from its nearest `n_lists` lists.
 
-        `chosen` are the codes that may be found. They are a share of each list, so more lists are searched.
+        The codes of `among` are a share of each list, so more lists are searched.
         """
-        if chosen is not None and not chosen.any():
-            return [np.empty(0, np.int64)] * len(queries)
         params = faiss().SearchParametersIVF(nprobe=n_lists)
-        if chosen is not None and not chosen.all():
-            wider = min(self.index.nlist, ceil(n_lists * len(chosen) / int(chosen.sum())))
-            params = faiss().SearchParametersIVF(nprobe=wider, sel=bitmap(chosen))
+        if among is not None:
+            if not among.share:
+                return [np.empty(0, np.int64)] * len(queries)
+            wider = min(self.index.nlist, ceil(n_lists / among.share))
+            params = faiss().SearchParametersIVF(nprobe=wider, sel=among.selector)
         with one_thread() if len(queries) < MANY else nullcontext():
             _, found = self.index.search(np.ascontiguousarray(queries), n, params=params)
         return [places[places >= 0] for places in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The codes that may be found, for FAISS, and their share of all."""
+
+    selector: Any
+    share: float
+
+    @classmethod
+    def of(cls, chosen: Mask) -> Selection | None:
+        """The selection of these codes; None for all of them."""
+        return None if chosen.all() else cls(bitmap(chosen), float(chosen.mean()))
 
 
 class ApproximateIndex:
@@ -158,6 +168,7 @@ class ApproximateIndex:
         self._codes = codes
         self._places = places
         self._rows = codes.rows(stored)
+        self._live = Selection.of(self._rows >= 0)
         lacking = np.ones(len(stored), np.bool_)
         lacking[self._rows[self._rows >= 0]] = False
         self._others = VectorIndex(stored.only(lacking), places)
@@ -181,7 +192,7 @@ class ApproximateIndex:
         """Numbers in a vector."""
         return width_of(self._stored)
 
-    def search(self, queries: NDArray[np.float32], k: int, among: Ids | None = None) -> list[Ranking]:
+    def search(self, queries: Floats, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
 
         `among` are the passage ids that the search is restricted to; those without a vector are ignored.
@@ -196,17 +207,11 @@ class ApproximateIndex:
         pairs = zip(found, queries, strict=True)
         return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
 
-    def _candidates(
-        self,
-        queries: NDArray[np.float32],
-        k: int,
-        among: Ids | None,
-        chosen: NDArray[np.bool_] | None,
-    ) -> list[Ids]:
+    def _candidates(self, queries: Floats, k: int, among: Ids | None, chosen: Mask | None) -> list[Ids]:
         """For each query the rows that may be among its best k."""
-        allowed = self._rows >= 0
+        allowed = self._live
         if chosen is not None:
-            allowed &= chosen[self._rows]
+            allowed = Selection.of(chosen[self._rows] & (self._rows >= 0))
         n = self.tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
         found = self._codes.search(queries, self.tuning.n_lists, n, allowed)
         coded = [self._rows[places] for places in found]
@@ -286,7 +291,7 @@ def _trained(stored: StoredRows) -> Any:
     return index
 
 
-def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> NDArray[np.float32]:
+def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> Floats:
     """Queries (n, width) made from the collection, rows of length 1; equal collections give equal ones.
 
         q = unit(x + DISTANCE * unit(y - z))       x, y, z drawn from the collection
@@ -302,7 +307,7 @@ def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> NDArray[n
     lengths = np.linalg.norm(difference, axis=1, keepdims=True)
     moved = x + _DISTANCE * difference / np.where(lengths > 0, lengths, 1)
     lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    queries: NDArray[np.float32] = np.where(lengths > 1e-3, moved / np.maximum(lengths, 1e-3), x)
+    queries: Floats = np.where(lengths > 1e-3, moved / np.maximum(lengths, 1e-3), x)
     return queries
 
 
@@ -314,13 +319,14 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
     queries, n_lists = held_back(stored), int(codes.index.nlist)
     truth = FaissScan(stored).nearest(queries, min(_TUNED_K, len(stored))).rows
     rows, aim = codes.rows(stored), wanted + (1 - wanted) / 4
+    live = Selection.of(rows >= 0)
     list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _GROUP)
     vector_bytes = width_of(stored) * 4 * _READING
     best, recall = None, 0.0
     for looked in _steps(n_lists):
         if best is not None and best[0] <= looked * list_bytes + _CANDIDATES[0] * vector_bytes:
             break  # every wider search costs more than the best
-        found = codes.search(queries, looked, _CANDIDATES[-1], rows >= 0)
+        found = codes.search(queries, looked, _CANDIDATES[-1], live)
         hits = [np.isin(rows[places], right) for places, right in zip(found, truth, strict=True)]
         for n in _CANDIDATES:
             recall = sum(int(hit[:n].sum()) for hit in hits) / truth.size

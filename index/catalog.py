@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 from spanwise.types import Document, Passage
 
 from .files import corrupt, named_errors
+from .protocol import Ids
 from .schema import (
     Description,
     Facts,
@@ -135,7 +136,7 @@ class Catalog:
                 raise self.corrupt(f"{row['id']!r} is not the name of a segment")
         return [SegmentEntry(**row) for row in rows]
 
-    def deleted(self) -> NDArray[np.int64]:
+    def deleted(self) -> Ids:
         """Ids of deleted passages that segments still hold, ascending."""
         rows = self.rows("SELECT passage_id FROM tombstones ORDER BY passage_id")
         return np.array([row["passage_id"] for row in self._checked(rows, passage_id=int)], np.int64)
@@ -183,7 +184,7 @@ class Catalog:
         ids, media_types = self._column(rows, 0, str), self._column(rows, 1, str)
         return Facts(ids, media_types, self._column(rows, 2, int), metadata)
 
-    def passage_ids_of(self, document_ids: Sequence[str]) -> NDArray[np.int64]:
+    def passage_ids_of(self, document_ids: Sequence[str]) -> Ids:
         """The passages of these documents, ascending."""
         sql = "SELECT json_group_array(id) FROM passages WHERE document_"
         [(found,)] = self._tuples(sql + _AMONG, json.dumps(list(document_ids)))
@@ -214,7 +215,7 @@ class Catalog:
         self._checked(rows.values(), document_id=str, start=int, end=int)
         return [(row["document_id"], row["start"], row["end"]) for row in map(rows.__getitem__, passage_ids)]
 
-    def passage_ids(self) -> NDArray[np.int64]:
+    def passage_ids(self) -> Ids:
         """All live passages, ordered by (document id, start, end)."""
         rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
         return np.array([row["id"] for row in self._checked(rows, id=int)], np.int64)
@@ -351,21 +352,20 @@ class CatalogWriter(Catalog):
 
     def add_segment(self, entry: SegmentEntry) -> None:
         """Name a segment whose files are on the disk."""
-        row = {"id": entry.id, "kind": entry.kind, "model": entry.model, "rows": entry.rows}
         with self._changes():
-            self._table("segments").insert(row)
+            self._table("segments").insert(asdict(entry))
 
     def drop_segments(self, segment_ids: Sequence[str]) -> None:
         """Remove the names of these segments."""
         with self._changes():
             self._table("segments").delete_where(_AMONG, [json.dumps(list(segment_ids))])
 
-    def forget_deleted(self, passage_ids: NDArray[np.int64]) -> None:
+    def forget_deleted(self, passage_ids: Ids) -> None:
         """Drop the tombstones of passages that no segment holds any more."""
         with self._changes():
             self._table("tombstones").delete_where("passage_" + _AMONG, [json.dumps(passage_ids.tolist())])
 
-    def live_among(self, passage_ids: Sequence[int]) -> NDArray[np.int64]:
+    def live_among(self, passage_ids: Sequence[int]) -> Ids:
         """The ids that name a live passage, ascending; `ValueError` for an id that was never given."""
         last = self._last_passage_id()
         unknown = [number for number in passage_ids if not 1 <= number <= last]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import VectorRejected
 
-from .protocol import Places, Ranking
+from .protocol import Floats, Ids, Mask, Places, Ranking
 from .ranking import best, check_among, check_k
 from .rows import StoredRows
 
@@ -46,9 +46,7 @@ class VectorIndex:
         """Numbers in a vector."""
         return width_of(self._stored)
 
-    def search(
-        self, queries: NDArray[np.float32], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[Ranking]:
+    def search(self, queries: Floats, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
 
         `among` are the passage ids that the search is restricted to; those without a vector are ignored.
@@ -69,16 +67,10 @@ class VectorIndex:
         ]
 
     def _widened(
-        self,
-        found: Candidates,
-        row: int,
-        query: NDArray[np.float32],
-        k: int,
-        chosen: NDArray[np.bool_] | None,
-        n_rows: int,
-    ) -> NDArray[np.int64]:
+        self, found: Candidates, row: int, query: Floats, k: int, chosen: Mask | None, n_rows: int
+    ) -> Ids:
         """Candidates of one query, enough that no other row can belong to the best k."""
-        rows: NDArray[np.int64]
+        rows: Ids
         scores, rows, slack = found.scores[row], found.rows[row], found.slack
         while len(rows) < n_rows and scores[-1] > scores[k - 1] - slack:
             wider = self._scan.nearest(query[np.newaxis], min(2 * len(rows), n_rows), chosen)
@@ -94,8 +86,8 @@ class Candidates:
     that of the exact ones.
     """
 
-    scores: NDArray[np.float32]
-    rows: NDArray[np.int64]
+    scores: Floats
+    rows: Ids
     slack: float
 
 
@@ -110,9 +102,7 @@ class FaissScan:
     def __init__(self, stored: StoredRows) -> None:
         self._stored = stored
 
-    def nearest(
-        self, queries: NDArray[np.float32], n: int, chosen: NDArray[np.bool_] | None = None
-    ) -> Candidates:
+    def nearest(self, queries: Floats, n: int, chosen: Mask | None = None) -> Candidates:
         """The nearest n rows for each row of `queries` (Q, width), unit; at least n must be chosen."""
         width = queries.shape[1]
         if len(queries) >= MANY:
@@ -132,9 +122,7 @@ class FaissScan:
             index.add(block)
         return index
 
-    def _by_products(
-        self, queries: NDArray[np.float32], n: int, chosen: NDArray[np.bool_] | None
-    ) -> Candidates:
+    def _by_products(self, queries: Floats, n: int, chosen: Mask | None) -> Candidates:
         numbers = np.arange(len(self._stored)) if chosen is None else np.flatnonzero(chosen)
         scores = np.empty((len(queries), 0), np.float32)
         rows = np.empty((len(queries), 0), np.int64)
@@ -149,9 +137,7 @@ class FaissScan:
         return Candidates(scores, rows, _float32_slack(queries.shape[1]))
 
 
-def best_of(
-    stored: StoredRows, rows: NDArray[np.int64], query: NDArray[np.float32], k: int, places: Places
-) -> Ranking:
+def best_of(stored: StoredRows, rows: Ids, query: Floats, k: int, places: Places) -> Ranking:
     """The best k of these distinct rows for one query (width,).
 
     Scores are products and sums in float64 along one row: the same bits for a pair of vectors, whatever
@@ -167,7 +153,7 @@ def best_of(
     return best(stored.passage_ids[rows], exact, k, places)
 
 
-def chosen_rows(stored: StoredRows, among: NDArray[np.int64]) -> NDArray[np.bool_]:
+def chosen_rows(stored: StoredRows, among: Ids) -> Mask:
     """(n,) whether each row belongs to one of these passages."""
     check_among(among)
     rows = stored.rows_of(among)
@@ -204,9 +190,7 @@ def faiss() -> Any:
     return import_module("faiss")
 
 
-def inner_products(
-    queries: NDArray[np.float32], vectors: NDArray[np.float32], n: int
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def inner_products(queries: Floats, vectors: Floats, n: int) -> tuple[Floats, Ids]:
     """The n highest inner products of each query with the vectors, (Q, n), and the rows of these."""
     before = faiss().cvar.distance_compute_blas_threshold
     faiss().cvar.distance_compute_blas_threshold = MANY  # matrix products, which are left to more by default
@@ -217,7 +201,7 @@ def inner_products(
     return scores, rows
 
 
-def bitmap(chosen: NDArray[np.bool_]) -> Any:
+def bitmap(chosen: Mask) -> Any:
     """The FAISS selector of the rows that may be found."""
     return faiss().IDSelectorBitmap(np.packbits(chosen, bitorder="little"))
 
@@ -233,7 +217,7 @@ def one_thread() -> Iterator[None]:
         faiss().omp_set_num_threads(before)
 
 
-def check_vectors(vectors: NDArray[np.float32], width: int | None, names: Sequence[object]) -> None:
+def check_vectors(vectors: Floats, width: int | None, names: Sequence[object]) -> None:
     """Raise `VectorRejected` unless every row is a float32 unit vector; `names` (one a row) name the bad one.
 
     A NaN ranks above every score of an inner-product search, and no vector library refuses it. `width` is
@@ -244,7 +228,7 @@ def check_vectors(vectors: NDArray[np.float32], width: int | None, names: Sequen
         raise VectorRejected(f"the vector of {names[row]} (row {row}) {fault}; nothing was stored")
 
 
-def check_matrix(vectors: NDArray[np.float32], width: int | None, n_rows: int) -> None:
+def check_matrix(vectors: Floats, width: int | None, n_rows: int) -> None:
     """Raise `VectorRejected` unless this is a float32 matrix of the right shape."""
     if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
         found = getattr(vectors, "dtype", type(vectors).__name__)
@@ -258,11 +242,11 @@ def check_matrix(vectors: NDArray[np.float32], width: int | None, n_rows: int) -
 
 
 def check_token_vectors(
-    vectors: NDArray[np.float32],
+    vectors: Floats,
     lengths: Sequence[int] | NDArray[np.integer],
     width: int | None,
     passage_ids: Sequence[int],
-) -> NDArray[np.int64]:
+) -> Ids:
     """The lengths as a column; `VectorRejected` unless each passage has at least one vector, the lengths add
     up to the rows, and every row is a unit vector.
     """
@@ -285,7 +269,7 @@ def check_token_vectors(
     return column
 
 
-def check_token_questions(questions: Sequence[NDArray[np.float32]], width: int) -> None:
+def check_token_questions(questions: Sequence[Floats], width: int) -> None:
     """Raise `VectorRejected` unless each question has unit vectors of this width, at least one."""
     for number, rows in enumerate(questions):
         check_matrix(rows, width, len(rows))
@@ -295,7 +279,7 @@ def check_token_questions(questions: Sequence[NDArray[np.float32]], width: int) 
             raise VectorRejected(f"the vector of question {number} (row {row}) {fault}")
 
 
-def faulty_rows(vectors: NDArray[np.float32]) -> dict[int, str]:
+def faulty_rows(vectors: Floats) -> dict[int, str]:
     """The fault of each row that is not a finite vector of length 1 ± 0.001; empty when all are."""
     wide = vectors.astype(np.float64)
     norms = np.sqrt((wide * wide).sum(axis=1))

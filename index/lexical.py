@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .postings import Pairs, PostingsSegment
-from .protocol import Places, Ranking
+from .protocol import Ids, Mask, Places, Ranking
 from .ranking import best, check_k, promising, rows_among
 
 _T = TypeVar("_T")
@@ -54,7 +54,7 @@ class CorpusStatistics:
 class Formula(Protocol):
     """The weight of a term in each passage that holds it. Equal formulas, by ==, give equal weights."""
 
-    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    def __call__(self, tf: NDArray[np.float64], lengths: Ids) -> NDArray[np.float64]:
         """One weight a passage, from the count of the term in it and its number of terms."""
 
 
@@ -62,7 +62,7 @@ class Formula(Protocol):
 class _Term:
     """The pairs of a term, and its weights by the last formula of each kind."""
 
-    rows: NDArray[np.int64]
+    rows: Ids
     counts: NDArray[np.integer]
     weights: dict[type[Formula], tuple[Formula, NDArray[np.float64]]] = field(default_factory=dict)
 
@@ -77,12 +77,12 @@ class LivePostings:
     Terms stay in memory, so only the first question with a term reads and weighs its rows.
     """
 
-    def __init__(self, segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]) -> None:
+    def __init__(self, segments: Sequence[PostingsSegment], deleted: Ids) -> None:
         self._segments = tuple(segments)
         sizes = [len(segment.passage_ids) for segment in segments]
         self._first_rows = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64).tolist()
-        self.passage_ids: NDArray[np.int64] = _joined([part.passage_ids for part in segments])
-        self.lengths: NDArray[np.int64] = _joined([part.lengths for part in segments])
+        self.passage_ids: Ids = _joined([part.passage_ids for part in segments])
+        self.lengths: Ids = _joined([part.lengths for part in segments])
         self.live = np.isin(self.passage_ids, deleted, invert=True)
         self._all_live = bool(self.live.all())
         self._terms: dict[str, _Term] = {}
@@ -92,12 +92,12 @@ class LivePostings:
         """The number of rows, deleted ones included."""
         return len(self.passage_ids)
 
-    def find(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+    def find(self, term: str) -> tuple[Ids, NDArray[np.integer]]:
         """The live rows that hold a term, ascending, and the count in each; both read-only."""
         found = self._term(term)
         return found.rows, found.counts
 
-    def weighted(self, term: str, formula: Formula) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def weighted(self, term: str, formula: Formula) -> tuple[Ids, NDArray[np.float64]]:
         """The live rows that hold a term, ascending, and their weights by a formula; both read-only."""
         found = self._term(term)
         known = found.weights.get(type(formula))
@@ -148,7 +148,7 @@ class LivePostings:
             self._n_held += found.size
         return found
 
-    def _read(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+    def _read(self, term: str) -> tuple[Ids, NDArray[np.integer]]:
         found = [segment.find(term) for segment in self._segments]
         rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
         counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
@@ -169,7 +169,7 @@ class LivePostings:
         return zip(self._first_rows, parts, strict=False)
 
 
-def _joined(parts: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+def _joined(parts: Sequence[NDArray[np.integer]]) -> Ids:
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
@@ -207,7 +207,7 @@ class PostingsIndex:
         self,
         queries: Sequence[Sequence[str]],
         k: int,
-        among: NDArray[np.int64] | None = None,
+        among: Ids | None = None,
         statistics: CorpusStatistics | None = None,
     ) -> list[Ranking]:
         """For each list of terms its best k passages, restricted to `among` when given.
@@ -220,11 +220,7 @@ class PostingsIndex:
         return [self._search(terms, k, allowed, statistics) for terms in queries]
 
     def _search(
-        self,
-        terms: Sequence[str],
-        k: int,
-        allowed: NDArray[np.bool_] | None,
-        statistics: CorpusStatistics | None,
+        self, terms: Sequence[str], k: int, allowed: Mask | None, statistics: CorpusStatistics | None
     ) -> Ranking:
         corpus = statistics or self._postings.statistics(set(terms))
         scores = self._weighting.scores(terms, self._postings, corpus)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 
 from .catalog import Catalog, CatalogWriter
 from .postings import PostingsSegment, merge_postings
+from .protocol import Ids
 from .rows import RowsSegment, merge_rows
 from .schema import SegmentEntry
 from .segment import CODEBOOK, POSTINGS, Columns, Segment, is_segment_name, open_segment, write_segment
@@ -83,9 +83,7 @@ def merge_segments(folder: Path, catalog: CatalogWriter) -> bool:
     return True
 
 
-def _merge_family(
-    folder: Path, catalog: CatalogWriter, family: Sequence[SegmentEntry], deleted: NDArray[np.int64]
-) -> bool:
+def _merge_family(folder: Path, catalog: CatalogWriter, family: Sequence[SegmentEntry], deleted: Ids) -> bool:
     """Merge segments of one kind and model; False when all of them stay."""
     if len(family) < FAN and not len(deleted):
         return False
@@ -102,7 +100,7 @@ def _merge_family(
     return True
 
 
-def _merged(segments: Sequence[Segment], deleted: NDArray[np.int64]) -> Columns:
+def _merged(segments: Sequence[Segment], deleted: Ids) -> Columns:
     if segments[0].kind == POSTINGS:
         return merge_postings([PostingsSegment.open_whole(segment) for segment in segments], deleted)
     return merge_rows(segments[0].kind, [RowsSegment(segment) for segment in segments], deleted)

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .protocol import Ids
 from .segment import Segment
 from .spelling import spelled_alike
 
@@ -42,9 +43,9 @@ class Pairs:
     """Pairs of term and row with their counts, in any order; `terms` are places in `vocabulary`."""
 
     vocabulary: Sequence[bytes]
-    terms: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    terms: Ids
+    rows: Ids
+    counts: Ids
 
 
 class PostingsBuilder:
@@ -95,10 +96,10 @@ class PostingsBuilder:
 
 def columns_of(
     vocabulary: Sequence[bytes],
-    df: NDArray[np.int64],
+    df: Ids,
     rows: NDArray[np.uint32],
     counts: NDArray[Any],
-    passage_ids: NDArray[np.int64],
+    passage_ids: Ids,
     lengths: NDArray[np.uint32],
 ) -> dict[str, NDArray[Any]]:
     """The columns of the file: terms sorted, `df` pairs for each, the pairs in order of term and row."""
@@ -120,7 +121,7 @@ def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     return counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32, copy=False)
 
 
-def _running_total(sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _running_total(sizes: Ids) -> NDArray[np.uint64]:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
 
 
@@ -141,7 +142,7 @@ class PostingsSegment:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._columns: Mapping[str, NDArray[Any]] = segment.columns
-        self.passage_ids: NDArray[np.int64] = segment.columns["passage_ids"]
+        self.passage_ids: Ids = segment.columns["passage_ids"]
         self.lengths: NDArray[np.uint32] = segment.columns["lengths"]
 
     @classmethod
@@ -163,7 +164,7 @@ class PostingsSegment:
         return opened
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ids:
         """The pairs of term i are `starts[i]` to `starts[i + 1]`."""
         return np.asarray(self._columns["starts"].astype(np.int64))
 
@@ -229,9 +230,7 @@ class PostingsSegment:
         return low if low < len(self._columns["sums"]) and self._term(low) == term else None
 
 
-def merge_postings(
-    segments: Sequence[PostingsSegment], deleted: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
+def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[str, NDArray[Any]]:
     """The columns of one segment with the live passages of several, without terms that no passage holds.
 
     The merge goes through the common sorted dictionary in ranges of some ten thousand pairs and sorts one
@@ -269,7 +268,7 @@ def merge_postings(
     )
 
 
-def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[NDArray[np.int64]]]:
+def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[Ids]]:
     """The common dictionary, sorted, and for each segment the places of its terms there."""
     vocabulary: list[bytes] = []
     numbers = [array("q") for _ in segments]
@@ -284,21 +283,17 @@ def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[ND
 class _Source:
     """A segment mapped to the merged one: the `numbers` of its terms there, ascending, and its rows there."""
 
-    def __init__(
-        self, segment: PostingsSegment, numbers: NDArray[np.int64], new_row: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, segment: PostingsSegment, numbers: Ids, new_row: Ids) -> None:
         self.numbers = numbers
         self._segment = segment
         self._new_row = new_row
 
     @property
-    def df(self) -> NDArray[np.int64]:
+    def df(self) -> Ids:
         """The number of pairs of each of its terms, deleted passages included."""
         return np.diff(self._segment.starts)
 
-    def live_pairs(
-        self, first: int, last: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def live_pairs(self, first: int, last: int) -> tuple[Ids, Ids, Ids]:
         """Merged term, merged row and count of each live pair whose term is in the range."""
         low, high = np.searchsorted(self.numbers, (first, last))
         old, counts = self._segment.pairs_between(int(low), int(high))

@@ -13,6 +13,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 Queries = TypeVar("Queries", contravariant=True)
 
 
@@ -20,7 +23,7 @@ Queries = TypeVar("Queries", contravariant=True)
 class Ranking:
     """The best passages for one query: `passage_ids` (n,) int64 and `scores` (n,) float64, best first."""
 
-    passage_ids: NDArray[np.int64]
+    passage_ids: Ids
     scores: NDArray[np.float64]
 
     @classmethod
@@ -35,7 +38,7 @@ class Index(Protocol[Queries]):
     def __len__(self) -> int:
         """The number of live passages that can be found."""
 
-    def search(self, queries: Queries, k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
+    def search(self, queries: Queries, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each query its best k passages, ties by (document id, start); `ValueError` for k below 1.
 
         `among`, ascending passage ids, restricts the search to these passages; ids that the index does not

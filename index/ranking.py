@@ -7,10 +7,10 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Places, Ranking
+from .protocol import Ids, Mask, Places, Ranking
 
 
-def best(passage_ids: NDArray[np.int64], scores: NDArray[np.float64], k: int, places: Places) -> Ranking:
+def best(passage_ids: Ids, scores: NDArray[np.float64], k: int, places: Places) -> Ranking:
     """The k highest scores, best first; equal scores by (document id, start, end).
 
     Places are looked up only where scores tie, because that reads the catalog.
@@ -30,7 +30,7 @@ def best(passage_ids: NDArray[np.int64], scores: NDArray[np.float64], k: int, pl
     return Ranking(passage_ids[:k], scores[:k])
 
 
-def promising(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def promising(scores: NDArray[np.float64], k: int) -> Ids:
     """The rows, ascending, of the positive scores that may be among the k highest, all ties included.
 
     The scores are laid out as a table. Each of its best k columns holds a score of at least the k-th highest
@@ -45,7 +45,7 @@ def promising(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     return np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
 
 
-def rows_of(passage_ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+def rows_of(passage_ids: Ids, wanted: Ids) -> Ids:
     """The row of each wanted passage in `passage_ids`, which ascend; -1 for a missing one.
 
     >>> rows_of(np.array([2, 5, 9]), np.array([9, 3, 2])).tolist()
@@ -57,13 +57,13 @@ def rows_of(passage_ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
     return np.where(passage_ids[at] == wanted, at, -1)
 
 
-def rows_among(passage_ids: NDArray[np.int64], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+def rows_among(passage_ids: Ids, among: Ids | None) -> Mask | None:
     """(rows,) whether each row holds a passage of `among`; None for no restriction."""
     check_among(among)
     return None if among is None else np.isin(passage_ids, among)
 
 
-def check_among(among: NDArray[np.int64] | None) -> None:
+def check_among(among: Ids | None) -> None:
     """Raise `ValueError` unless the passage ids ascend."""
     if among is None:
         return

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from spanwise.errors import IndexCorrupt
 
 from .catalog import CatalogWriter
+from .protocol import Ids, Mask
 from .ranking import rows_of
 from .segment import TOKENS, VECTORS, Blocks, Columns, Segment, open_segment
 
-Ids = NDArray[np.int64]
 Data = Mapping[str, NDArray[Any]]
 DATA = {VECTORS: ("vectors",), TOKENS: ("centroids", "values", "scales")}
 
@@ -180,7 +180,7 @@ class RowsBuilder:
         starts, ends = spans_of(segment.ends, rows)
         self.add(passage_ids, ends - starts, segment.read(rows))
 
-    def holds(self, passage_ids: Ids) -> NDArray[np.bool_]:
+    def holds(self, passage_ids: Ids) -> Mask:
         """(n,) whether each of the passages has a row here."""
         held = [np.empty(0, np.int64), *(batch.passage_ids for batch in self._batches)]
         return np.isin(passage_ids, np.concatenate(held))
@@ -259,10 +259,7 @@ class StoredRows:
     """
 
     def __init__(
-        self,
-        segments: Sequence[RowsSegment],
-        kept: Sequence[Ids],
-        trusted: NDArray[np.bool_] | None = None,
+        self, segments: Sequence[RowsSegment], kept: Sequence[Ids], trusted: Mask | None = None
     ) -> None:
         """Of each segment the passages `kept`; `trusted` (n,) are rows that need no comparison."""
         self._segments = tuple(segments)
@@ -282,7 +279,7 @@ class StoredRows:
         """All rows of at least one segment but the deleted ones."""
         return cls(segments, [np.flatnonzero(~np.isin(each.passage_ids, deleted)) for each in segments])
 
-    def only(self, chosen: NDArray[np.bool_]) -> StoredRows:
+    def only(self, chosen: Mask) -> StoredRows:
         """The rows `chosen` (n,) alone, in the same order."""
         parts = np.split(chosen, self._lasts[:-1])
         kept = [rows[here] for rows, here in zip(self._kept, parts, strict=True)]
@@ -353,7 +350,7 @@ class StoredRows:
                 segment.release()
             self._trusted[:] = True
 
-    def blocks(self, name: str, chosen: NDArray[np.bool_] | None = None) -> Iterator[NDArray[Any]]:
+    def blocks(self, name: str, chosen: Mask | None = None) -> Iterator[NDArray[Any]]:
         """One column of data of passages with one row each, or of those `chosen` (n,), block by block.
 
         Runs without a gap are views of the mapped file. Memory that was read is given back behind each
@@ -406,14 +403,14 @@ class PendingRows:
         stored = self.stored().get(model)
         return int(stored[0].data["vectors"].shape[1]) if stored else self.builder(model).width
 
-    def lacking(self, model: str, ids: Ids) -> NDArray[np.bool_]:
+    def lacking(self, model: str, ids: Ids) -> Mask:
         """(n,) whether each passage has no rows of this model, neither stored nor pending."""
         lacking = ~self.builder(model).holds(ids)
         for segment in self.stored().get(model, []):
             lacking &= segment.rows_of(ids) < 0
         return lacking
 
-    def reuse(self, new: Ids, old: Ids) -> NDArray[np.bool_]:
+    def reuse(self, new: Ids, old: Ids) -> Mask:
         """Copy for the passages `new` the stored rows of the passages `old`; (n,) whether each got some.
 
         A passage may occur in `new` several times: the first of its `old` that has rows is enough.

@@ -13,17 +13,17 @@ import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import DocumentRejected, FormatTooNew, FormatTooOld
 from spanwise.types import Document, Heading, Label, Passage
 
 from .files import corrupt, named_errors, publish
+from .protocol import Ids
 from .segment import FORMAT
 
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
@@ -35,57 +35,30 @@ PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE state (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    generation INTEGER NOT NULL,
-    documents INTEGER NOT NULL,
-    passages INTEGER NOT NULL,
-    digest TEXT NOT NULL
+    one INTEGER PRIMARY KEY CHECK (one = 1), generation INTEGER NOT NULL, documents INTEGER NOT NULL,
+    passages INTEGER NOT NULL, digest TEXT NOT NULL
 ) STRICT;
 CREATE TABLE documents (
-    id TEXT PRIMARY KEY NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    sha256 TEXT NOT NULL,
-    media_type TEXT NOT NULL,
-    title TEXT NOT NULL,
-    page_starts TEXT NOT NULL,
-    headings TEXT NOT NULL,
-    labels TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    text TEXT NOT NULL
+    id TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    media_type TEXT NOT NULL, title TEXT NOT NULL, page_starts TEXT NOT NULL, headings TEXT NOT NULL,
+    labels TEXT NOT NULL, metadata TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    document_id TEXT NOT NULL REFERENCES documents (id),
-    start INTEGER NOT NULL,
-    "end" INTEGER NOT NULL,
-    page INTEGER,
-    line INTEGER NOT NULL,
-    heading TEXT NOT NULL,
-    label TEXT NOT NULL,
-    content TEXT NOT NULL,
-    digest TEXT NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT, document_id TEXT NOT NULL REFERENCES documents (id),
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, line INTEGER NOT NULL,
+    heading TEXT NOT NULL, label TEXT NOT NULL, content TEXT NOT NULL, digest TEXT NOT NULL
 ) STRICT;
 CREATE INDEX passages_by_place ON passages (document_id, start, "end");
 CREATE INDEX passages_by_content ON passages (content);
 CREATE TABLE tombstones (passage_id INTEGER PRIMARY KEY, content TEXT) STRICT;
 CREATE INDEX tombstones_by_content ON tombstones (content);
 CREATE TABLE refusals (
-    document_id TEXT PRIMARY KEY NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    reader TEXT NOT NULL,
-    digest TEXT NOT NULL
+    document_id TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    kind TEXT NOT NULL, reason TEXT NOT NULL, reader TEXT NOT NULL, digest TEXT NOT NULL
 ) STRICT;
 CREATE TABLE segments (
-    position INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
-    model TEXT NOT NULL,
-    rows INTEGER NOT NULL
+    position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
+    model TEXT NOT NULL, rows INTEGER NOT NULL
 ) STRICT;
 """
 
@@ -167,7 +140,7 @@ def state_digest(
     n_passages: int,
     settings: Mapping[str, str],
     segments: Sequence[SegmentEntry],
-    deleted: NDArray[np.int64],
+    deleted: Ids,
 ) -> str:
     """The digest over counts, settings, segment names and deleted passages: a lost row changes it."""
     named = [(entry.id, entry.kind, entry.model, entry.rows) for entry in segments]
@@ -342,14 +315,7 @@ def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
 
 def refusal_row(document_id: str, refusal: Refusal) -> Row:
     """The row that stores a refusal."""
-    row = {
-        "document_id": document_id,
-        "size": refusal.size,
-        "mtime_ns": refusal.mtime_ns,
-        "kind": refusal.kind,
-        "reason": refusal.reason,
-        "reader": refusal.reader,
-    }
+    row = {"document_id": document_id, **asdict(refusal)}
     return row | {"digest": refusal_digest(row)}
 
 

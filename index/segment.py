@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from spanwise.errors import FormatTooNew, IndexCorrupt
 
 from .files import corrupt, publish, write_file
+from .protocol import Ids
 
 FORMAT = 4  # of the whole index: catalog and segments
 MANIFEST = "manifest.json"
@@ -132,7 +133,7 @@ class Segment:
     data: mmap.mmap | bytes
 
     @property
-    def passage_ids(self) -> NDArray[np.int64]:
+    def passage_ids(self) -> Ids:
         """(n,) the passages of its rows; empty for a codebook."""
         return self.columns.get("passage_ids", np.empty(0, np.int64))
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt, IndexEmpty
 from spanwise.types import Passage
@@ -21,6 +19,7 @@ from .lexical import LivePostings
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import open_tokens
 from .postings import PostingsSegment
+from .protocol import Ids
 from .ranking import rows_of
 from .rows import RowsSegment, StoredRows
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
@@ -65,9 +64,7 @@ class Snapshot(Catalog):
         """The snapshot itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it. Indexes made before can still be searched, except that they cannot order ties."""
         self.close()
 
@@ -86,11 +83,11 @@ class Snapshot(Catalog):
         for first in range(0, len(wanted), _BATCH):
             yield from self.passages(wanted[first : first + _BATCH])
 
-    def without_vectors(self, model_digest: str) -> NDArray[np.int64]:
+    def without_vectors(self, model_digest: str) -> Ids:
         """Live passages that lack a vector of this model, in the order of `passage_ids()`."""
         return self._without(VECTORS, model_digest)
 
-    def without_tokens(self, model_digest: str) -> NDArray[np.int64]:
+    def without_tokens(self, model_digest: str) -> Ids:
         """Live passages that lack the tokens of this model, in the order of `passage_ids()`."""
         return self._without(TOKENS, model_digest)
 
@@ -176,7 +173,7 @@ class Snapshot(Catalog):
             raise IndexCorrupt(f"{self.path.parent} lacks the codebook of model {model_digest}")
         return codebook
 
-    def _without(self, kind: str, model_digest: str) -> NDArray[np.int64]:
+    def _without(self, kind: str, model_digest: str) -> Ids:
         ids = self.passage_ids()
         lacking = np.ones(len(ids), np.bool_)
         for segment in self._parts(kind, model_digest):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .protocol import Ids
+
 _WIDEST = 4  # bytes of a character in UTF-8
 _NOT_ASCII = 0x80  # the least byte of a character of several
 
@@ -55,13 +57,7 @@ def spelled_alike(word: str, terms: NDArray[np.uint8], ends: NDArray[np.integer]
     return [term for term in found if one_edit_apart(word, term)]
 
 
-def _agreeing(
-    terms: NDArray[np.uint8],
-    first: NDArray[np.int64],
-    step: int,
-    length: NDArray[np.int64],
-    wanted: NDArray[np.uint8],
-) -> NDArray[np.int64]:
+def _agreeing(terms: NDArray[np.uint8], first: Ids, step: int, length: Ids, wanted: NDArray[np.uint8]) -> Ids:
     """(n,): how many bytes of each term, from `first` on by `step`, are those wanted before one is not."""
     agree = np.zeros(len(first), np.int64)
     alive = np.arange(len(first))

@@ -14,7 +14,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound
 
@@ -70,9 +69,7 @@ class Store:
         """The store itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it."""
         self.close()
 
@@ -127,10 +124,7 @@ class Store:
         return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
 
     def approximate(
-        self,
-        recall: float = RECALL,
-        at_least: int = FROM,
-        on_progress: OnProgress = lambda done, total: None,
+        self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
     ) -> bool:
         """Bring the FAISS indexes of collections of `at_least` vectors up to date; True when one was written.
 

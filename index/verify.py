@@ -7,13 +7,13 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import SpanwiseError
 
 from .ann import code_problems
 from .catalog import Catalog
 from .maxsim.tokens import token_problems
+from .protocol import Ids
 from .schema import SegmentEntry
 from .segment import POSTINGS, Segment, open_segment
 
@@ -72,7 +72,7 @@ def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
     except SpanwiseError as error:
         yield str(error)
         return
-    held: dict[tuple[str, str], list[NDArray[np.int64]]] = {(POSTINGS, ""): []}
+    held: dict[tuple[str, str], list[Ids]] = {(POSTINGS, ""): []}
     whole: list[Segment] = []
     for entry in entries:
         try:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +30,7 @@ from .maxsim.codebook import Codebook
 from .maxsim.tokens import PendingTokens
 from .merge import merge_segments, orphans, remove_orphans
 from .postings import PostingsBuilder
+from .protocol import Floats, Ids
 from .rows import PendingRows
 from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
@@ -70,9 +70,7 @@ class Writer:
             undo.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Drop uncommitted changes and release the lock."""
         try:
             self._catalog.rollback()
@@ -135,7 +133,7 @@ class Writer:
         if not found:
             raise ValueError(f"no refusal of {document_id!r} in the index {self._folder}")
 
-    def put_vectors(self, model_digest: str, passage_ids: Sequence[int], rows: NDArray[np.float32]) -> int:
+    def put_vectors(self, model_digest: str, passage_ids: Sequence[int], rows: Floats) -> int:
         """Store one unit vector a passage; the number that was stored.
 
         Passages that were deleted since, or that have a vector of this model, are skipped: another process
@@ -175,7 +173,7 @@ class Writer:
         self,
         model_digest: str,
         passage_ids: Sequence[int],
-        vectors: NDArray[np.float32],
+        vectors: Floats,
         lengths: Sequence[int] | NDArray[np.integer],
     ) -> int:
         """Store the token vectors of passages, compressed; the number of these passages.
@@ -316,7 +314,7 @@ def check_document(
             )
 
 
-def _checked_ids(model_digest: str, passage_ids: Sequence[int]) -> NDArray[np.int64]:
+def _checked_ids(model_digest: str, passage_ids: Sequence[int]) -> Ids:
     """The ids as a column; `ValueError` for a duplicate or an empty digest of the model."""
     if not model_digest:
         raise ValueError("the digest of the model is empty")

@@ -103,7 +103,7 @@ def _open(path: Path) -> Table:
         database.close()
         raise sqlite3.DatabaseError("the cache has another format")
     database.enable_wal()
-    database.execute(f"PRAGMA user_version = {FORMAT}")
+    database.execute("PRAGMA user_version = 3")  # FORMAT: a pragma takes no parameters
     columns = dict.fromkeys(("key", "commit_digest", "value", "digest"), str)
     return cast("Table", database["results"]).create(columns, pk="key", if_not_exists=True)
 

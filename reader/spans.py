@@ -1,4 +1,4 @@
-"""Input windows of question and passage, and the spans and sentences of a passage from the logits of its tokens.
+"""Input windows of question and passage; spans and sentences of a passage from the logits of its tokens.
 
     [CLS] question [SEP] context, window of the passage [SEP]
 
@@ -7,8 +7,8 @@ than the input is read in windows that overlap by a stride, so that every token 
 
     score(i, j) = S.T_i + E.T_j   over all passage tokens i <= j with j - i + 1 <= max_tokens
 
-Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on the length is that of the authors' SQuAD code. A passage
-that is read in several windows has the logits of each of them (`WindowLogits`).
+Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on the length is that of the
+authors' SQuAD code. A passage that is read in several windows has the logits of each (`WindowLogits`).
 """
 
 from __future__ import annotations

@@ -206,8 +206,8 @@ class Answer:
     first, `missing_terms` the words of the question that no passage holds, and `nearest` the passages to look
     at. All documents were searched, or those that the filter of `scope` selects. The best `passages_read`
     hits were read; the next `passages_unread` were not, as the answer was sure without them. `cached` is true
-    for an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None without a
-    calibration.
+    for an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None
+    without a calibration.
     """
 
     question: str

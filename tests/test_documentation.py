@@ -36,7 +36,7 @@ def test_every_command_that_is_shown_is_known(page: Path) -> None:
     assert [wrong for line, words in commands(page) if (wrong := complaint(line, words))] == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "examples" / "README.md"], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert broken_links(page) == []
 

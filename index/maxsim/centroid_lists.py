@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..protocol import Floats, Ids
 from ..rows import Part, StoredRows, span_places
 from .kernels import LANES, code_sums, quantise
 
@@ -36,26 +37,26 @@ class CentroidTable:
     """
 
     levels: NDArray[np.uint8]
-    steps: NDArray[np.float32]
+    steps: Floats
     n_rows: int
 
 
 class Interaction:
     """The centroids of one codebook, and the tokens that have them."""
 
-    def __init__(self, stored: StoredRows, centroids: NDArray[np.float32]) -> None:
+    def __init__(self, stored: StoredRows, centroids: Floats) -> None:
         self._stored = stored
         self._centroids = centroids
 
-    def table(self, question: NDArray[np.float32]) -> CentroidTable:
+    def table(self, question: Floats) -> CentroidTable:
         """The similarities of all centroids with the rows (m, width) of a question."""
-        similarities: NDArray[np.float32] = self._centroids @ question.T
+        similarities: Floats = self._centroids @ question.T
         levels = np.zeros((len(similarities), -(-len(question) // LANES) * LANES), np.uint8)
         steps = np.zeros(levels.shape[1], np.float32)
         quantise(similarities, levels, steps)
         return CentroidTable(levels, steps, len(question))
 
-    def scores(self, table: CentroidTable, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+    def scores(self, table: CentroidTable, rows: Ids | None = None) -> Floats:
         """(n,) the score of each of these rows, ascending, by centroids, less a constant; None means all."""
         scores = np.empty(len(self._stored) if rows is None else len(rows), np.float32)
         for part, starts, ends, to in spans_among(self._stored, rows):
@@ -63,9 +64,7 @@ class Interaction:
         return scores
 
 
-def spans_among(
-    stored: StoredRows, rows: NDArray[np.int64] | None
-) -> Iterator[tuple[Part, NDArray[np.int64], NDArray[np.int64], slice]]:
+def spans_among(stored: StoredRows, rows: Ids | None) -> Iterator[tuple[Part, Ids, Ids, slice]]:
     """Each part with the starts and ends of those of its passages that are among `rows`, ascending (None
     means all), and their places in `rows`.
     """
@@ -87,7 +86,7 @@ class _Block:
 
     first: int
     n: int
-    ends: NDArray[np.int64]
+    ends: Ids
     rows: NDArray[np.uint16]
 
 
@@ -114,7 +113,7 @@ class InvertedLists:
                 blocks.append(_Block(part.first + first, len(starts), list_ends, rows))
         return cls(blocks)
 
-    def rows(self, table: CentroidTable, n: int) -> NDArray[np.int64]:
+    def rows(self, table: CentroidTable, n: int) -> Ids:
         """At least 2n rows (all, if there are fewer), ascending: those near any row of a question.
 
         Each row of the question probes its nearest centroids, twice as many each time until enough rows of
@@ -128,7 +127,7 @@ class InvertedLists:
                 return found
             n_probed = min(2 * n_probed, n_centroids)
 
-    def _near(self, table: CentroidTable, n_probed: int) -> NDArray[np.int64]:
+    def _near(self, table: CentroidTable, n_probed: int) -> Ids:
         """The rows with a token at one of the `n_probed` centroids that are nearest to a question row."""
         kth = len(table.levels) - n_probed
         columns = np.ascontiguousarray(table.levels[:, : table.n_rows].T)

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..protocol import Floats, Ids
 from ..segment import Segment
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _PROBES = 8  # groups of centroids that a vector is compared with
 _UNGROUPED = 1024  # centroids that are all compared
 _NEAREST_BLOCK = 16_384  # vectors at a time
 
-Finder = Callable[[NDArray[np.float32]], NDArray[np.int64]]
+Finder = Callable[[Floats], Ids]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,8 @@ class Codebook:
     `n_tokens` the size of the collection it was made for.
     """
 
-    centroids: NDArray[np.float32]
-    levels: NDArray[np.float32]
+    centroids: Floats
+    levels: Floats
     distance: float
     n_tokens: int
     seed: int = 0
@@ -120,7 +121,7 @@ class Codebook:
             raise ValueError("a centroid or level is NaN or infinite")
 
     @classmethod
-    def train(cls, sample: NDArray[np.float32], n_tokens: int, seed: int = 0) -> Codebook:
+    def train(cls, sample: Floats, n_tokens: int, seed: int = 0) -> Codebook:
         """The codebook of a collection of about `n_tokens` vectors like those of `sample` (S, width)."""
         sample = _checked(sample)
         if not len(sample):
@@ -145,11 +146,11 @@ class Codebook:
         """Bytes of a token's values; its centroid and its scale take two more each."""
         return self.width * BITS // 8
 
-    def nearest(self, vectors: NDArray[np.float32]) -> NDArray[np.uint16]:
+    def nearest(self, vectors: Floats) -> NDArray[np.uint16]:
         """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
         return self._finder(_checked(vectors, self.width)).astype(np.uint16)
 
-    def encode(self, vectors: NDArray[np.float32]) -> TokenCodes:
+    def encode(self, vectors: Floats) -> TokenCodes:
         """The codes of vectors (T, width) float32."""
         vectors = _checked(vectors, self.width)
         centroids = self.nearest(vectors)
@@ -164,7 +165,7 @@ class Codebook:
         values = codes[:, ::2] | np.left_shift(codes[:, 1::2], np.uint8(BITS))
         return TokenCodes(centroids, values, scales.astype(np.float16))
 
-    def decode(self, codes: TokenCodes) -> NDArray[np.float32]:
+    def decode(self, codes: TokenCodes) -> Floats:
         """(T, width) float32: the vectors that define the scores."""
         if codes.values.shape[1:] != (self.n_bytes,):
             raise ValueError(f"values of {codes.values.shape[1:]} bytes, expected {self.n_bytes}")
@@ -184,7 +185,7 @@ class Codebook:
         """True when the collection has grown to more than 4 times what the codebook was made for."""
         return n_tokens > _GROWTH * self.n_tokens and len(self.centroids) < MAX_CENTROIDS
 
-    def is_drifting(self, vectors: NDArray[np.float32]) -> bool:
+    def is_drifting(self, vectors: Floats) -> bool:
         """True when the vectors lie farther from their centroids than those of the training did.
 
         The rule: a mean squared distance above 1.4 times that of the training's held-back tenth. Fewer than
@@ -195,7 +196,7 @@ class Codebook:
             return False
         return float(self._distances(vectors).mean(dtype=np.float64)) > _DRIFT * self.distance + 1e-6
 
-    def extended(self, sample: NDArray[np.float32], n_tokens: int) -> Codebook:
+    def extended(self, sample: Floats, n_tokens: int) -> Codebook:
         """Another codebook with these centroids in front, unchanged, and new ones for far vectors."""
         seen, unseen = _split(_checked(sample, self.width))
         n_tokens = max(n_tokens, self.n_tokens)
@@ -248,14 +249,14 @@ class Codebook:
     def _finder(self) -> Nearest:
         return Nearest.build(self.centroids)
 
-    def _distances(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _distances(self, vectors: Floats) -> Floats:
         """(T,) the squared distance of each vector to its nearest centroid."""
         residuals = vectors - self.centroids[self.nearest(vectors)]
-        squares: NDArray[np.float32] = np.einsum("td,td->t", residuals, residuals)
+        squares: Floats = np.einsum("td,td->t", residuals, residuals)
         return squares
 
 
-def _split(sample: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _split(sample: Floats) -> tuple[Floats, Floats]:
     """Nine of ten runs of vectors, which make the centroids, and every tenth, held back; few serve as both.
 
     The tokens of a passage are alike and follow one another: held back one by one they would not be unseen.
@@ -266,7 +267,7 @@ def _split(sample: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np
     return sample[~unseen], sample[unseen]
 
 
-def _checked(vectors: NDArray[np.float32], width: int | None = None) -> NDArray[np.float32]:
+def _checked(vectors: Floats, width: int | None = None) -> Floats:
     """The vectors as float32; `ValueError` unless (T, width), finite, and of a width that can be packed."""
     vectors = np.ascontiguousarray(vectors, np.float32)
     if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.shape[1] % 4:
@@ -280,7 +281,7 @@ def _checked(vectors: NDArray[np.float32], width: int | None = None) -> NDArray[
     return vectors
 
 
-def _levels(residuals: NDArray[np.float32]) -> NDArray[np.float32]:
+def _levels(residuals: Floats) -> Floats:
     """(16,) float32, ascending: the Lloyd-Max levels of the normalised residuals (S, width).
 
     With too few of them, or too many equal ones: those of the normal distribution, which residuals come near.
@@ -295,7 +296,7 @@ def _levels(residuals: NDArray[np.float32]) -> NDArray[np.float32]:
     return _lloyd_max(np.array([normal.inv_cdf((n + 0.5) / _LEVELS_ENOUGH) for n in range(_LEVELS_ENOUGH)]))
 
 
-def _lloyd_max(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+def _lloyd_max(numbers: NDArray[np.float64]) -> Floats:
     """The levels of these numbers, which ascend."""
     sums = np.concatenate([[0.0], np.cumsum(numbers)])
     levels = np.quantile(numbers, (np.arange(2**BITS) + 0.5) / 2**BITS)
@@ -320,18 +321,14 @@ def n_centroids(n_tokens: int, n_sample: int) -> int:
     return max(1, min(int(wanted), n_sample // PER_CENTROID, MAX_CENTROIDS))
 
 
-def kmeans(sample: NDArray[np.float32], k: int, *, seed: int) -> NDArray[np.float32]:
+def kmeans(sample: Floats, k: int, *, seed: int) -> Floats:
     """(k, width) float32: the means of the vectors nearest to each; requires 1 <= k <= len(sample)."""
     return lloyd(sample, k, seed=seed, finder=Nearest.build)[0]
 
 
 def lloyd(
-    sample: NDArray[np.float32],
-    k: int,
-    *,
-    seed: int,
-    finder: Callable[[NDArray[np.float32]], Finder] | None = None,
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    sample: Floats, k: int, *, seed: int, finder: Callable[[Floats], Finder] | None = None
+) -> tuple[Floats, Ids]:
     """k centroids (k, width) float32, and the row of each vector's nearest, (S,).
 
     It starts from k different rows of the sample. A centroid that no vector is nearest to stays where it was.
@@ -346,11 +343,11 @@ def lloyd(
     return centroids, find(centroids)(sample)
 
 
-def _all(centroids: NDArray[np.float32]) -> Finder:
+def _all(centroids: Floats) -> Finder:
     """Compares with all centroids, a block of vectors at a time."""
     halves = (centroids * centroids).sum(1) / 2
 
-    def find(vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+    def find(vectors: Floats) -> Ids:
         blocks = [vectors[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK)]
         places = [(block @ centroids.T - halves).argmax(1) for block in blocks]
         return np.concatenate([np.empty(0, np.int64), *places])
@@ -358,9 +355,7 @@ def _all(centroids: NDArray[np.float32]) -> Finder:
     return find
 
 
-def _means(
-    sample: NDArray[np.float32], places: NDArray[np.int64], centroids: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _means(sample: Floats, places: Ids, centroids: Floats) -> Floats:
     """The mean of the vectors at each place; the centroid that was there where there is none."""
     counts = np.bincount(places, minlength=len(centroids))
     used = counts > 0
@@ -383,20 +378,20 @@ class Nearest:
     `rows` are the rows of the centroids, group by group; `ends` where each group ends; `middles` (G, width).
     """
 
-    centroids: NDArray[np.float32]
-    rows: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    middles: NDArray[np.float32]
+    centroids: Floats
+    rows: Ids
+    ends: Ids
+    middles: Floats
 
     @classmethod
-    def build(cls, centroids: NDArray[np.float32]) -> Nearest:
+    def build(cls, centroids: Floats) -> Nearest:
         """The finder for these centroids."""
         groups = 1 if len(centroids) <= _UNGROUPED else 2 ** round(math.log2(len(centroids)) / 2)
         middles, places = lloyd(centroids, groups, seed=0)
         rows = np.argsort(places, kind="stable")
         return cls(centroids, rows, np.cumsum(np.bincount(places, minlength=groups)), middles)
 
-    def __call__(self, vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+    def __call__(self, vectors: Floats) -> Ids:
         """(T,) the row of the centroid with the smallest distance to each of the (T, width) vectors.
 
         argmin_c |x - c|^2 = argmax_c <x, c> - |c|^2 / 2, over the groups looked into.

@@ -27,6 +27,8 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ..protocol import Floats, Ids
+
 LANES = 16
 ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
 GROUP = 4  # numbers that are multiplied at once
@@ -43,7 +45,6 @@ SMALLEST = 1e-6  # root mean square of a residual that is taken for none
 _TURNS = 3  # of fitting codes, then the scale
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Row = NDArray[np.float32]
 
 
 def compiled(function: Function) -> Function:
@@ -224,15 +225,15 @@ def unpack(
 @compiled
 def product_sums(
     rows: NDArray[np.uint8],
-    weights: NDArray[np.float32],
-    base: NDArray[np.float32],
+    weights: Floats,
+    base: Floats,
     levels: NDArray[np.int8],
     values: NDArray[np.uint8],
     scales: NDArray[np.uint16],
     centroids: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    sums: NDArray[np.float32],
+    starts: Ids,
+    ends: Ids,
+    sums: Floats,
 ) -> None:
     """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
 
@@ -291,12 +292,7 @@ def _code_maxima(_: Any, table: Any, stride: Any, codes: Any, n: Any, out: Any) 
 
 @compiled
 def code_sums(
-    table: NDArray[np.uint8],
-    weights: NDArray[np.float32],
-    codes: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    sums: NDArray[np.float32],
+    table: NDArray[np.uint8], weights: Floats, codes: NDArray[np.uint16], starts: Ids, ends: Ids, sums: Floats
 ) -> None:
     """Write `sums` (n,): for the passage of codes[start:end] the sum over r of weights[r] * max table[:, r].
 
@@ -322,12 +318,7 @@ def code_sums(
 
 @compiled
 def segment_maxima(
-    products: NDArray[np.float32],
-    scales: NDArray[np.float32],
-    base: NDArray[np.float32],
-    centroids: NDArray[np.uint16],
-    ends: NDArray[np.int64],
-    maxima: NDArray[np.float32],
+    products: Floats, scales: Floats, base: Floats, centroids: NDArray[np.uint16], ends: Ids, maxima: Floats
 ) -> None:
     """Write `maxima` (n, M): over the tokens t of passage p, the largest scales[t] * products[t, m] + base.
 
@@ -348,9 +339,7 @@ def segment_maxima(
 
 
 @compiled
-def quantise(
-    similarities: NDArray[np.float32], levels: NDArray[np.uint8], steps: NDArray[np.float32]
-) -> None:
+def quantise(similarities: Floats, levels: NDArray[np.uint8], steps: Floats) -> None:
     """Write the `levels` (C, R) of similarities (C, m), a column's lowest 0 and its highest 255.
 
     `steps[r]` is that of a column, for the m there are; the rest is left.
@@ -374,7 +363,12 @@ def quantise(
 
 @compiled
 def encode(
-    vectors: Row, residuals: Row, levels: Row, codes: NDArray[np.uint8], scales: Row, along: np.float32
+    vectors: Floats,
+    residuals: Floats,
+    levels: Floats,
+    codes: NDArray[np.uint8],
+    scales: Floats,
+    along: np.float32,
 ) -> None:  # pragma: no cover
     """Fill codes (T, width) uint8 and scales (T,) float32 for vectors and residuals (T, width) float32."""
     for t in range(len(vectors)):
@@ -398,7 +392,7 @@ def encode(
 
 
 @compiled
-def _nearest_level(levels: Row, y: Any, at: Any) -> Any:  # pragma: no cover
+def _nearest_level(levels: Floats, y: Any, at: Any) -> Any:  # pragma: no cover
     # Equal levels are passed: a few numbers to learn from may have left some.
     while at + 1 < len(levels) and abs(levels[at + 1] - y) <= abs(levels[at] - y):
         at += 1
@@ -409,7 +403,7 @@ def _nearest_level(levels: Row, y: Any, at: Any) -> Any:  # pragma: no cover
 
 @compiled
 def _best_scale(
-    x: Row, r: Row, levels: Row, code: NDArray[np.uint8], along: np.float32
+    x: Floats, r: Floats, levels: Floats, code: NDArray[np.uint8], along: np.float32
 ) -> Any:  # pragma: no cover
     rl = ll = xl = xr = np.float32(0)
     for j in range(len(r)):
@@ -424,7 +418,7 @@ def _best_scale(
 
 @compiled
 def _improve(
-    x: Row, r: Row, levels: Row, code: NDArray[np.uint8], scale: Any, along: np.float32
+    x: Floats, r: Floats, levels: Floats, code: NDArray[np.uint8], scale: Any, along: np.float32
 ) -> bool:  # pragma: no cover
     ex = np.float32(0)  # <e, x>
     for j in range(len(r)):
@@ -451,12 +445,7 @@ def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any])
 
 
 @compiled
-def add_centroids(
-    centroids: NDArray[np.float32],
-    codes: NDArray[np.uint16],
-    scales: NDArray[np.float32],
-    vectors: NDArray[np.float32],
-) -> None:
+def add_centroids(centroids: Floats, codes: NDArray[np.uint16], scales: Floats, vectors: Floats) -> None:
     """Make of the levels in `vectors` (T, width) the vectors: centroid + level * scale."""
     for token in range(vectors.shape[0]):
         centroid, scale, vector = centroids[codes[token]], scales[token], vectors[token]

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dense import check_token_questions
-from ..protocol import Places, Ranking
+from ..protocol import Floats, Ids, Places, Ranking
 from ..ranking import best, check_among, check_k
 from ..rows import StoredRows, span_places
 from .centroid_lists import Interaction, InvertedLists, spans_among
@@ -40,9 +40,6 @@ _BLOCK = 8192  # tokens that are multiplied at once
 _LARGEST = 127  # of an int8
 _LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
 _ROUNDING = 1e-5  # of whole numbers, summed exactly, and then scaled in float32
-
-Rows = NDArray[np.int64]
-Vectors = NDArray[np.float32]
 
 
 class MaxSimIndex:
@@ -75,7 +72,7 @@ class MaxSimIndex:
         """Numbers in a token vector."""
         return self._codebook.width
 
-    def search(self, queries: Sequence[Vectors], k: int, among: Rows | None = None) -> list[Ranking]:
+    def search(self, queries: Sequence[Floats], k: int, among: Ids | None = None) -> list[Ranking]:
         """For each question (rows, width) float32 its best k passages by the sum of maxima.
 
         `among` are the passage ids that the search is restricted to; those without token vectors are ignored.
@@ -101,7 +98,7 @@ class MaxSimIndex:
         for_any, for_each = CANDIDATES
         return ceil((for_any + for_each * k) * max(1.0, sqrt(len(self) / _MEASURED_AT)))
 
-    def _ranked(self, rows_of_question: Vectors, k: int, rows: Rows | None) -> Ranking:
+    def _ranked(self, rows_of_question: Floats, k: int, rows: Ids | None) -> Ranking:
         """The best k of these rows (None means all); scanned scores show which cannot be among them."""
         question = Question(rows_of_question, self._codebook, self._levels)
         scanned = scan(self._stored, self._levels, question, rows)
@@ -112,7 +109,7 @@ class MaxSimIndex:
         scores = exact_scores(self._stored, self._codebook, rows, question.rows)
         return best(self._stored.passage_ids[rows], scores, k, self._places)
 
-    def _proposed(self, question: Vectors, n: int, rows: Rows | None) -> Rows | None:
+    def _proposed(self, question: Floats, n: int, rows: Ids | None) -> Ids | None:
         """The n most promising rows, ascending; None for all."""
         table = self._interaction.table(question)
         if rows is None and len(self) > _LISTED:
@@ -123,7 +120,7 @@ class MaxSimIndex:
             return chosen if rows is None else rows[chosen]
         return rows
 
-    def _rows(self, among: Rows) -> Rows:
+    def _rows(self, among: Ids) -> Ids:
         """The rows of these passages, ascending."""
         rows = self._stored.rows_of(among)
         return np.sort(rows[rows >= 0])
@@ -171,21 +168,21 @@ class Question:
         weights[r] * (scale of the token * (codes[r] . int8 levels) + base[centroid, r])
     """
 
-    def __init__(self, rows: Vectors, codebook: Codebook, levels: Int8Levels) -> None:
+    def __init__(self, rows: Floats, codebook: Codebook, levels: Int8Levels) -> None:
         self.rows = rows
         self._centroids = codebook.centroids
         self._levels = levels
         scales = np.abs(rows).max(axis=1) / np.float32(_LARGEST)
         scales[scales == 0] = 1
         self.codes: NDArray[np.int8] = np.rint(rows / scales[:, np.newaxis]).astype(np.int8)
-        self.weights: Vectors = scales * np.float32(levels.step)
+        self.weights: Floats = scales * np.float32(levels.step)
         self._lost = rows - scales[:, np.newaxis] * self.codes
 
-    def base(self, lanes: Rows, n_lanes: int) -> Vectors:
+    def base(self, lanes: Ids, n_lanes: int) -> Floats:
         """(C, n_lanes) float32, row r at lanes[r], other lanes 0."""
         placed = np.zeros((n_lanes, self.rows.shape[1]), np.float32)
         placed[lanes] = self.rows / self.weights[:, np.newaxis]
-        base: Vectors = self._centroids @ placed.T
+        base: Floats = self._centroids @ placed.T
         return base
 
     def slack(self, largest_scale: float) -> float:
@@ -202,7 +199,7 @@ class Question:
         return 2 * (of_rows + of_levels + lengths * _LONGEST * _ROUNDING)
 
 
-def scan(stored: StoredRows, levels: Int8Levels, question: Question, rows: Rows | None = None) -> Vectors:
+def scan(stored: StoredRows, levels: Int8Levels, question: Question, rows: Ids | None = None) -> Floats:
     """(n,) the score of each of these rows, ascending (None means all), up to `question.slack`.
 
     One pass over the tokens where they lie, on a machine that can; else blocks of float32 products, which
@@ -218,7 +215,7 @@ def scan(stored: StoredRows, levels: Int8Levels, question: Question, rows: Rows 
 
 
 def _scan_fused(
-    stored: StoredRows, levels: Int8Levels, question: Question, rows: Rows | None, scores: Vectors
+    stored: StoredRows, levels: Int8Levels, question: Question, rows: Ids | None, scores: Floats
 ) -> None:
     groups = interleaved(question.codes)
     weights = np.zeros(len(groups) * ROWS, np.float32)
@@ -234,7 +231,7 @@ def _scan_fused(
 
 
 def scan_blocks(
-    stored: StoredRows, levels: Int8Levels, question: Question, rows: Rows | None, scores: Vectors
+    stored: StoredRows, levels: Int8Levels, question: Question, rows: Ids | None, scores: Floats
 ) -> None:
     """Write the score of each of these rows from products of blocks of tokens, on any machine."""
     pairs = levels.values[np.arange(256)[:, np.newaxis] >> (0, 4) & 15].view(np.uint16)[:, 0]  # of a byte
@@ -259,7 +256,7 @@ def scan_blocks(
             sums[first:last] = (maxima * question.weights).sum(axis=1)
 
 
-def _blocks(lengths: Rows) -> Iterator[tuple[int, int]]:
+def _blocks(lengths: Ids) -> Iterator[tuple[int, int]]:
     """Consecutive passages with at most `_BLOCK` tokens together, or a longer one alone."""
     ends = np.cumsum(lengths)
     first = done = 0
@@ -269,9 +266,7 @@ def _blocks(lengths: Rows) -> Iterator[tuple[int, int]]:
         first, done = last, int(ends[last - 1])
 
 
-def exact_scores(
-    stored: StoredRows, codebook: Codebook, rows: Rows, question: Vectors
-) -> NDArray[np.float64]:
+def exact_scores(stored: StoredRows, codebook: Codebook, rows: Ids, question: Floats) -> NDArray[np.float64]:
     """(n,) float64: the score of each of these rows for a question (m, width), from decoded vectors.
 
     Products are float32, the sum float64. Each passage is multiplied alone: equal passages get equal bits,
@@ -288,7 +283,7 @@ def exact_scores(
     return scores
 
 
-def maxsim(similarities: Vectors) -> float:
+def maxsim(similarities: Floats) -> float:
     """The sum over question rows (columns) of the largest similarity with a token (rows).
 
     >>> maxsim(np.array([[0.5, 0.75], [1.0, 0.0]], np.float32))

@@ -17,6 +17,7 @@ from spanwise.errors import IndexCorrupt
 
 from ..catalog import CatalogWriter
 from ..dense import check_token_vectors
+from ..protocol import Floats, Ids, Mask
 from ..rows import Data, PendingRows, RowsSegment
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
 from .codebook import Codebook, TokenCodes, n_centroids
@@ -69,10 +70,10 @@ class PendingTokens:
     def check(
         self,
         model: str,
-        vectors: NDArray[np.float32],
+        vectors: Floats,
         lengths: Sequence[int] | NDArray[np.integer],
         passage_ids: Sequence[int],
-    ) -> NDArray[np.int64]:
+    ) -> Ids:
         """The lengths; `VectorRejected` unless these are unit vectors of the passages, as wide as the
         codebook, `ValueError` without a codebook.
         """
@@ -81,14 +82,7 @@ class PendingTokens:
             raise ValueError(f"model {model} has no codebook: put one before its tokens")
         return check_token_vectors(vectors, lengths, codebook.width, passage_ids)
 
-    def put(
-        self,
-        model: str,
-        ids: NDArray[np.int64],
-        vectors: NDArray[np.float32],
-        lengths: NDArray[np.int64],
-        live: NDArray[np.bool_],
-    ) -> int:
+    def put(self, model: str, ids: Ids, vectors: Floats, lengths: Ids, live: Mask) -> int:
         """Encode the tokens of the `live` passages that have none; the number of these passages."""
         lacking = live & self.rows.lacking(model, ids)
         if not lacking.all():
@@ -105,7 +99,7 @@ class PendingTokens:
         self._codebooks.pop(model, None)
         self._changed.discard(model)
 
-    def _fitting_codebook(self, model: str, vectors: NDArray[np.float32]) -> Codebook:
+    def _fitting_codebook(self, model: str, vectors: Floats) -> Codebook:
         """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it.
 
         The size of a fresh codebook for the collection bounds both.
@@ -121,7 +115,7 @@ class PendingTokens:
             self.put_codebook(model, codebook)
         return codebook
 
-    def _sample(self, model: str, codebook: Codebook, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _sample(self, model: str, codebook: Codebook, vectors: Floats) -> Floats:
         """Vectors to extend a codebook by: some of these, and stored ones as decoded.
 
         The stored ones matter when a collection grows in steps that are too small for a sample.
@@ -181,6 +175,6 @@ def token_problems(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:
                 segment.release()
 
 
-def _some(vectors: NDArray[np.float32], most: int) -> NDArray[np.float32]:
+def _some(vectors: Floats, most: int) -> Floats:
     """At most `most` of the vectors, spread evenly."""
     return vectors[:: -(-len(vectors) // most)]

@@ -8,11 +8,7 @@ import pytest
 from spanwise.index.lexical import PostingsIndex
 from spanwise.index.maxsim.codebook import Codebook
 
-TEXTS = {
-    "b": ["mill", "owl owl"],
-    "a": ["mill", "mill mill mill", "inn"],
-    "c": ["mill"],
-}
+TEXTS = {"b": ["mill", "owl owl"], "a": ["mill", "mill mill mill", "inn"], "c": ["mill"]}
 DIRECTIONS = {"mill": 0, "owl owl": 1, "mill mill mill": 0, "inn": 2}
 
 UNIT = np.eye(4, dtype=np.float32)

@@ -104,11 +104,3 @@ def test_bad_vectors_are_refused_and_nothing_changes(encoded, kind) -> None:
 def test_bad_questions_are_refused(encoded, kind) -> None:
     with encoded.snapshot() as snapshot, pytest.raises(VectorRejected):
         snapshot.vectors("m").search(BAD[kind], 2)
-
-
-def test_a_refusal_names_the_passage_and_the_fault(encoded) -> None:
-    with (
-        encoded.store.writer() as writer,
-        pytest.raises(VectorRejected, match=r"passage 2 \(row 1\) holds NaN or infinity; nothing was stored"),
-    ):
-        writer.put_vectors("m", [1, 2, 3], BAD["nan"])

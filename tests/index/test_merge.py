@@ -22,10 +22,6 @@ def test_three_segments_of_a_level_stay_and_four_merge() -> None:
     assert choose([Size(5, 5)] * FAN) == [0, 1, 2, 3]
 
 
-def test_a_large_segment_is_not_written_anew_for_small_ones() -> None:
-    assert choose([Size(1000, 1000), *[Size(1, 1)] * FAN]) == [1, 2, 3, 4]
-
-
 def test_what_was_merged_counts_on_the_next_level() -> None:
     assert choose([*[Size(4, 4)] * 3, *[Size(1, 1)] * 4]) == list(range(7))
 

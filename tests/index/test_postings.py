@@ -108,12 +108,3 @@ def test_weights_are_those_of_the_rows_that_are_found(one, two, deleted) -> None
             weighted, weights = postings.weighted(term, Share(factor))
             assert weighted.tolist() == rows.tolist()
             assert weights.tolist() == (factor * counts.astype(float) / postings.lengths[rows]).tolist()
-
-
-def test_memory_of_terms_has_an_end(monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.lexical._MAX_HELD", 100)
-    postings = LivePostings([segment_of([["a", "b"], ["b"]])], NOBODY)
-    for term in [*"abcdefgh", "a", "b"]:
-        expected = {"a": [0], "b": [0, 1]}.get(term, [])
-        assert postings.find(term)[0].tolist() == expected
-        assert len(postings._terms) <= 3

@@ -41,11 +41,6 @@ def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
         writer.forget_refusal("z.pdf")
 
 
-def test_a_document_that_is_read_is_no_longer_refused(corpus) -> None:
-    corpus.write({"z.pdf": ["mended"]})
-    assert list(refusals(corpus)) == ["b.png"]
-
-
 @pytest.mark.parametrize("sql", ["UPDATE refusals SET size = 11", "UPDATE refusals SET reason = 'other'"])
 def test_a_changed_refusal_is_found(corpus, sql) -> None:
     catalog = sqlite3.connect(corpus.store.path / "catalog.sqlite")

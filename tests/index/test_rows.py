@@ -15,7 +15,7 @@ from spanwise.errors import IndexCorrupt
 from spanwise.index import rows
 from spanwise.index.maxsim.tokens import open_tokens
 from spanwise.index.rows import RowsBuilder, RowsSegment, StoredRows, merge_rows
-from spanwise.index.segment import TOKENS, VECTORS, Blocks, open_segment, write_segment
+from spanwise.index.segment import TOKENS, VECTORS, open_segment, write_segment
 
 TEXTS = [" ".join(f"w{number % 12 + n}" for n in range(1 + number % 4)) for number in range(20)]
 ENDS = np.cumsum([len(text.split()) for text in TEXTS])
@@ -95,12 +95,6 @@ def test_a_damaged_row_is_not_merged(tmp_path, kind, column) -> None:
         write_segment(tmp_path, kind, "m", merge_rows(kind, [RowsSegment(open_segment(path))], NOBODY))
 
 
-def test_blocks_must_add_up_to_their_shape(tmp_path) -> None:
-    column = Blocks("<f4", (3, 2), iter([np.zeros((2, 2), np.float32)]))
-    with pytest.raises(ValueError, match="column c ends at 16 instead of 24"):
-        write_segment(tmp_path, "kind", "", {"c": column})
-
-
 def flip(path, column, row) -> None:
     """Change a bit in the first byte of a row of a column."""
     segment = open_segment(path)
@@ -142,19 +136,6 @@ def test_rows_are_those_of_their_passages(paths, deleted, chosen) -> None:
     found = stored.read(wanted)
     assert found["values"].tobytes() == b"".join(codes.values.tobytes() for codes in encoded)
     assert stored.rows_of(stored.passage_ids[wanted]).tolist() == wanted.tolist()
-
-
-@given(st.sets(st.integers(1, 20)))
-def test_parts_are_views_of_the_live_rows(paths, deleted) -> None:
-    stored = stored_in(paths, deleted)
-    found = []
-    for part in stored.parts:
-        assert part.first == len(found)
-        assert not part.data["values"].flags.writeable
-        found += [part.data["values"][a:b] for a, b in zip(part.starts, part.ends, strict=True)]
-    for row, values in enumerate(found):
-        assert np.array_equal(values, stored.read(np.array([row]))["values"])
-    assert len(found) == len(stored)
 
 
 @given(st.lists(st.booleans(), min_size=45, max_size=45), st.integers(1, 20))

@@ -117,29 +117,12 @@ def test_a_column_that_makes_no_sense_is_refused(field, value) -> None:
                     parse(raw)
 
 
-@pytest.mark.parametrize("text", manifests())
-def test_a_column_that_its_readers_need_is_missed(text) -> None:
-    for name in json.loads(text)["columns"]:
-        raw = json.loads(text)
-        del raw["columns"][name]
-        with pytest.raises(IndexCorrupt, match="invalid manifest"):
-            parse(raw)
-
-
 @pytest.mark.parametrize(
     "text", [b"", b"[", b"[]", b"1", b"null", b"\xff", b"[" * 100_000, b'{"format": {}}']
 )
 def test_what_is_no_manifest_is_refused(text) -> None:
     with pytest.raises(IndexCorrupt, match="invalid manifest"):
         parse_manifest(text, Path("manifest.json"))
-
-
-def test_columns_may_not_overlap() -> None:
-    raw = json.loads(manifests()[0])
-    first, second, *_ = sorted(raw["columns"].values(), key=lambda column: column["offset"])
-    second["offset"] = first["offset"]
-    with pytest.raises(IndexCorrupt, match="another one ends"):
-        parse(raw)
 
 
 def test_offsets_that_a_stranger_made_up_are_refused(tmp_path) -> None:

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from made_corpora import stage
 
-from spanwise.errors import (
-    FormatTooNew,
-    FormatTooOld,
-    IndexCorrupt,
-    IndexLocked,
-    IndexNotFound,
-)
+from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt, IndexLocked, IndexNotFound
 from spanwise.index import Description, FileState, Store
 from spanwise.index import snapshot as snapshot_module
 from spanwise.index.snapshot import PassageMemory
@@ -59,15 +53,6 @@ def test_passage_ids_are_never_used_again(corpus_of) -> None:
     corpus.write({"a": ["one"]})
     with corpus.snapshot() as snapshot:
         assert snapshot.passage_ids().tolist() == [5]
-
-
-def test_without_a_commit_everything_is_forgotten(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"]})
-    with corpus.store.writer() as writer:
-        writer.remove("a")
-        writer.set("key", "value")
-    with corpus.snapshot() as snapshot:
-        assert (snapshot.generation, snapshot.n_documents, dict(snapshot.settings).get("key")) == (1, 1, None)
 
 
 def test_a_snapshot_stays_whole_while_writers_go_on(corpus_of) -> None:
@@ -142,15 +127,6 @@ def test_a_second_writer_is_locked_out(corpus_of) -> None:
             pass
     with store.writer():
         pass
-
-
-def test_segments_that_no_catalog_names_are_removed(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"]})
-    orphan = corpus.store.path / "segments" / ("0" * 64)
-    orphan.mkdir()
-    corpus.write({"b": ["two"]})
-    assert not orphan.exists()
-    assert len(list(orphan.parent.iterdir())) == 2
 
 
 def test_many_commits_keep_few_segments(corpus_of) -> None:
@@ -282,40 +258,16 @@ def test_threads_may_read_the_digest_while_another_writes(store):
     assert len(seen) == 200
 
 
-class Reader:
-    """Reads passages 1 to 9, and remembers which."""
+def test_recently_found_passages_are_not_read_again(monkeypatch) -> None:
+    read: list[int] = []
 
-    def __init__(self) -> None:
-        self.read: list[int] = []
-
-    def __call__(self, ids):
-        if any(number > 9 for number in ids):
-            raise ValueError("no passage 10")
-        self.read += ids
+    def passages(ids):
+        read.extend(ids)
         return [Passage(number, "a.md", 0, 1, str(number)) for number in ids]
 
-
-@pytest.fixture
-def reader() -> Reader:
-    return Reader()
-
-
-def ids(passages) -> list[int]:
-    return [passage.id for passage in passages]
-
-
-def test_passages_come_in_the_order_asked_and_as_often(reader) -> None:
-    memory = PassageMemory(reader)
-    assert ids(memory.passages([3, 1, 3])) == [3, 1, 3]
-    assert ids(memory.passages([1, 2, 3])) == [1, 2, 3]
-    assert ids(memory.passages([2, 2])) == [2, 2]
-    assert ids(memory.passages([])) == []
-    assert reader.read == [3, 1, 2]
-
-
-def test_what_was_not_asked_for_longest_is_forgotten(reader, monkeypatch) -> None:
     monkeypatch.setattr(snapshot_module, "_MAX_REMEMBERED", 3)
-    memory = PassageMemory(reader)
-    for asked in ([1, 2, 3], [1], [4], [1, 2]):
-        memory.passages(asked)
-    assert reader.read == [1, 2, 3, 4, 2]
+    memory = PassageMemory(passages)
+    assert [passage.id for passage in memory.passages([3, 1, 3])] == [3, 1, 3]
+    for wanted in ([1, 2], [1], [4], [1, 3]):
+        assert [passage.id for passage in memory.passages(wanted)] == wanted
+    assert read == [3, 1, 2, 4, 3]

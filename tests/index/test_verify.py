@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import suppress
 
 import pytest
-from damage import complaints, served, served_or_refused
 from made_corpora import stage
+from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import Store
@@ -61,11 +61,11 @@ TABLES = ["settings", "state", "documents", "passages", "tombstones", "segments"
 @pytest.mark.parametrize("value", [None, -1, 2**62, 1.5, "\u00e9", b"\xff\x00"])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_value_of_any_type_in_any_column_is_answered_rightly_or_named(index, table, value) -> None:
-    right = served(index)
+    right = answers(index)
     whole = (index / "catalog.sqlite").read_bytes()
     for column in columns_of(index, table):
         overwrite(index, table, column, value)
-        found = served_or_refused(index)[0]
+        found = answers_or_error(index)[0]
         assert found in (None, right)
         assert all(isinstance(line, str) for line in complaints(index))
         (index / "catalog.sqlite").write_bytes(whole)

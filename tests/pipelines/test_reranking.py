@@ -90,7 +90,7 @@ def test_progress_is_reported(library, scorer_folder):
 def test_search_and_ask_rerank(run, folder, encoder_folder, reader_folder, scorer_folder):
     run("index", folder, "--model", encoder_folder)
     by = ("--index", folder, "--retriever", "bm25", "--rerank-model", scorer_folder)
-    code, out, err = run("search", QUESTION, *by, "--rerank-depth", 2, "--json")
+    code, out, err = run("search", QUESTION, *by, "--json")
     record = json.loads(out)
     assert (code, err, record["retriever"]) == (0, "", "bm25+rerank")
     assert set(record["hits"][0]["scores"]) == {"bm25", "rerank"}

@@ -129,25 +129,6 @@ def test_any_deletes_filters_and_k(deleted: set[int], among: set[int] | None, k:
     assert ranking.scores == pytest.approx([expected[one] for one in order[:k]], rel=1e-5)
 
 
-def test_a_filter_leaves_k_hits_and_their_scores() -> None:
-    (question,) = questions(1, n_passages=1000)
-    among = np.arange(0, 1000, 2)
-    filtered = index_in(held(1000), candidates=60).search([question], 50, among)[0]
-    assert len(filtered.passage_ids) == 50
-    assert not (filtered.passage_ids % 2).any()
-    assert filtered.scores == pytest.approx(
-        maxsim_scores(*held(1000), question)[filtered.passage_ids], rel=1e-5
-    )
-
-
-def test_scales_may_be_negative() -> None:
-    axes = np.eye(8, dtype=np.float32)
-    passages = [axes[[0]], axes[[0, 1]], axes[[2]], axes[[1, 3]], axes[[3]], axes[[0]]]
-    codebook = trained([passages])
-    (ranking,) = MaxSimIndex(tokens_in(codebook, [passages]), codebook, places).search([axes[[0]]], 2)
-    assert ranking.passage_ids.tolist() == [0, 1]
-
-
 def test_wrong_questions_are_refused() -> None:
     index = index_in(held())
     good = questions(1)[0]

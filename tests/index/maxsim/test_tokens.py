@@ -100,25 +100,8 @@ def test_what_is_stored_is_what_was_put_but_for_the_codes(corpus) -> None:
     assert corpus.store.verify() == []
 
 
-def test_passages_that_are_gone_or_have_tokens_are_passed_over(corpus) -> None:
-    with corpus.store.writer() as writer:
-        assert put_tokens(writer, [3, 2, 1], TEXTS["a"][::-1]) == 3
-        writer.remove("a")
-        assert put_tokens(writer, [4, 2], ["seven", "three"]) == 0
-        with pytest.raises(ValueError, match="no passage 9"):
-            put_tokens(writer, [9], ["nine"])
-        with pytest.raises(ValueError, match="named twice"):
-            put_tokens(writer, [4, 4], ["seven", "seven"])
-        writer.commit()
-    with corpus.snapshot() as snapshot:
-        assert list(decoded(snapshot)) == [4]
-
-
 def test_without_a_codebook_there_are_no_tokens(corpus) -> None:
-    with (
-        corpus.store.writer() as writer,
-        pytest.raises(ValueError, match="model other has no codebook"),
-    ):
+    with corpus.store.writer() as writer, pytest.raises(ValueError, match="model other has no codebook"):
         writer.put_tokens("other", [1, 2, 3], GOOD, LENGTHS)
     with corpus.snapshot() as snapshot:
         assert snapshot.codebook("other") is None
@@ -183,18 +166,6 @@ def test_an_index_of_small_beginnings_ends_with_enough_centroids(corpus_of) -> N
     assert corpus.store.verify() == []
 
 
-def test_a_full_staging_is_written_before_the_commit(corpus, monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.rows._MAX_PENDING_BYTES", 10)
-    with corpus.store.writer() as writer:
-        for number, text in enumerate(TEXTS["a"], start=1):
-            assert put_tokens(writer, [number], [text]) == 1
-            assert put_tokens(writer, [number], [text]) == 0
-        writer.commit()
-    with corpus.snapshot() as snapshot:
-        assert sorted(decoded(snapshot)) == [1, 2, 3, 4]
-    assert corpus.store.verify() == []
-
-
 def test_a_codebook_that_cannot_read_the_tokens_is_refused(corpus) -> None:
     with corpus.store.writer() as writer:
         with pytest.raises(ValueError, match="has tokens of another codebook: drop them first"):
@@ -248,15 +219,6 @@ def test_there_is_one_codebook(store) -> None:
     assert "model t has 2 codebooks instead of one" in complaint(store)
     with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="two codebooks of model t"):
         snapshot.maxsim(TOKEN_MODEL)
-
-
-def test_a_codebook_that_makes_no_sense_is_named(store) -> None:
-    columns = columns_of(store, "codebook")
-    columns["levels"] = columns["levels"][:4]
-    replace(store, "codebook", columns)
-    assert "levels for 4 bits" in complaint(store)
-    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="levels for 4 bits"):
-        snapshot.codebook(TOKEN_MODEL)
 
 
 @pytest.mark.parametrize("name", ["centroids", "values", "scales", "sums"])
