@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -77,18 +76,6 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
 
     monkeypatch.setattr(locate, "model_digest", digest)
     return known
-
-
-@pytest.fixture
-def site(tmp_path, monkeypatch):
-    """A folder on `sys.path` to lay packages with plug-ins into; what is imported from it is forgotten."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(folder)
-    yield folder
-    for name in [name for name in sys.modules if name.startswith("made_")]:
-        if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
 
 
 @pytest.fixture

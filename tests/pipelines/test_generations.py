@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
@@ -96,28 +95,6 @@ def test_reading_sees_one_commit_however_deep_it_is_nested(library, path):
         write(path, "b", "Another mill.")
         assert library.passages() == snapshot.passages(snapshot.passage_ids().tolist())
     assert len(library.passages()) == 2
-
-
-def test_threads_share_a_library_while_another_writes(library, path):
-    failures: list[BaseException] = []
-
-    def search() -> None:
-        try:
-            for _ in range(20):
-                assert "a" in found(library)
-                assert library.document("a").text
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=search) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for number in range(5):
-        write(path, f"b{number}", f"Mill number {number}.")
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert len(found(library)) == 6
 
 
 AS_NOBODY = """

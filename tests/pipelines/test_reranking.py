@@ -10,7 +10,6 @@ from tiny_models import classifier
 import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import cross_encoder, foreign
-from spanwise.pipelines.cli import show
 
 QUESTION = "who built the mill?"
 
@@ -96,37 +95,3 @@ def test_search_and_ask_rerank(run, folder, encoder_folder, reader_folder, score
     assert set(record["hits"][0]["scores"]) == {"bm25", "rerank"}
     code, out, _ = run("ask", QUESTION, *by, "--reader", reader_folder, "--threshold", 0, "--json")
     assert (code, json.loads(out)["retriever"]) == (0, "bm25+rerank")
-
-
-def test_a_missing_model_is_one_line(run, folder, no_builtin):
-    run("index", folder, "--lexical-only")
-    code, out, err = run("search", QUESTION, "--index", folder, "--retriever", "bm25", "--rerank")
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert "reinstall spanwise" in err
-
-
-def test_a_bar_is_drawn_only_when_it_takes_long(monkeypatch):
-    drawn = []
-
-    class Bar:
-        def __enter__(self):
-            drawn.append("begun")
-            return self
-
-        def __exit__(self, *given):
-            drawn.append("ended")
-
-        def add_task(self, label, **given):
-            return label
-
-        def update(self, task, **given):
-            drawn.append(given["amount"])
-
-    monkeypatch.setattr(show, "_bar", Bar)
-    monkeypatch.setattr(show.sys.stderr, "isatty", lambda: True, raising=False)
-    with show.progress(after_s=3600) as report:
-        report("rerank", 1, 2)
-    assert drawn == []
-    with show.progress() as report:
-        report("rerank", 2, 2)
-    assert drawn == ["begun", "2/2", "ended"]
