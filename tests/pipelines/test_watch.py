@@ -26,7 +26,7 @@ class Child:
     def __init__(self, *arguments: object) -> None:
         command = [sys.executable, "-m", "spanwise", "index", *map(str, arguments), "--lexical-only"]
         self.process = subprocess.Popen(
-            [*command, "--watch", "--watch-delay", "0.1"],
+            [*command, "--watch"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -69,6 +69,7 @@ def child(folder: Path, tmp_path: Path) -> Iterator[Child]:
         started.stop(signal.SIGKILL)
 
 
+@pytest.mark.reliability
 def test_changes_are_followed_until_it_is_interrupted(child: Child, folder: Path, tmp_path: Path) -> None:
     child.line_with("watching")
     (folder / "new.txt").write_text("A ferry.\n")
@@ -103,6 +104,7 @@ def test_its_own_writing_does_not_wake_it(folder: Path, monkeypatch: pytest.Monk
     assert changed_when_synced == [False, True]
 
 
+@pytest.mark.reliability
 def test_a_folder_that_goes_is_told_and_waited_for(child: Child, folder: Path, tmp_path: Path) -> None:
     child.line_with("watching")
     away = folder.rename(tmp_path / "away")
