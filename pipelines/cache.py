@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 CACHE_NAME = "cache.sqlite"
 FORMAT = 3  # of the file: raise it when the meaning of a result changes
+SET_FORMAT = "PRAGMA user_version = 3"  # a pragma takes no parameters
 MAX_RESULTS = 4_000
 _DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # 0: another format
 
@@ -103,7 +104,7 @@ def _open(path: Path) -> Table:
         database.close()
         raise sqlite3.DatabaseError("the cache has another format")
     database.enable_wal()
-    database.execute("PRAGMA user_version = 3")  # FORMAT: a pragma takes no parameters
+    database.execute(SET_FORMAT)
     columns = dict.fromkeys(("key", "commit_digest", "value", "digest"), str)
     return cast("Table", database["results"]).create(columns, pk="key", if_not_exists=True)
 

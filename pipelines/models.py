@@ -25,7 +25,6 @@ ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 MODEL = "model"  # the setting that names the encoder of the dense vectors
 DEFAULT_RETRIEVER = "hybrid"
 RERANKER = "builtin"
-RERANK_DEPTH = 30
 RERANK_SUFFIX = "+rerank"
 COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
 NONE = "none"  # the name for no token vectors

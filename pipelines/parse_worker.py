@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import select
+import signal
 import sys
+import threading
 import time
 from array import array
 from collections.abc import Mapping
@@ -23,7 +27,6 @@ from ..corpora.passages import split
 from ..corpora.reading import Skipped, parse
 from ..index.analysis import Analyzer
 from ..index.schema import indexed_text
-from .child_pipes import end_with_parent, own_pipes
 
 if sys.platform != "win32":
     import resource
@@ -171,3 +174,27 @@ def document_from(header: Mapping[str, Any], text: bytes, document_id: str, sha2
         labels=tuple(Label(*row) for row in header["labels"]),
         metadata=dict(header["metadata"]),
     )
+
+
+def own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes from and to the parent, moved to other descriptors than the standard ones."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def end_with_parent(requests: BinaryIO) -> None:
+    """End this process at once when the other end of the pipe is closed, even while it works."""
+    if sys.platform == "win32":
+        return
+    hung_up = select.poll()
+    hung_up.register(requests, 0)  # which tells of the end alone
+
+    def wait() -> None:
+        hung_up.poll()
+        os.killpg(0, signal.SIGKILL)  # with the programs that it has started
+
+    threading.Thread(target=wait, daemon=True).start()
