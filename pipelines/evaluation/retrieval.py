@@ -218,14 +218,12 @@ def evaluate_open(
         "corpus": [path.name for path in corpus],
         "questions": digest([(one.id, one.text, one.context, one.answers) for one in questions]),
         "documents": digest(sorted(document.id for document in documents)),
-        **{
-            "rerank": rerank,
-            "rerank_depth": rerank_depth,
-            "k": k,
-            "limit": limit,
-            "read": len(read),
-            "seed": seed,
-        },
+        "rerank": rerank,
+        "rerank_depth": rerank_depth,
+        "k": k,
+        "limit": limit,
+        "read": len(read),
+        "seed": seed,
         **(_reader_settings(reader) if read else {}),
     }
     asked = {question.id: question for question in questions}
