@@ -1,15 +1,15 @@
 """Zip archives with limits: a small file must not inflate into all of memory.
 
 Every member is inflated and counted before the first is parsed; declared sizes are not trusted. XML that
-declares entities is refused; nothing is fetched and no DTD is loaded; lxml refuses more than 256 levels and
-single texts of more than 10 MB.
+declares entities is refused; nothing is fetched and no DTD is loaded.
 """
 
 from __future__ import annotations
 
-import posixpath
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
@@ -52,11 +52,14 @@ class Archive:
 
     def xml(self, name: str) -> Element:
         """The root element of a member."""
-        return parse_xml(self.read(name), name)
+        from lxml import etree
 
-    def resolve(self, member: str, target: str) -> str:
-        """The name of the member that a reference in another one means; the root has no parent."""
-        return posixpath.normpath(posixpath.join("/", posixpath.dirname(member), target)).lstrip("/")
+        data = self.read(name)
+        refuse_entities(data, name)
+        try:
+            return etree.fromstring(data, safe_parser())
+        except etree.XMLSyntaxError as error:
+            raise DocumentRejected(f"damaged {name}: {error}") from error
 
     def _inflate_all(self, stored: int) -> None:
         members = self._zip.infolist()
@@ -91,16 +94,24 @@ def zip_content(data: bytes) -> tuple[frozenset[str], str]:
             return names, stream.read(MAX_MIMETYPE).decode("ascii", "replace").strip()
 
 
-def parse_xml(data: bytes, name: str) -> Element:
-    """The root element of an XML text, called `name` in the error message."""
-    from lxml import etree
-
-    refuse_entities(data, name)
-    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
+@contextmanager
+def office_file(data: bytes, name: str) -> Iterator[BytesIO]:
+    """The file for a library that opens it, within the limits; its errors become `DocumentRejected`."""
+    Archive(data)
     try:
-        return etree.fromstring(data, etree.XMLParser(**safe, remove_comments=True, remove_pis=True))
-    except etree.XMLSyntaxError as error:
-        raise DocumentRejected(f"damaged {name}: {error}") from error
+        yield BytesIO(data)
+    except DocumentRejected:
+        raise
+    except Exception as error:  # these libraries raise many kinds on a damaged file
+        raise DocumentRejected(f"damaged {name}: {type(error).__name__}: {error}") from error
+
+
+def safe_parser(encoding: str | None = None) -> Any:
+    """A parser that fetches nothing; lxml refuses more than 256 levels and texts of more than 10 MB."""
+    from lxml.etree import XMLParser
+
+    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
+    return XMLParser(encoding=encoding, **safe, remove_comments=True, remove_pis=True)
 
 
 def refuse_entities(data: bytes, name: str) -> None:

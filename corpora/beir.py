@@ -9,20 +9,17 @@ Models", 2021.
 
 from __future__ import annotations
 
-import gzip
-import json
-import math
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from spanwise.errors import DataMalformed
 
+from .records import json_lines, plain_or_gzipped
+
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 DEFAULT_SPLIT = "test"
-MAX_LINE = 64_000_000  # bytes
 
 Qrels = Mapping[str, Mapping[str, int]]
 """The grade of each judged document by query id and document id; above 0 is relevant."""
@@ -37,11 +34,6 @@ class CollectionDocument:
     id: str
     title: str
     text: str
-
-    @property
-    def titled(self) -> str:
-        """The title and the text, a line each, as a passage is searched with the heading above it."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,88 +119,3 @@ def _unique(items: Iterable[tuple[str, Any]]) -> Iterator[Any]:
             raise DataMalformed(f"{place}: the id {item.id!r:.80} occurs twice")
         seen.add(item.id)
         yield item
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One JSON object of a file, with its place for error messages."""
-
-    place: str
-    values: dict[str, Any]
-
-    def text(self, key: str) -> str:
-        """The string at a key."""
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            raise self.error(f"expected {key!r} to be a string, found {value!r:.60}")
-        return self._storable(key, value)
-
-    def name(self, key: str) -> str:
-        """The id at a key: a string, or a whole number as its digits."""
-        value = self.values.get(key)
-        if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise self.error(f"expected {key!r} to be an id, found {value!r:.60}")
-        return self._storable(key, str(value))
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """The array of strings at a key."""
-        value = self.values.get(key)
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise self.error(f"expected {key!r} to be an array of strings, found {value!r:.60}")
-        return tuple(self._storable(key, each) for each in value)
-
-    def numbers(self, key: str) -> tuple[float, ...]:
-        """The array of numbers at a key; empty when the key is missing."""
-        value = self.values.get(key, [])
-        if not isinstance(value, list) or not all(
-            type(n) in (int, float) and math.isfinite(n) for n in value
-        ):
-            raise self.error(f"expected {key!r} to be an array of numbers, found {value!r:.60}")
-        return tuple(map(float, value))
-
-    def error(self, what: str) -> DataMalformed:
-        """The error that names the place."""
-        return DataMalformed(f"{self.place}: {what}")
-
-    def _storable(self, key: str, text: str) -> str:
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise self.error(f"expected {key!r} to be text, found half of a surrogate pair in it")
-        return text
-
-
-def json_lines(path: Path) -> Iterator[Record]:
-    """The objects of a JSONL file, plain or gzipped; `DataMalformed` at a line that is not an object."""
-    for place, line in _lines(path):
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataMalformed(f"{place}: not JSON: {error}") from error
-        if not isinstance(value, dict):
-            raise DataMalformed(f"{place}: expected an object, found {value!r:.60}")
-        yield Record(place, value)
-
-
-def plain_or_gzipped(path: Path) -> Path | None:
-    """The file itself, or the one with `.gz` appended; None when neither exists."""
-    return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines that are not blank, each with its place."""
-    number = 0
-    try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
-            while data := file.readline(MAX_LINE + 1):
-                number += 1
-                if len(data) > MAX_LINE:
-                    raise DataMalformed(f"{path}, line {number}: longer than {MAX_LINE:,} bytes")
-                line = data.decode("utf-8-sig" if number == 1 else "utf-8")
-                if line.strip():
-                    yield f"{path}, line {number}", line
-    except UnicodeDecodeError as error:
-        raise DataMalformed(f"{path}, line {number}: not UTF-8: {error.reason}") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataMalformed(f"{path}: cannot be read after line {number}: {error}") from error

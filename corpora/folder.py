@@ -32,12 +32,9 @@ KINDS = {
     stat.S_IFCHR: "device",
 }
 MAX_BYTES = 200_000_000  # of a file
-FILE_FLAGS = os.O_RDONLY
-for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # the system has some of them
-    FILE_FLAGS |= getattr(os, _flag, 0)
-ROOT_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-FOLDER_FLAGS = ROOT_FLAGS | getattr(os, "O_NOFOLLOW", 0)
-HAS_DIR_FD = os.open in os.supports_dir_fd  # not on Windows, where only the last part is checked
+FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+ROOT_FLAGS = os.O_RDONLY | os.O_DIRECTORY
+FOLDER_FLAGS = ROOT_FLAGS | os.O_NOFOLLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,7 @@ def walk(root: Path, prefix: str = "") -> Listing:
     """Everything below a folder, ids after `prefix`; `FolderNotFound` when it cannot be listed."""
     if not root.is_dir():
         raise FolderNotFound(f"{root}: {'is not a folder' if root.exists() else 'there is no such folder'}")
-    found = _Walk(root, prefix)
-    found.all()
-    return joined([Listing(tuple(found.files), tuple(found.rejected), found.skipped)])
+    return joined([_Walk(root, prefix).listing()])
 
 
 def joined(listings: Sequence[Listing]) -> Listing:
@@ -100,17 +95,21 @@ class _Walk:
         self.skipped: Counter[str] = Counter()
         self._todo: list[tuple[str, IgnoreRules | None]] = [("", None)]
 
-    def all(self) -> None:
+    def listing(self) -> Listing:
         while self._todo:
             folder, rules = self._todo.pop()
             try:
-                with _scan(self.root, folder) as entries:
+                with (
+                    _opened_folder(self.root, PurePosixPath(folder)) as handle,
+                    os.scandir(handle) as entries,
+                ):
                     self._enter(folder, list(entries), rules)
             except OSError as error:
                 if not folder:
                     raise FolderNotFound(f"{self.root}: cannot be listed: {error.strerror}") from error
                 if not isinstance(error, FileNotFoundError):  # deleted since the folder above was listed
                     self._reject(folder.rstrip("/"), f"folder cannot be listed: {error.strerror}")
+        return Listing(tuple(self.files), tuple(self.rejected), self.skipped)
 
     def _enter(self, folder: str, entries: list[os.DirEntry[str]], rules: IgnoreRules | None) -> None:
         names = {entry.name for entry in entries}
@@ -141,8 +140,9 @@ class _Walk:
         elif is_folder:
             self._todo.append((place + "/", rules))
         else:
-            file = FoundFile(self._id(place), self.root, place, status.st_size, status.st_mtime_ns)
-            self.files.append(file)
+            self.files.append(
+                FoundFile(self._id(place), self.root, place, status.st_size, status.st_mtime_ns)
+            )
 
     def _read_rules(self, folder: str, above: IgnoreRules | None) -> IgnoreRules | None:
         place = folder + IGNORE_FILE
@@ -182,30 +182,17 @@ def readable(name: str) -> str:
 
 
 @contextmanager
-def _scan(root: Path, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The entries of a folder below `root`, reached without following a link."""
-    if not HAS_DIR_FD:
-        with os.scandir(root / folder) as entries:
-            yield entries
-        return
-    handle = _open_folder(root, PurePosixPath(folder))
-    try:
-        with os.scandir(handle) as entries:
-            yield entries
-    finally:
-        os.close(handle)
-
-
-def _open_folder(root: Path, relative: PurePosixPath) -> int:
+def _opened_folder(root: Path, relative: PurePosixPath) -> Iterator[int]:
     """A descriptor of a folder below `root`; `OSError` when a part of the path is a link or not a folder."""
     handle = os.open(root, ROOT_FLAGS)
-    for part in relative.parts:
-        try:
+    try:
+        for part in relative.parts:
             child = os.open(part, FOLDER_FLAGS, dir_fd=handle)
-        finally:
             os.close(handle)
-        handle = child
-    return handle
+            handle = child
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def read_regular(root: Path, place: str) -> bytes:
@@ -214,20 +201,12 @@ def read_regular(root: Path, place: str) -> bytes:
     if relative.is_absolute() or ".." in relative.parts or not relative.name:
         raise ValueError(f"{place!r}: expected a path relative to its folder, without '..'")
     try:
-        with os.fdopen(_open_file(root, relative), "rb") as file:
+        with _opened_folder(root, relative.parent) as folder:
+            handle = os.open(relative.name, FILE_FLAGS, dir_fd=folder)
+        with os.fdopen(handle, "rb") as file:
             return _read_settled(file.fileno())
     except OSError as error:
         raise DocumentRejected(f"cannot be opened: {error.strerror or error}") from error
-
-
-def _open_file(root: Path, relative: PurePosixPath) -> int:
-    if not HAS_DIR_FD:
-        return os.open(root / relative, FILE_FLAGS)
-    folder = _open_folder(root, relative.parent)
-    try:
-        return os.open(relative.name, FILE_FLAGS, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 def _read_settled(handle: int) -> bytes:
@@ -249,12 +228,10 @@ def _read(handle: int) -> bytes:
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         raise DocumentRejected("not a regular file")
-    n_bytes, blocks = status.st_size, list[bytes]()
-    if n_bytes <= MAX_BYTES:
-        n_bytes = 0
-        while n_bytes <= MAX_BYTES and (block := os.read(handle, 1 << 20)):
-            blocks.append(block)
-            n_bytes += len(block)
+    data, n_bytes = bytearray(), status.st_size
+    while n_bytes <= MAX_BYTES and (block := os.read(handle, 1 << 20)):
+        data += block
+        n_bytes = max(n_bytes, len(data))
     if n_bytes > MAX_BYTES:
         raise DocumentRejected(f"{n_bytes // 1_000_000} MB; the limit is {MAX_BYTES // 1_000_000} MB")
-    return b"".join(blocks)
+    return bytes(data)

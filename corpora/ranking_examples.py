@@ -7,26 +7,16 @@ teacher, one for each passage, where there are any.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from spanwise.errors import DataMalformed
 from spanwise.types import RankingExample
 
-from .beir import json_lines, plain_or_gzipped
+from .records import json_lines, plain_or_gzipped
 
 LISTS = "lists.jsonl"
 SCORE_DIGITS = 4
-
-
-def write_ranking_examples(folder: Path, examples: Iterable[RankingExample]) -> int:
-    """Writes `lists.jsonl` in the folder, in place of an older one; returns the number of examples."""
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{LISTS}.part"
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        n_written = sum(1 for example in examples if file.write(json_line(example)))
-    part.replace(folder / LISTS)
-    return n_written
 
 
 def read_ranking_examples(path: Path) -> Iterator[RankingExample]:
@@ -41,9 +31,7 @@ def read_ranking_examples(path: Path) -> Iterator[RankingExample]:
         )
     shared: dict[str, str] = {}
     for record in json_lines(found):
-        n_positive = record.values.get("n_positive", 1)
-        if type(n_positive) is not int:
-            raise record.error(f"expected 'n_positive' to be a whole number, found {n_positive!r:.60}")
+        n_positive = record.value("n_positive", int) if "n_positive" in record.values else 1
         passages = tuple(shared.setdefault(text, text) for text in record.texts("passages"))
         try:
             yield RankingExample(record.text("question"), passages, n_positive, record.numbers("scores"))

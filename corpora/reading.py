@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
-from .folder import read_regular
 from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, odf, pdf, pptx, rtf, xlsx, xml
 
 Reader = Callable[[bytes, str], Document]
@@ -110,30 +109,17 @@ class Skipped:
     reason: str
 
 
-def read_document(path: Path, document_id: str) -> Document | Skipped:
-    """The document in a file; `DocumentRejected` says why a file of a known format cannot be read.
-
-    `path` ends with `document_id`; the parts that spell the id are opened without following links.
-    """
-    parts = PurePosixPath(document_id).parts
-    if path.parts[-len(parts) :] != parts:
-        raise ValueError(f"document id {document_id!r}: expected the end of the path {str(path)!r}")
-    return parse(read_regular(path.parents[len(parts) - 1], document_id), document_id)
-
-
 def parse(data: bytes, document_id: str) -> Document | Skipped:
-    """The document in the bytes of a file, its text never blank."""
+    """The document in the bytes of a file, its text never blank.
+
+    `DocumentRejected` when the reader fails, or the text is blank or too long.
+    """
     if not data:
         raise DocumentRejected("empty file")
     suffix = PurePosixPath(document_id).suffix.lower()
     reader = choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
-    return read_with(reader, data, document_id)
-
-
-def read_with(reader: Reader, data: bytes, document_id: str) -> Document:
-    """The document by a reader; `DocumentRejected` when it fails, or the text is blank or too long."""
     try:
         document = reader(data, document_id)
     except (DocumentRejected, MemoryError):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 FULL_STOPS = "。！？｡।॥؟۔։"  # need no space after them
@@ -76,19 +75,13 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans = []
     for start, end in block_spans(text):
-        cuts = [start, *_cuts(text, start, end), end]
-        for left, right in pairwise(cuts):
+        stops = (stop for stop in STOP.finditer(text, start, end) if stop.end() < end)
+        cuts = [stop.end() for stop in stops if _ends_sentence(text, start, stop)]
+        for left, right in pairwise([start, *cuts, end]):
             first, last = trimmed(text, left, right)
             if first < last:
                 spans.append((first, last))
     return spans
-
-
-def _cuts(text: str, start: int, end: int) -> Iterator[int]:
-    """The offsets inside a block after the stops that end a sentence."""
-    for stop in STOP.finditer(text, start, end):
-        if stop.end() < end and _ends_sentence(text, start, stop):
-            yield stop.end()
 
 
 def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
@@ -227,8 +220,6 @@ def cut_before(text: str, start: int, cut: int) -> int:
 
 def _is_inside(text: str, place: int) -> bool:
     """True when a cut here separates a character from its marks."""
-    return 0 < place < len(text) and _belong_together(text[place - 1], text[place])
-
-
-def _belong_together(left: str, right: str) -> bool:
-    return is_mark(right) or ZERO_WIDTH_JOINER in (left, right)
+    return 0 < place < len(text) and (
+        is_mark(text[place]) or ZERO_WIDTH_JOINER in text[place - 1 : place + 1]
+    )

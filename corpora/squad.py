@@ -7,21 +7,18 @@ holds the text; `relocated` names the question.
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from spanwise.errors import DataMalformed
 
+from .records import DAMAGE, Record, record_of, unpacked
+
 MAX_BYTES = 2_000_000_000  # of JSON, after unpacking
-GZIP = b"\x1f\x8b"
-Kind = TypeVar("Kind")
-NAMES = {str: "a string", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +74,25 @@ class SquadDataset:
 
 def read_squad(path: Path) -> SquadDataset:
     """The data set in a file; `DataMalformed` names the file, the place and the expected value."""
-    return _Parser(path).dataset(_load(path))
+    found = _Reader()
+    top = record_of(str(path), _load(path))
+    articles = tuple(found.article(record) for record in top.records("data", "article"))
+    return SquadDataset(found.version, articles, tuple(found.relocated))
 
 
 def _load(path: Path) -> object:
     try:
-        return json.loads(_unpacked(path), object_pairs_hook=_without_duplicates)
-    except (OSError, EOFError, zlib.error) as error:
+        with unpacked(path) as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise DataMalformed(f"{path}: more than {MAX_BYTES:,} bytes of JSON, the limit")
+        return json.loads(data, object_pairs_hook=_without_duplicates)
+    except DAMAGE as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
     except ValueError as error:  # not JSON, not UTF-8, or a duplicate key
         raise DataMalformed(f"{path}: not JSON: {error}") from error
     except RecursionError as error:
         raise DataMalformed(f"{path}: not SQuAD: its JSON is nested too deeply") from error
-
-
-def _unpacked(path: Path) -> bytes:
-    with path.open("rb") as file:
-        packed = file.read(2) == GZIP
-    with gzip.open(path) if packed else path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise DataMalformed(f"{path}: more than {MAX_BYTES:,} bytes of JSON, the limit")
-    return data
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,98 +104,53 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-class _Parser:
-    """Checks and copies one file; `place` is the current place, for error messages."""
+class _Reader:
+    """Checks and copies the records of one file, and notes what holds for all of it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.place = "top level"
+    def __init__(self) -> None:
         self.ids: set[str] = set()
         self.relocated: list[str] = []
         self.version = "1.1"
 
-    def dataset(self, top: object) -> SquadDataset:
-        articles = tuple(self.article(index, item) for index, item in self.items(self.object(top), "data"))
-        return SquadDataset(self.version, articles, tuple(self.relocated))
+    def article(self, record: Record) -> Article:
+        title = record.text("title")
+        paragraphs = record.named(title).records("paragraphs", "paragraph")
+        return Article(title, tuple(map(self.paragraph, paragraphs)))
 
-    def article(self, index: int, item: object) -> Article:
-        self.place = f"article {index}"
-        article = self.object(item)
-        title = self.text(article, "title")
-        paragraphs = []
-        for number, paragraph in self.items(article, "paragraphs"):
-            self.place = f"article {index} ({title!r:.60}), paragraph {number}"
-            paragraphs.append(self.paragraph(self.object(paragraph)))
-        return Article(title, tuple(paragraphs))
+    def paragraph(self, record: Record) -> Paragraph:
+        context = record.text("context")
+        return Paragraph(
+            context, tuple(self.question(each, context) for each in record.records("qas", "question"))
+        )
 
-    def paragraph(self, paragraph: dict[str, Any]) -> Paragraph:
-        context, place = self.text(paragraph, "context"), self.place
-        questions = []
-        for number, item in self.items(paragraph, "qas"):
-            self.place = f"{place}, question {number}"
-            questions.append(self.question(self.object(item), context))
-        return Paragraph(context, tuple(questions))
-
-    def question(self, item: dict[str, Any], context: str) -> Question:
-        name = self.text(item, "id")
-        self.place += f" (id {name!r:.60})"
+    def question(self, record: Record, context: str) -> Question:
+        name = record.text("id")
+        record = record.named(name)
         if name in self.ids:
-            raise self.error("expected every id once, found this one again")
+            raise record.error("expected every id once, found this one again")
         self.ids.add(name)
         is_impossible = False
-        if "is_impossible" in item:
+        if "is_impossible" in record.values:
             self.version = "2.0"
-            is_impossible = self.value(item, "is_impossible", bool)
-        answers = tuple(self.answers(item, "answers", name, context))
+            is_impossible = record.value("is_impossible", bool)
+        answers = tuple(self.answers(record, "answers", name, context))
         if is_impossible == bool(answers):
             wanted = "no answers to an impossible question" if is_impossible else "at least one answer"
-            raise self.error(f"expected {wanted}, found {len(answers)}")
-        plausible = tuple(self.answers(item, "plausible_answers", name, context)) if is_impossible else ()
-        kind = self.text(item, "type") if "type" in item else ""
-        return Question(name, self.text(item, "question"), answers, is_impossible, plausible, kind)
+            raise record.error(f"expected {wanted}, found {len(answers)}")
+        has_plausible = is_impossible and "plausible_answers" in record.values
+        plausible = tuple(self.answers(record, "plausible_answers", name, context)) if has_plausible else ()
+        kind = record.text("type") if "type" in record.values else ""
+        return Question(name, record.text("question"), answers, is_impossible, plausible, kind)
 
-    def answers(self, item: dict[str, Any], key: str, question: str, context: str) -> Iterator[GoldAnswer]:
-        if key == "plausible_answers" and key not in item:
-            return
-        for _, answer in self.items(item, key):
-            text = self.text(self.object(answer), "text")
-            given = self.value(self.object(answer), "answer_start", int)
+    def answers(self, owner: Record, key: str, question: str, context: str) -> Iterator[GoldAnswer]:
+        for answer in owner.records(key, "answer"):
+            text, given = answer.text("text"), answer.value("answer_start", int)
             start = _nearest(context, text, given)
             if start is None:
-                raise self.error(f"expected the context to hold the answer {text!r:.80}, at {given}")
+                raise answer.error(f"expected the context to hold the answer {text!r:.80}, at {given}")
             if start != given and self.relocated[-1:] != [question]:
                 self.relocated.append(question)
             yield GoldAnswer(text, start)
-
-    def items(self, owner: dict[str, Any], key: str) -> Iterator[tuple[int, object]]:
-        return enumerate(self.value(owner, key, list))
-
-    def object(self, value: object) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise self.error(f"expected an object, found {_kind(value)}")
-        return value
-
-    def text(self, owner: dict[str, Any], key: str) -> str:
-        text = self.value(owner, key, str)
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise self.error(f"expected {key!r} to be text, found half of a surrogate pair in it")
-        return text
-
-    def value(self, owner: dict[str, Any], key: str, kind: type[Kind]) -> Kind:
-        """The value of a key; True is not a whole number here."""
-        if key not in owner:
-            raise self.error(f"expected the key {key!r}, found only {sorted(owner)!s:.200}")
-        value = owner[key]
-        if type(value) is not kind:
-            raise self.error(f"expected {key!r} to be {NAMES[kind]}, found {_kind(value)}")
-        return value
-
-    def error(self, message: str) -> DataMalformed:
-        return DataMalformed(f"{self.path}: {self.place}: {message}")
-
-
-def _kind(value: object) -> str:
-    return "nothing (null)" if value is None else NAMES.get(type(value), "a number")
 
 
 def _nearest(context: str, text: str, start: int) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 
 from spanwise.types import Document
@@ -62,11 +63,6 @@ def _fences(lines: Iterable[Line], fence_line: re.Pattern[str] = FENCE) -> Itera
         elif fence[1].startswith(opening) and line.strip() == fence[1]:
             yield opened_at, start + len(line.rstrip())
             opening = ""
-
-
-def _delimited(lines: Iterable[Line]) -> Iterator[Span]:
-    """Listings, literal blocks and tables of AsciiDoc."""
-    return _fences(lines, ASCIIDOC_FENCE)
 
 
 def _literals(lines: Sequence[Line]) -> Iterator[Span]:
@@ -134,7 +130,7 @@ def _apart(spans: Iterable[Span]) -> Iterator[Span]:
 
 BY_MARKUP: dict[str, Callable[[list[Line]], Iterator[Span]]] = {
     "text/markdown": _fences,
-    "text/asciidoc": _delimited,
+    "text/asciidoc": partial(_fences, fence_line=ASCIIDOC_FENCE),
     "text/x-rst": _literals,
     "text/x-tex": _environments,
 }

@@ -141,16 +141,10 @@ def source_document(
 ) -> Document:
     """The document of a file whose text is stored as it is; `decoded` is its text and its encoding."""
     text, encoding = decoded
-    return Document(
-        id=document_id,
-        media_type=media_type,
-        sha256=sha256(data).hexdigest(),
-        title=choose_title(*titles, document_id=document_id),
-        text=text,
-        headings=tuple(headings),
-        labels=tuple(labels),
-        metadata={"encoding": encoding} | {key: value for key, value in metadata.items() if value},
-    )
+    builder = TextBuilder()
+    builder.write(text)
+    builder.headings, builder.labels = list(headings), list(labels)
+    return build_document(builder, data, document_id, media_type, *titles, encoding=encoding, **metadata)
 
 
 def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:

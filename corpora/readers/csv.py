@@ -52,20 +52,11 @@ def read(data: bytes, document_id: str) -> Document:
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:
     """The offset and the source of each record with its line end."""
-    for found in record_pattern(delimiter).finditer(text):
+    field = _field(delimiter)
+    pattern = rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)"
+    for found in re.finditer(pattern, text):
         if found[0]:
             yield found.start(), found[0]
-
-
-def record_pattern(delimiter: str) -> re.Pattern[str]:
-    """The expression of a record."""
-    field = _field(delimiter)
-    return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)")
-
-
-def cell_pattern(delimiter: str) -> re.Pattern[str]:
-    """The expression of a cell, its content the first group."""
-    return re.compile(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})")
 
 
 def _field(delimiter: str) -> str:
@@ -75,13 +66,11 @@ def _field(delimiter: str) -> str:
 
 def cells(record: str, delimiter: str) -> list[str]:
     """The values of a record, unquoted, with single spaces."""
-    fields = cell_pattern(delimiter).findall(record.rstrip("\r\n"))
-    return [" ".join(_unquoted(field).split()) for field in fields]
-
-
-def _unquoted(field: str) -> str:
-    quoted = len(field) > 1 and field[0] == field[-1] == '"'
-    return field[1:-1].replace('""', '"') if quoted else field
+    values = []
+    for field in re.findall(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n")):
+        quoted = len(field) > 1 and field[0] == field[-1] == '"'
+        values.append(" ".join((field[1:-1].replace('""', '"') if quoted else field).split()))
+    return values
 
 
 def find_delimiter(text: str) -> str:

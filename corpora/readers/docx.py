@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from ..archive import Archive
+from ..archive import office_file
 from .builder import TextBuilder, build_document
 
 if TYPE_CHECKING:
@@ -44,14 +43,13 @@ def read(data: bytes, document_id: str) -> Document:
     """The document of a .docx file, titled by its properties, its first heading or its first line."""
     import docx
 
-    Archive(data)  # checks the limits
-    try:
-        word = docx.Document(BytesIO(data))
-        builder, title = write_body(word), word.core_properties.title or ""
-    except KeyError as error:  # a part that python-docx looks for by its transitional name
-        raise DocumentRejected(f"damaged, or in the Strict Open XML form: {error.args[0]}") from error
-    except Exception as error:  # python-docx and lxml raise many kinds on a damaged file
-        raise DocumentRejected(f"damaged Word document: {type(error).__name__}: {error}") from error
+    with office_file(data, "Word document") as file:
+        try:
+            word = docx.Document(file)
+            builder, title = write_body(word), word.core_properties.title or ""
+        except KeyError as error:  # a part that python-docx looks for by its transitional name
+            reason = f"damaged, or in the Strict Open XML form: {error.args[0]}"
+            raise DocumentRejected(reason) from error
     return build_document(
         builder, data, document_id, MEDIA_TYPE, title, builder.first_heading, builder.first_line
     )

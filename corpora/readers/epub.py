@@ -7,6 +7,7 @@ is listed as encrypted rejects the book; font obfuscation does not.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -139,7 +140,8 @@ class Book:
 
     def _part(self, source: str, reference: str) -> str:
         """The member that a reference means, without the place inside it."""
-        return self.archive.resolve(source, unquote(reference.partition("#")[0]))
+        name = unquote(reference.partition("#")[0])
+        return posixpath.normpath(posixpath.join("/", posixpath.dirname(source), name)).lstrip("/")
 
 
 def _words(element: Element) -> str:

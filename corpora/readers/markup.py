@@ -6,7 +6,7 @@ No directive is expanded and no other file is opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from spanwise.types import Document, Heading
@@ -60,18 +60,20 @@ def read_text(data: bytes, document_id: str) -> Document:
 
 def read_rst(data: bytes, document_id: str) -> Document:
     """The document of an .rst file, titled by its first section if that has the highest level."""
-    decoded = decode(data)
-    headings = rst_headings(decoded[0])
-    return source_document(data, document_id, "text/x-rst", decoded, top_title(headings), headings=headings)
+    return _read(data, document_id, "text/x-rst", rst_headings)
 
 
 def read_asciidoc(data: bytes, document_id: str) -> Document:
     """The document of an AsciiDoc file, titled by its first heading if that has the highest level."""
+    return _read(data, document_id, "text/asciidoc", asciidoc_headings)
+
+
+def _read(data: bytes, document_id: str, media_type: str, find: Callable[[str], list[Heading]]) -> Document:
     decoded = decode(data)
-    headings = asciidoc_headings(decoded[0])
-    return source_document(
-        data, document_id, "text/asciidoc", decoded, top_title(headings), headings=headings
-    )
+    headings = find(decoded[0])
+    is_top = headings and headings[0].level == min(heading.level for heading in headings)
+    title = headings[0].text if is_top else ""
+    return source_document(data, document_id, media_type, decoded, title, headings=headings)
 
 
 def read_tex(data: bytes, document_id: str) -> Document:
@@ -85,13 +87,6 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """The offset and the words of each line, right-stripped; a lone "\\\\r" also ends a line."""
     for line in LINE.finditer(text):
         yield line.start(), line[0].rstrip()
-
-
-def top_title(headings: Sequence[Heading]) -> str:
-    """The first heading if it has the highest level, else the empty string."""
-    if not headings or headings[0].level > min(heading.level for heading in headings):
-        return ""
-    return headings[0].text
 
 
 def rst_headings(text: str) -> list[Heading]:

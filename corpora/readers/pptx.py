@@ -7,13 +7,11 @@ are separated by " | ", a chart is the table of its numbers. Pictures, diagrams 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any
 
-from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from ..archive import Archive
+from ..archive import office_file
 from .builder import TextBuilder, build_document, join_remarks
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -27,12 +25,11 @@ def read(data: bytes, document_id: str) -> Document:
     """The document of a .pptx file; slide n is page n. Its title is that of its properties or first slide."""
     from pptx import Presentation
 
-    Archive(data)  # checks the limits
     builder = TextBuilder()
     page_starts: list[int] = []
     hidden, empty = [], []
-    try:
-        show = Presentation(BytesIO(data))
+    with office_file(data, "PowerPoint presentation") as file:
+        show = Presentation(file)
         for number, slide in enumerate(show.slides, start=1):
             written = _write_slide(slide, number)
             builder.end_line(blank=True)
@@ -42,8 +39,6 @@ def read(data: bytes, document_id: str) -> Document:
             if not written.length:
                 empty.append(str(number))
         title = show.core_properties.title or ""
-    except Exception as error:  # python-pptx and lxml raise many kinds on a damaged file
-        raise DocumentRejected(f"damaged PowerPoint presentation: {type(error).__name__}: {error}") from error
     return build_document(
         builder,
         data,

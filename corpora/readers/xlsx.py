@@ -12,13 +12,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from io import BytesIO
 from typing import Any
 
-from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading
 
-from ..archive import Archive
+from ..archive import office_file
 from .builder import TextBuilder, build_document, join_remarks, shorten
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -42,20 +40,17 @@ def read(data: bytes, document_id: str) -> Document:
     """The document of an .xlsx file, titled by its properties."""
     from openpyxl import load_workbook
 
-    Archive(data)  # checks the limits
     writer = SheetWriter()
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of features that openpyxl does not keep
-            book = load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
-            for sheet in book.worksheets:
-                writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
-                sheet.reset_dimensions()  # do not trust the declared ones
-                for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
-                    if not writer.write_row(number, list(_cells(row))):
-                        break
+    # openpyxl warns of features that it does not keep.
+    with office_file(data, "Excel workbook") as file, warnings.catch_warnings(action="ignore"):
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        for sheet in book.worksheets:
+            writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
+            sheet.reset_dimensions()  # do not trust the declared ones
+            for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
+                if not writer.write_row(number, list(_cells(row))):
+                    break
         title = book.properties.title or ""
-    except Exception as error:  # openpyxl raises many kinds on a damaged file
-        raise DocumentRejected(f"damaged Excel workbook: {type(error).__name__}: {error}") from error
     return build_document(writer.builder, data, document_id, MEDIA_TYPE, title, remark=writer.remark)
 
 

@@ -13,7 +13,7 @@ from html.entities import html5
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from ..archive import Element, local_name
+from ..archive import Element, local_name, safe_parser
 from ..decoding import decode
 from .builder import TextBuilder, build_document, source_document
 from .html import parse_html, write_page
@@ -58,26 +58,19 @@ def read(data: bytes, document_id: str) -> Document:
 
 def _parse_tree(source: str) -> Element:
     """The root of an XML text; HTML's entities may be undeclared."""
-    from lxml.etree import ErrorTypes, XMLSyntaxError
+    from lxml.etree import ErrorTypes, XMLSyntaxError, fromstring
 
     if any(tag[0].count("=") > MAX_ATTRIBUTES for tag in LONG_TAG.finditer(source)):
         raise DocumentRejected(f"XML with more than {MAX_ATTRIBUTES:,} attributes in one element")
     try:
-        return _parsed(source)
+        return fromstring(source.encode(), safe_parser("utf-8"))
     except XMLSyntaxError as error:
         if error.code == ErrorTypes.ERR_RESOURCE_LIMIT:
             raise DocumentRejected(f"XML beyond the limits of its parser: {error.msg}") from error
         if error.code != ErrorTypes.ERR_UNDECLARED_ENTITY:
             raise
-    return _parsed(ENTITY.sub(lambda entity: html5.get(entity[1], entity[0]), source))
-
-
-def _parsed(source: str) -> Element:
-    from lxml.etree import XMLParser, fromstring
-
-    safe = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
-    parser = XMLParser(encoding="utf-8", **safe, remove_comments=True, remove_pis=True)
-    return fromstring(source.encode(), parser)
+    resolved = ENTITY.sub(lambda entity: html5.get(entity[1], entity[0]), source)
+    return fromstring(resolved.encode(), safe_parser("utf-8"))
 
 
 def _write(builder: TextBuilder, element: Element, level: int) -> None:

@@ -1,0 +1,130 @@
+"""JSON of data sets, plain or gzipped: objects that check their values and know their place."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar, cast
+
+from spanwise.errors import DataMalformed
+
+GZIP = b"\x1f\x8b"
+MAX_LINE = 64_000_000  # bytes
+DAMAGE = (OSError, EOFError, zlib.error)  # what reading a file raises
+Kind = TypeVar("Kind")
+NAMES = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON object, with its place for error messages; a wrong value is `DataMalformed`."""
+
+    place: str
+    values: dict[str, Any]
+
+    def value(self, key: str, kind: type[Kind]) -> Kind:
+        """The value of a key; True is not a whole number here."""
+        value = self.values.get(key)
+        if type(value) is not kind:
+            raise self.error(f"expected {key!r} to be {NAMES[kind]}, found {value!r:.60}")
+        return value
+
+    def text(self, key: str) -> str:
+        """The string at a key."""
+        return self._storable(key, self.value(key, str))
+
+    def name(self, key: str) -> str:
+        """The id at a key: a string, or a whole number as its digits."""
+        value = self.values.get(key)
+        if type(value) not in (str, int):
+            raise self.error(f"expected {key!r} to be an id, found {value!r:.60}")
+        return self._storable(key, str(value))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The array of strings at a key."""
+        value = self.values.get(key)
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self.error(f"expected {key!r} to be an array of strings, found {value!r:.60}")
+        return tuple(self._storable(key, each) for each in value)
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """The array of numbers at a key; empty when the key is missing."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list) or not all(
+            type(n) in (int, float) and math.isfinite(n) for n in value
+        ):
+            raise self.error(f"expected {key!r} to be an array of numbers, found {value!r:.60}")
+        return tuple(map(float, value))
+
+    def records(self, key: str, noun: str) -> Iterator[Record]:
+        """The objects of the array at a key; `noun` and a number from 0 give their place."""
+        for number, value in enumerate(self.value(key, list)):
+            yield record_of(f"{self.place}, {noun} {number}", value)
+
+    def named(self, name: str) -> Record:
+        """The record with its name behind its place."""
+        return replace(self, place=f"{self.place} ({name!r:.60})")
+
+    def error(self, what: str) -> DataMalformed:
+        """The error that names the place."""
+        return DataMalformed(f"{self.place}: {what}")
+
+    def _storable(self, key: str, text: str) -> str:
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise self.error(f"expected {key!r} to be text, found half of a surrogate pair in it")
+        return text
+
+
+def record_of(place: str, value: object) -> Record:
+    """The record of a JSON value; `DataMalformed` unless it is an object."""
+    if not isinstance(value, dict):
+        raise DataMalformed(f"{place}: expected an object, found {value!r:.60}")
+    return Record(place, value)
+
+
+def json_lines(path: Path) -> Iterator[Record]:
+    """The objects of a JSONL file, plain or gzipped; `DataMalformed` at a line that is not an object."""
+    for place, line in _lines(path):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataMalformed(f"{place}: not JSON: {error}") from error
+        yield record_of(place, value)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines that are not blank, each with its place."""
+    number = 0
+    try:
+        with unpacked(path) as file:
+            while data := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(data) > MAX_LINE:
+                    raise DataMalformed(f"{path}, line {number}: longer than {MAX_LINE:,} bytes")
+                line = data.decode("utf-8-sig" if number == 1 else "utf-8")
+                if line.strip():
+                    yield f"{path}, line {number}", line
+    except UnicodeDecodeError as error:
+        raise DataMalformed(f"{path}, line {number}: not UTF-8: {error.reason}") from error
+    except DAMAGE as error:
+        raise DataMalformed(f"{path}: cannot be read after line {number}: {error}") from error
+
+
+def plain_or_gzipped(path: Path) -> Path | None:
+    """The file itself, or the one with `.gz` appended; None when neither exists."""
+    return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked when it is gzipped."""
+    with path.open("rb") as raw:
+        packed = raw.read(2) == GZIP
+        raw.seek(0)
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
