@@ -41,12 +41,11 @@ def read_ranking_examples(path: Path) -> Iterator[RankingExample]:
 
 def json_line(example: RankingExample) -> str:
     """The example as a line of `lists.jsonl`."""
-    record = {
+    record: dict[str, object] = {
         "question": example.question,
         "passages": example.passages,
         "n_positive": example.n_positive,
-        "scores": [round(score, SCORE_DIGITS) for score in example.scores],
     }
-    if not example.scores:
-        del record["scores"]
+    if example.scores:
+        record["scores"] = [round(score, SCORE_DIGITS) for score in example.scores]
     return json.dumps(record, ensure_ascii=False) + "\n"

@@ -31,7 +31,7 @@ class GoldAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question on a paragraph. An impossible one may have `plausible` answers, which are wrong.
+    """A question on a paragraph; an impossible one has no answers.
 
     `type` is an optional key of ours: factoid, how, why or list; the empty string without it.
     """
@@ -40,7 +40,6 @@ class Question:
     text: str
     answers: tuple[GoldAnswer, ...]
     is_impossible: bool = False
-    plausible: tuple[GoldAnswer, ...] = ()
     type: str = ""
 
 
@@ -62,12 +61,8 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class SquadDataset:
-    """A file. `version` is "2.0" when a question has the key `is_impossible`, else "1.1".
+    """A file; `relocated` are the ids of questions with an answer whose start did not match its text."""
 
-    `relocated` are the ids of questions with an answer whose start did not match its text, in order.
-    """
-
-    version: str
     articles: tuple[Article, ...]
     relocated: tuple[str, ...] = ()
 
@@ -77,7 +72,7 @@ def read_squad(path: Path) -> SquadDataset:
     found = _Reader()
     top = record_of(str(path), _load(path))
     articles = tuple(found.article(record) for record in top.records("data", "article"))
-    return SquadDataset(found.version, articles, tuple(found.relocated))
+    return SquadDataset(articles, tuple(found.relocated))
 
 
 def _load(path: Path) -> object:
@@ -110,7 +105,6 @@ class _Reader:
     def __init__(self) -> None:
         self.ids: set[str] = set()
         self.relocated: list[str] = []
-        self.version = "1.1"
 
     def article(self, record: Record) -> Article:
         title = record.text("title")
@@ -129,27 +123,23 @@ class _Reader:
         if name in self.ids:
             raise record.error("expected every id once, found this one again")
         self.ids.add(name)
-        is_impossible = False
-        if "is_impossible" in record.values:
-            self.version = "2.0"
-            is_impossible = record.value("is_impossible", bool)
-        answers = tuple(self.answers(record, "answers", name, context))
+        is_impossible = "is_impossible" in record.values and record.value("is_impossible", bool)
+        answers = tuple(self.answers(record, context))
         if is_impossible == bool(answers):
             wanted = "no answers to an impossible question" if is_impossible else "at least one answer"
             raise record.error(f"expected {wanted}, found {len(answers)}")
-        has_plausible = is_impossible and "plausible_answers" in record.values
-        plausible = tuple(self.answers(record, "plausible_answers", name, context)) if has_plausible else ()
         kind = record.text("type") if "type" in record.values else ""
-        return Question(name, record.text("question"), answers, is_impossible, plausible, kind)
+        return Question(name, record.text("question"), answers, is_impossible, kind)
 
-    def answers(self, owner: Record, key: str, question: str, context: str) -> Iterator[GoldAnswer]:
-        for answer in owner.records(key, "answer"):
+    def answers(self, question: Record, context: str) -> Iterator[GoldAnswer]:
+        name = question.values["id"]
+        for answer in question.records("answers", "answer"):
             text, given = answer.text("text"), answer.value("answer_start", int)
             start = _nearest(context, text, given)
             if start is None:
                 raise answer.error(f"expected the context to hold the answer {text!r:.80}, at {given}")
-            if start != given and self.relocated[-1:] != [question]:
-                self.relocated.append(question)
+            if start != given and self.relocated[-1:] != [name]:
+                self.relocated.append(name)
             yield GoldAnswer(text, start)
 
 

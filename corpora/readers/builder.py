@@ -52,11 +52,11 @@ class TextBuilder:
         """Writes the pending line ends and `text`; returns its offset. Empty text writes nothing."""
         if not text:
             return self.length
-        if self._line_ends and self.length:
-            self._append("\n" * self._line_ends)
+        ends = "\n" * self._line_ends if self.length else ""
         self._line_ends = 0
-        start = self.length
-        self._append(LONE_SURROGATE.sub("\ufffd", text))
+        start = self.length + len(ends)
+        self._pieces.append(ends + LONE_SURROGATE.sub("\ufffd", text))
+        self.length = start + len(text)
         return start
 
     def write_paragraph(self, text: str, blank: bool = True) -> int:
@@ -98,9 +98,13 @@ class TextBuilder:
             position -= len(piece)
         return "".join(reversed(tail))[start - position :]
 
-    def _append(self, piece: str) -> None:
-        self._pieces.append(piece)
-        self.length += len(piece)
+    def finish_slide(self, number: int, notes: str) -> None:
+        """Labels the text as that of a slide, and writes its speaker notes under a label of their own."""
+        if self.length:
+            self.add_label(0, f"slide {number}")
+        if notes:
+            start = self.write_paragraph(f"Notes: {notes}")
+            self.add_label(start, f"slide {number}, notes")
 
 
 def build_document(

@@ -147,8 +147,7 @@ class BodyWriter:
         for note in notes:
             words = "" if note.get(f"{W}type") else " ".join("".join(self._texts(note)).split())
             if words:
-                self.builder.end_line(blank=True)
-                self.builder.write(f"[{note.get(f'{W}id')}] {words}")
+                self.builder.write_paragraph(f"[{note.get(f'{W}id')}] {words}")
 
     def _write_paragraph(self, paragraph: Element) -> None:
         style = self._style(paragraph)

@@ -173,15 +173,12 @@ def _readable(raw: str) -> str:
         parts = decode_header(text)
     except HeaderParseError:
         parts = [(text, None)]
-    words = "".join(_header_words(words, charset) for words, charset in parts)
-    return " ".join(words.split()) or " ".join(text.split())
-
-
-def _header_words(words: str | bytes, charset: str | None) -> str:
-    """A piece of a header; between encoded words it comes as bytes in Python's own escape."""
-    if isinstance(words, str):
-        return words
-    return _in_charset(words, charset) if charset else words.decode("raw-unicode-escape", "replace")
+    decoded = ""
+    for words, charset in parts:
+        if isinstance(words, bytes):  # between encoded words they come in Python's own escape
+            words = _in_charset(words, charset) if charset else words.decode("raw-unicode-escape", "replace")
+        decoded += words
+    return " ".join(decoded.split()) or " ".join(text.split())
 
 
 def _in_charset(data: bytes, charset: str | None) -> str:

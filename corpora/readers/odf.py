@@ -130,15 +130,9 @@ def _slide(root: Element, slide: Element, number: int) -> TextBuilder:
             writer.write_heading(shape, 1)
         else:
             writer.write_blocks(shape)
-    builder = writer.builder
-    if builder.length:
-        builder.add_label(0, f"slide {number}")
-    for notes in slide.iterfind("{*}notes"):
-        lines = "\n".join(filter(None, map(_words, _children(notes, "p"))))
-        builder.end_line(blank=True)
-        if lines:
-            builder.add_label(builder.write(f"Notes: {lines}"), f"slide {number}, notes")
-    return builder
+    notes = (paragraph for part in slide.iterfind("{*}notes") for paragraph in _children(part, "p"))
+    writer.builder.finish_slide(number, "\n".join(filter(None, map(_words, notes))))
+    return writer.builder
 
 
 class FlowWriter:
@@ -160,10 +154,8 @@ class FlowWriter:
         """Writes the footnotes and endnotes of a text, one paragraph each."""
         for note in _children(container, "note"):
             body = note.find("{*}note-body")
-            words = "" if body is None else _words(body)
-            if words:
-                self.builder.end_line(blank=True)
-                self.builder.write(f"[{_note_mark(note)}] {words}")
+            if words := "" if body is None else _words(body):
+                self.builder.write_paragraph(f"[{_note_mark(note)}] {words}")
 
     def write_heading(self, element: Element, level: int) -> None:
         """Writes an element's words as a heading."""

@@ -224,16 +224,11 @@ def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[H
 
 def _find_line(words: list[str], page: str) -> int | None:
     """Where a line of the page begins with the words, white space and case aside."""
-    for pattern in line_starts(words):
-        if match := pattern.search(page):
+    start = r"^[ \t]{0,40}" + SECTION_NUMBER + r"\s{1,4}".join(map(re.escape, words))
+    for end in (r"[ \t]*$", r"\b", ""):  # the strictest first: alone, as whole words, at all
+        if match := re.compile(start + end, re.M | re.I).search(page):
             return match.start() + len(match[0]) - len(match[0].lstrip())
     return None
-
-
-def line_starts(words: list[str]) -> Iterator[re.Pattern[str]]:
-    """Patterns of a line that begins with the words, the strictest first: alone, as whole words, at all."""
-    start = r"^[ \t]{0,40}" + SECTION_NUMBER + r"\s{1,4}".join(map(re.escape, words))
-    return (re.compile(start + end, re.M | re.I) for end in (r"[ \t]*$", r"\b", ""))
 
 
 def _advice(pages: Sequence[Page]) -> str:

@@ -62,14 +62,9 @@ def _write_slide(slide: Any, number: int) -> TextBuilder:
             for line in _lines(shape):
                 builder.write(line)
                 builder.end_line()
-    if builder.length:
-        builder.add_label(0, f"slide {number}")
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    if notes is not None and notes.text.strip():
-        lines = (" ".join(line.split()) for line in notes.text.splitlines())
-        builder.end_line(blank=True)
-        start = builder.write("Notes: " + "\n".join(filter(None, lines)))
-        builder.add_label(start, f"slide {number}, notes")
+    lines = notes.text.splitlines() if notes is not None else ()
+    builder.finish_slide(number, "\n".join(filter(None, (" ".join(line.split()) for line in lines))))
     return builder
 
 

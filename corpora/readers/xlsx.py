@@ -88,8 +88,7 @@ class SheetWriter:
         self._cut: list[str] = []
         self._n_cells = 0
         self._sheet = ""
-        self._is_open = False  # the heading of the sheet is written
-        self._last_row = 0
+        self._last_row = 0  # until the heading of the sheet is written
         self._names: int | None = None  # the start of a first row of words, until a second row follows
         self._has_row = False
 
@@ -102,7 +101,7 @@ class SheetWriter:
     def start_sheet(self, name: str, hidden: bool = False) -> None:
         """Begins a sheet; its heading is written with its first row."""
         self._sheet, self._last_row, self._names = name, 0, None
-        self._is_open = self._has_row = False
+        self._has_row = False
         if hidden:
             self._hidden.append(name)
 
@@ -114,8 +113,7 @@ class SheetWriter:
             return False
         if not cells:
             return True
-        if not self._is_open:
-            self._is_open = True
+        if not self._last_row:
             start = self.builder.write_paragraph(" ".join(self._sheet.split()) or "(sheet without a name)")
             self.builder.add_heading(start, 1)
             self.builder.add_label(start, self._sheet)
@@ -132,6 +130,8 @@ class SheetWriter:
 
     def _write_cells(self, number: int, cells: Sequence[Cell]) -> int:
         """The start of the row; separators also stand for empty cells, up to `MAX_GAP` of them."""
+        from openpyxl.utils import get_column_letter
+
         if number > self._last_row + 1:
             self.builder.end_line(blank=True)
         row_start, last = -1, 0
@@ -139,21 +139,8 @@ class SheetWriter:
             if last:
                 self.builder.write(" | " + " | " * min(cell.column - last - 1, MAX_GAP))
             start = self.builder.write(cell.text)
-            self.builder.add_label(start, f"{self._sheet}!{column_letters(cell.column)}{number}")
+            self.builder.add_label(start, f"{self._sheet}!{get_column_letter(cell.column)}{number}")
             row_start, last = (start if row_start < 0 else row_start), cell.column
         self.builder.end_line()
         self._last_row = number
         return row_start
-
-
-def column_letters(column: int) -> str:
-    """The name of a column counted from 1.
-
-    >>> [column_letters(column) for column in (1, 26, 27, 703)]
-    ['A', 'Z', 'AA', 'AAA']
-    """
-    letters = ""
-    while column > 0:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters
