@@ -1,9 +1,13 @@
-"""One small collection as a BEIR folder."""
+"""A small collection as a BEIR folder, and lists to train rankers on."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+
+from spanwise.corpora.ranking_examples import json_line
+from spanwise.types import RankingExample
 
 DOCUMENTS = {"1": ("The mill", "It was built\nin 1811."), "2": ("", "A tram line."), "3": ("Weir", "Water.")}
 QUERIES = {"1": "who built the mill", "2": "when does the tram run"}
@@ -21,3 +25,8 @@ def write_beir_folder(folder: Path) -> None:
     write(folder / "queries.jsonl", *[json.dumps({"_id": n, "text": text}) for n, text in QUERIES.items()])
     rows = [f"{query}\t{name}\t{grade}" for query, judged in QRELS.items() for name, grade in judged.items()]
     write(folder / "qrels/test.tsv", "query-id\tcorpus-id\tscore", *rows)
+
+
+def write_lists(folder: Path, examples: Iterable[RankingExample]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "lists.jsonl").write_text("".join(map(json_line, examples)), encoding="utf-8")

@@ -23,7 +23,6 @@ def folder(tmp_path: Path) -> Path:
 def test_documents_queries_and_judgements_are_read(folder: Path) -> None:
     found = read_beir(folder, None, read_qrels)
     assert {each.id: (each.title, each.text) for each in found.documents} == DOCUMENTS
-    assert found.documents[0].titled == "The mill\nIt was built\nin 1811."
     assert (found.qrels["2"], found.gaps) == ({"2": 1, "3": 0}, ())
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.corpora.passages import WORD_WEIGHT, cut, split, weight
+from spanwise.corpora.passages import WORD_WEIGHT, cut, split
 from spanwise.corpora.readers import markdown
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.types import Document, Passage
@@ -78,11 +78,6 @@ def test_the_heading_path_starts_with_the_title() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", " \n\t\u2028"])
-def test_nothing_makes_no_passage(text: str) -> None:
-    assert split(plain(text)) == []
-
-
 @pytest.mark.parametrize(("words", "overlap"), [(0, 0), (10, 10), (10, -1), (-5, 0)])
 def test_wrong_sizes_are_refused(words: int, overlap: int) -> None:
     with pytest.raises(ValueError, match=f"overlap {overlap} with {words} words"):
@@ -96,14 +91,8 @@ def pieces(text: str, words: int, whole: list[tuple[int, int]] | None = None) ->
     return [text[start:end] for start, end in spans]
 
 
-def test_paragraphs_come_first() -> None:
-    assert pieces("One two. Three four.\n\nFive six seven.", 5) == [
-        "One two. Three four.\n\n",
-        "Five six seven.",
-    ]
-
-
-def test_then_sentences_then_words() -> None:
+def test_cuts_are_between_paragraphs_then_sentences_then_words() -> None:
+    assert pieces("One two. Three.\n\nFive six seven.", 5) == ["One two. Three.\n\n", "Five six seven."]
     assert pieces("One two. Three four five. Six.", 3) == ["One two. ", "Three four five. ", "Six."]
     assert pieces("a b c d e f g h", 4) == ["a b c d ", "e f g h"]
 
@@ -112,10 +101,3 @@ def test_then_sentences_then_words() -> None:
 def test_cuts_cover_any_text(text: str, words: int) -> None:
     if text:
         assert "".join(pieces(text, words)) == text
-
-
-def test_words_weigh_alike_up_to_eight_characters() -> None:
-    assert weight("a bb\nccc") == 3 * WORD_WEIGHT
-    assert weight("x" * 80) == 10 * WORD_WEIGHT
-    assert weight("漢字") == WORD_WEIGHT
-    assert weight(" \n\t") == 0

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from made_collections import write_lists
 
-from spanwise.corpora.ranking_examples import read_ranking_examples, write_ranking_examples
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
 from spanwise.types import RankingExample
 
@@ -18,15 +19,11 @@ EXAMPLES = [
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    assert write_ranking_examples(tmp_path / "lists", EXAMPLES) == 2
-    assert list(read_ranking_examples(tmp_path / "lists")) == EXAMPLES
-    assert list(read_ranking_examples(tmp_path / "lists/lists.jsonl")) == EXAMPLES
-
-
-def test_an_older_list_is_replaced(tmp_path: Path) -> None:
-    write_ranking_examples(tmp_path, EXAMPLES)
-    write_ranking_examples(tmp_path, EXAMPLES[1:])
-    assert list(read_ranking_examples(tmp_path)) == EXAMPLES[1:]
+    write_lists(tmp_path, EXAMPLES)
+    assert list(read_ranking_examples(tmp_path)) == EXAMPLES
+    assert list(read_ranking_examples(tmp_path / "lists.jsonl")) == EXAMPLES
+    with pytest.raises(DataMalformed, match=r"no lists\.jsonl"):
+        list(read_ranking_examples(tmp_path / "other"))
 
 
 @pytest.mark.parametrize(
@@ -44,9 +41,4 @@ def test_a_wrong_line_is_named(tmp_path: Path, changes: dict[str, object], messa
     line = {"question": "q", "passages": ["a", "b"], "n_positive": 1} | changes
     (tmp_path / "lists.jsonl").write_text(json.dumps(line))
     with pytest.raises(DataMalformed, match=rf"lists\.jsonl, line 1: .*{message}"):
-        list(read_ranking_examples(tmp_path))
-
-
-def test_a_folder_without_lists_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataMalformed, match=r"no lists\.jsonl"):
         list(read_ranking_examples(tmp_path))

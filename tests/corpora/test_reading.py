@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from made_files import as_docx, as_pdf
-from made_office import OFFICE_MAKERS, archive, as_eml
+from made_files import MAKERS, as_pdf
+from made_office import archive, as_eml
 
 from spanwise.corpora.reading import BY_SUFFIX, parse
 from spanwise.errors import DocumentRejected
@@ -30,36 +30,21 @@ def media_type(data: bytes, name: str) -> str:
         (b"words", "a.txt", "text/plain"),
         (b"words", "README", "text/plain"),
         (b"# words", "a.MD", "text/markdown"),
-        (b"<p>words", "a.htm", "text/html"),
         (b"\n<!DOCTYPE html><p>words", "a.txt", "text/html"),
         (b"<?xml version='1.0'?>\n<html><p>words", "page", "text/html"),
         (b"<html> is a tag", "a.md", "text/markdown"),
         (as_pdf("words"), "a.txt", "application/pdf"),
-        (
-            as_docx("words"),
-            "letter",
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        ),
         ("words".encode("utf-16"), "a.dat", "text/plain"),
         (PNG, "a.png", "unsupported format .png"),
         (archive({"a": "1"}), "a.zip", "unsupported format .zip"),
-        (b"\xd0\xcf\x11\xe0 old", "a.doc", "unsupported format .doc"),
         (b"body { }", "a.css", "unsupported format .css"),
-        (b"caf\xe9", "a.bin", "text/plain"),
         (bytes(range(256)), "a.bin", "unsupported format .bin"),
         (b"a,b\n1,2", "a.csv", "text/csv"),
         (b"a\tb\n1\t2", "a.csv", "text/tab-separated-values"),
-        (b'{"a": 1}', "a.json", "application/json"),
-        (b'{"a": 1}\n{"a": 2}', "a.json", "application/x-ndjson"),
-        (b"<a>words</a>", "a.xml", "application/xml"),
         (b"<?xml version='1.0'?><a>words</a>", "a.txt", "application/xml"),
         (b"<html xmlns='x'><p>words</p></html>", "a.xml", "text/html"),
         (b"<?xml version='1.0'?><!-- x --><svg><text>x</text></svg>", "a.xml", "unsupported format .xml"),
-        (b"Title\n=====", "a.rst", "text/x-rst"),
-        (b"= Title", "a.adoc", "text/asciidoc"),
         (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "a.asc", "unsupported format .asc"),
-        (rb"\section{One}", "a.tex", "text/x-tex"),
-        (NOTEBOOK, "a.ipynb", "application/x-ipynb+json"),
         (NOTEBOOK, "a.json", "application/x-ipynb+json"),
     ],
     ids=by_name,
@@ -73,13 +58,11 @@ def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> No
     [
         (b"", "a.txt", "empty file"),
         (b" \n\t", "a.md", "no text in it"),
-        (b"<html><script>x</script></html>", "a.html", "no text in it"),
         (PNG, "a.txt", "not text"),
         (b"words", "a.pdf", "not a PDF"),
         (b"words", "a.docx", "not a Word document: it is not a zip"),
         (archive({"a": "1"}), "a.docx", "holds no word/document.xml"),
         (b"\xd0\xcf\x11\xe0 encrypted", "a.docx", "encrypted Word document"),
-        (as_docx("words")[:-500], "a.docx", "damaged or truncated"),
         (as_pdf("words")[:200], "a.pdf", "damaged PDF"),
     ],
     ids=by_name,
@@ -104,7 +87,7 @@ def test_a_giant_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         parse(b"words", "a.txt")
 
 
-ZIPPED = ["a.epub", "a.pptx", "a.xlsx", "a.odt", "a.ods", "a.odp"]
+ZIPPED = ["a.epub", "a.docx", "a.pptx", "a.xlsx", "a.odt", "a.ods", "a.odp"]
 
 
 def ole(*streams: str) -> bytes:
@@ -113,17 +96,13 @@ def ole(*streams: str) -> bytes:
     return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + entries
 
 
-@pytest.mark.parametrize("other", ["a.zip", "a.docx", "a.txt", "a", "a.pdf"])
-@pytest.mark.parametrize("name", [*ZIPPED, "a.rtf"])
-def test_content_counts_more_than_the_name(name: str, other: str) -> None:
-    data = OFFICE_MAKERS[name]("words")
-    assert media_type(data, other) == media_type(data, name)
-
-
 @pytest.mark.parametrize("name", ZIPPED)
-def test_a_truncated_archive_is_refused_by_the_name_of_its_format(name: str) -> None:
+def test_the_content_of_an_archive_decides(name: str) -> None:
+    data = MAKERS[name]("words")
+    others = {media_type(data, other) for other in ("a.zip", "a.docx", "a", "a.pdf")}
+    assert others == {media_type(data, name)}
     with pytest.raises(DocumentRejected, match="damaged or truncated"):
-        parse(OFFICE_MAKERS[name]("words")[:-40], name)
+        parse(data[:-40], name)
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.xlsx", "a", "a.doc"])

@@ -4,77 +4,41 @@ from __future__ import annotations
 
 import gzip
 import json
-from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from spanwise.corpora.squad import GoldAnswer, SquadDataset, read_squad
+from spanwise.corpora.squad import GoldAnswer, Question, SquadDataset, read_squad
 from spanwise.errors import DataMalformed
 
 CONTEXT = "The mill was founded by Hale. Hale sold it."
-TOP: dict[str, Any] = {
-    "version": "1.1",
-    "data": [
-        {
-            "title": "Mill",
-            "paragraphs": [
-                {
-                    "context": CONTEXT,
-                    "qas": [
-                        {
-                            "id": "q1",
-                            "question": "Who founded it?",
-                            "answers": [{"text": "Hale", "answer_start": 24}],
-                        }
-                    ],
-                }
-            ],
-        }
-    ],
-}
+QUESTION = {"id": "q1", "question": "Who founded it?", "answers": [{"text": "Hale", "answer_start": 24}]}
+PARAGRAPH = {"context": CONTEXT, "qas": [QUESTION]}
 
 
-def written(folder: Path, top: object) -> Path:
+def written(folder: Path, **changes: object) -> Path:
+    """A data set of one question, with these changes."""
+    paragraph = {**PARAGRAPH, "qas": [{**QUESTION, **changes}]}
     path = folder / "squad.json"
-    path.write_text(json.dumps(top), encoding="utf-8")
+    path.write_text(json.dumps({"data": [{"title": "Mill", "paragraphs": [paragraph]}]}), encoding="utf-8")
     return path
 
 
-def changed(**changes: object) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A data set with a changed question, and that question."""
-    top = deepcopy(TOP)
-    question = top["data"][0]["paragraphs"][0]["qas"][0]
-    question.update(changes)
-    return top, question
-
-
-def only_question(dataset: SquadDataset) -> Any:
+def only_question(dataset: SquadDataset) -> Question:
     return dataset.articles[0].paragraphs[0].questions[0]
 
 
-def test_a_file_of_version_1(tmp_path: Path) -> None:
-    dataset = read_squad(written(tmp_path, TOP))
-    question = only_question(dataset)
-    assert (dataset.version, dataset.relocated) == ("1.1", ())
-    assert (question.id, question.answers) == ("q1", (GoldAnswer("Hale", 24),))
-    assert dataset.articles[0].paragraphs[0].context == CONTEXT
-
-
-def test_an_impossible_question_makes_it_version_2(tmp_path: Path) -> None:
-    plausible = [{"text": "Hale", "answer_start": 24}]
-    top, _ = changed(is_impossible=True, answers=[], plausible_answers=plausible)
-    dataset = read_squad(written(tmp_path, top))
-    assert dataset.version == "2.0"
-    assert only_question(dataset).answers == ()
-    assert only_question(dataset).plausible == (GoldAnswer("Hale", 24),)
+def test_questions_have_answers_or_are_impossible(tmp_path: Path) -> None:
+    dataset = read_squad(written(tmp_path))
+    assert (dataset.articles[0].paragraphs[0].context, dataset.relocated) == (CONTEXT, ())
+    assert only_question(dataset) == Question("q1", "Who founded it?", (GoldAnswer("Hale", 24),))
+    impossible = only_question(read_squad(written(tmp_path, is_impossible=True, answers=[], type="why")))
+    assert (impossible.is_impossible, impossible.answers, impossible.type) == (True, (), "why")
 
 
 @pytest.mark.parametrize(("given", "start"), [(25, 24), (29, 30), (999, 30), (-1, 24), (10**30, 30)])
 def test_a_start_that_misses_moves_to_the_nearest_text(tmp_path: Path, given: int, start: int) -> None:
-    top, _ = changed(answers=[{"text": "Hale", "answer_start": given}])
-    dataset = read_squad(written(tmp_path, top))
+    dataset = read_squad(written(tmp_path, answers=[{"text": "Hale", "answer_start": given}]))
     assert only_question(dataset).answers == (GoldAnswer("Hale", start),)
     assert dataset.relocated == ("q1",)
 
@@ -82,22 +46,19 @@ def test_a_start_that_misses_moves_to_the_nearest_text(tmp_path: Path, given: in
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"answers": [{"text": "Low", "answer_start": 3}]}, "article 0 .'Mill'.*id 'q1'.*'Low', at 3"),
-        ({"answers": [{"text": "Hale"}]}, "expected the key 'answer_start'"),
-        ({"answers": [{"text": "Hale", "answer_start": "24"}]}, "whole number, found a string"),
-        ({"answers": [{"text": "Hale", "answer_start": True}]}, "whole number, found true or false"),
+        ({"answers": [{"text": "Low", "answer_start": 3}]}, "article 0 .'Mill'.*'q1'.*'Low', at 3"),
+        ({"answers": [{"text": "Hale"}]}, "a whole number, found None"),
+        ({"answers": [{"text": "Hale", "answer_start": True}]}, "a whole number, found True"),
         ({"answers": []}, "at least one answer, found 0"),
-        ({"answers": None}, "to be a list, found nothing"),
-        ({"answers": ["Hale"]}, "an object, found a string"),
+        ({"answers": ["Hale"]}, "answer 0: expected an object, found 'Hale'"),
         ({"is_impossible": True}, "no answers to an impossible question, found 1"),
-        ({"is_impossible": 1}, "true or false, found a whole number"),
-        ({"question": 7.5}, "a string, found a number"),
+        ({"is_impossible": 1}, "true or false, found 1"),
         ({"question": "\ud800"}, "surrogate"),
         ({"id": None}, "article 0.*paragraph 0, question 0: expected 'id'"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, object], complaint: str) -> None:
-    path = written(tmp_path, changed(**changes)[0])
+    path = written(tmp_path, **changes)
     with pytest.raises(DataMalformed, match=complaint) as raised:
         read_squad(path)
     assert str(raised.value).startswith(str(path))
@@ -107,12 +68,10 @@ def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, object], compl
     ("data", "complaint"),
     [
         (b"", "not JSON"),
-        (b"{", "not JSON"),
         (b"\xff\xfe\xfd", "not JSON"),
         (b'{"data": [], "data": [3]}', "'data' twice"),
         (b"[" * 200_000, "nested too deeply"),
         (gzip.compress(b"{}" * 999, mtime=0)[:-9], "cannot be read"),
-        (b"\x1f\x8bnonsense", "cannot be read"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path: Path, data: bytes, complaint: str) -> None:
@@ -123,11 +82,10 @@ def test_damaged_files_are_refused(tmp_path: Path, data: bytes, complaint: str) 
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "n_questions", "n_impossible"),
-    [("dev-v1.1", "1.1", 10_570, 0), ("dev-v2.0", "2.0", 11_873, 5_945)],
+    ("name", "n_questions", "n_impossible"), [("dev-v1.1", 10_570, 0), ("dev-v2.0", 11_873, 5_945)]
 )
-def test_the_official_files(data: Path, name: str, version: str, n_questions: int, n_impossible: int) -> None:
+def test_the_official_files(data: Path, name: str, n_questions: int, n_impossible: int) -> None:
     dataset = read_squad(data / "squad" / f"{name}.json.gz")
     questions = [q for article in dataset.articles for p in article.paragraphs for q in p.questions]
-    assert (dataset.version, dataset.relocated) == (version, ())
+    assert dataset.relocated == ()
     assert (len(questions), sum(q.is_impossible for q in questions)) == (n_questions, n_impossible)

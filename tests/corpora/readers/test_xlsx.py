@@ -7,12 +7,16 @@ from io import BytesIO
 
 import openpyxl
 import pytest
-from made_office import rezipped, workbook
+from hypothesis import given
+from hypothesis import strategies as st
+from made_office import NOT_IN_XML, rezipped, workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from spanwise.corpora.readers.xlsx import read
 from spanwise.types import Document
 
+ANY_WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+WORDS = ANY_WORDS.map(lambda text: " ".join(NOT_IN_XML.sub("", text).split()))
 SHEET = "xl/worksheets/sheet1.xml"
 NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
@@ -63,6 +67,17 @@ def test_empty_cells_are_separated_and_empty_rows_part_tables() -> None:
     document = read(workbook({"S": [["a", None, "c"], [], ["d"]]}), "a.xlsx")
     assert document.text == "S\n\na |  | c\n\nd"
     assert "S!C1" in labels(document)
+
+
+@given(rows=st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=5))
+def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
+    document = read(workbook({"One": rows}), "a.xlsx")
+    expected = {
+        f"One!{'ABCDE'[x]}{y}": word for y, row in enumerate(rows, 1) for x, word in enumerate(row) if word
+    }
+    found = {label.text: document.text[label.start :] for label in document.labels}
+    assert set(found) - {"One"} == set(expected)
+    assert all(found[place].startswith(word) for place, word in expected.items())
 
 
 @pytest.mark.parametrize(

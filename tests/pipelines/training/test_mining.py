@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from made_collections import write_lists
 from made_training import PLAIN
 
-from spanwise.corpora.ranking_examples import read_ranking_examples, write_ranking_examples
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.eval.text import has_answer
 from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import mining
@@ -103,7 +104,7 @@ def test_fewer_questions_are_a_part_of_more(tmp_path, files):
 def test_own_lists_get_negatives_that_repeat_no_positive_passage(tmp_path):
     positives = [text_of(thing, "Ada Rook", 1811) for thing in ("mill", "lock")]
     again = positives[1].replace("still", "even now")
-    write_ranking_examples(
+    write_lists(
         tmp_path / "own",
         [
             RankingExample("Who built the mill?", tuple(positives), 2),
@@ -141,6 +142,6 @@ def test_the_verb_prints_what_was_mined(run, tmp_path, files):
         "excluded": {"by_question": 0, "by_passage": 0},
         "first": 0.2,
     }
-    write_ranking_examples(tmp_path / "own", PLAIN)
+    write_lists(tmp_path / "own", PLAIN)
     code, _, err = run("train", "mine", "--data", "own", "--out", "n", "--teacher", "none")
     assert (code, "3 lists to train on, 0 for validation" in err) == (0, True)

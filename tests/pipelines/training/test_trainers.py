@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 import torch
+from made_collections import write_lists
 from made_readers import question_answerer
 from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
 from small_squad import CONTEXTS, Scripted
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
-from spanwise.corpora.ranking_examples import write_ranking_examples
 from spanwise.corpora.squad import read_squad
 from spanwise.models.cross_encoder import load_cross_encoder
 from spanwise.models.token_encoder import load_token_encoder
@@ -191,8 +191,8 @@ def trained(monkeypatch, tmp_path, squad):
 
     for kind, module in CARD.items():
         monkeypatch.setattr(module, f"train_{kind}", small)
-    write_ranking_examples(tmp_path / "lists/train", SCORED)
-    write_ranking_examples(tmp_path / "lists/validation", PLAIN)
+    write_lists(tmp_path / "lists/train", SCORED)
+    write_lists(tmp_path / "lists/validation", PLAIN)
     return calls
 
 
