@@ -38,36 +38,21 @@ def run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def test_paragraphs_and_tables_in_order() -> None:
+def test_headings_lists_and_tables_in_order() -> None:
     def build(word: docx.document.Document) -> None:
-        word.add_paragraph("Before")
+        word.add_heading("The mill", 0)
+        word.add_heading("Owners", 2)
+        word.add_paragraph("Hale", style="List Bullet")
+        word.add_paragraph("Low", style="List Bullet")
         table = word.add_table(2, 3)
         for index, words in enumerate(["A", "B", "", "1", "", "3"]):
             table.cell(index // 3, index % 3).text = words
         word.add_paragraph("After")
 
-    assert made(build).text == "Before\n\nA | B\n1 |  | 3\n\nAfter"
-
-
-def test_headings_have_levels_and_offsets() -> None:
-    def build(word: docx.document.Document) -> None:
-        word.add_heading("The mill", 0)
-        word.add_heading("Owners", 2)
-        word.add_paragraph("Hale.")
-
     document = made(build)
+    assert document.text == "The mill\n\nOwners\n\n- Hale\n- Low\n\nA | B\n1 |  | 3\n\nAfter"
     assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "The mill", 0), (2, "Owners", 10)]
     assert document.title == "The mill"
-
-
-def test_list_items_stand_together_with_dashes() -> None:
-    def build(word: docx.document.Document) -> None:
-        word.add_paragraph("Owners:")
-        word.add_paragraph("Hale", style="List Bullet")
-        word.add_paragraph("Low", style="List Bullet")
-        word.add_paragraph("No more.")
-
-    assert made(build).text == "Owners:\n\n- Hale\n- Low\n\nNo more."
 
 
 @pytest.mark.parametrize(

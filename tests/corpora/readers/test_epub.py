@@ -16,13 +16,7 @@ NCX = (
     '<navPoint><navLabel><text>The Mill</text></navLabel><content src="b%20c.xhtml#top"/></navPoint>'
     "</navPoint></navMap></ncx>"
 )
-NAV = (
-    '<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><body>'
-    '<nav epub:type="landmarks"><ol><li><a href="a.xhtml">Cover</a></li></ol></nav>'
-    '<nav epub:type="toc"><ol><li><a href="a.xhtml">Opening</a></li></ol></nav></body></html>'
-)
 NCX_ITEM = '<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
-NAV_ITEM = '<item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/>'
 ENCRYPTION = (
     '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData>'
     '<e:EncryptionMethod Algorithm="{}"/><e:CipherData><e:CipherReference URI="{}"/></e:CipherData>'

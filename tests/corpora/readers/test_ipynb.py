@@ -31,14 +31,10 @@ def markdown(source: str) -> dict[str, object]:
 
 
 def test_cells_and_outputs_in_order() -> None:
-    document = made(markdown("# Top\nwords"), code("x = 1\nx", stream("\x1b[31m1\x1b[0m\n"), ERROR, PICTURE))
-    assert document.text == "# Top\nwords\n\nx = 1\nx\n\n1\n\nKeyError: 'x'\n\n<Figure>"
+    document = made(markdown("# Top\nwords"), code("# x\nx", stream("\x1b[31m1\x1b[0m\n"), ERROR, PICTURE))
+    assert document.text == "# Top\nwords\n\n# x\nx\n\n1\n\nKeyError: 'x'\n\n<Figure>"
     assert [(label.start, label.text) for label in document.labels] == [(0, "cell 1"), (13, "cell 2")]
-
-
-def test_headings_are_those_of_markdown_cells() -> None:
-    document = made(code("# no"), markdown("# Top\n\n## Sub"))
-    assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "Top", 6), (2, "Sub", 13)]
+    assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "Top", 0)]
 
 
 def test_long_outputs_are_cut_and_said() -> None:

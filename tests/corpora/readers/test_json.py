@@ -31,9 +31,7 @@ def made(source: str, name: str = "a.json") -> Document:
         ('{"a": ["x", "y", 1.50]}', "a: x, y, 1.50"),
         ('{"a": ["two\\nlines", "y"]}', "a:\n  - two\nlines\n  - y"),
         ('[{"a": 1}, {"a": 2}]', "a: 1\n\na: 2"),
-        ("[NaN, -Infinity, 1e999]", "NaN, -Infinity, 1e999"),
-        ('"words"', "words"),
-        (f'{{"a": {"9" * 900}}}', f"a: {'9' * 900}"),
+        (f"[NaN, 1e999, {'9' * 9000}]", f"- NaN\n- 1e999\n- {'9' * 9000}"),
     ],
 )
 def test_text(source: str, expected: str) -> None:
@@ -44,10 +42,9 @@ def test_labels_are_the_paths_of_what_a_line_stands_in() -> None:
     document = made(
         '{"top": 1, "items": [{"title": "One"}, {"title": "Two", "by": {"name": "Hale"}}], "end": 2}'
     )
-    places = {
-        word: label_at(document.labels, document.text.index(word)) for word in ("One", "Two", "Hale", "end")
-    }
-    assert places == {"One": "items[0]", "Two": "items[1]", "Hale": "items[1].by", "end": ""}
+    words = ("One", "Two", "Hale", "end")
+    places = [label_at(document.labels, document.text.index(word)) for word in words]
+    assert places == ["items[0]", "items[1]", "items[1].by", ""]
 
 
 def test_keys_outside_arrays_are_headings() -> None:
@@ -56,12 +53,11 @@ def test_keys_outside_arrays_are_headings() -> None:
     assert all(document.text[h.start :].lstrip().startswith(h.text) for h in document.headings)
 
 
-@pytest.mark.parametrize("unit", ["[", '{"a":', "[[],"])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ("[[],", "]")])
 @pytest.mark.parametrize("depth", [250, 200_000])
-def test_depth_has_a_limit_with_a_name(unit: str, depth: int) -> None:
-    closing = "".join("}" if character == "{" else "]" for character in unit if character in "{[")[:1]
+def test_depth_has_a_limit_with_a_name(opening: str, closing: str, depth: int) -> None:
     with pytest.raises(DocumentRejected, match="nested deeper than 200 levels"):
-        made(unit * depth + '"x"' + closing * depth)
+        made(opening * depth + '"x"' + closing * depth)
 
 
 def test_json_lines_are_records_and_broken_ones_are_remarked() -> None:
@@ -70,18 +66,11 @@ def test_json_lines_are_records_and_broken_ones_are_remarked() -> None:
     assert document.metadata["remark"] == "no JSON record on 1 lines, which are left out: 3"
 
 
-@pytest.mark.parametrize("source", ["{'a': 1}", '{"a": 1,', "// words\n{}", "words", '{\n"a": [\n[1, 2]\n}'])
+@pytest.mark.parametrize("source", ["{'a': 1}", "// words\n{}", '{\n"a": [\n[1, 2]\n}'])
 def test_what_is_no_json_is_read_as_text(source: str) -> None:
     document = made(source)
     assert (document.text, document.media_type) == (source, "text/plain")
     assert "not JSON" in document.metadata["remark"]
-
-
-@pytest.mark.parametrize(
-    ("source", "title"), [('{"title": "Mill"}', "Mill"), ('{"name": "x"}', "x"), ("[]", "a")]
-)
-def test_title(source: str, title: str) -> None:
-    assert made(source).title == title
 
 
 @given(VALUES)

@@ -44,15 +44,19 @@ def test_slides_are_pages_with_labels_and_headings() -> None:
     assert document.metadata["remark"] == "slides without text: 2"
 
 
-def test_lines_of_a_body_are_a_list_with_levels() -> None:
+def test_bodies_are_lists_with_levels_and_notes_have_a_label() -> None:
     def build(slide: Slide) -> None:
         slide.shapes.title.text = "Owners"
         frame = slide.placeholders[1].text_frame
         frame.text = "Hale"
         frame.add_paragraph().text = "of the mill"
         frame.paragraphs[1].level = 1
+        slide.notes_slide.notes_text_frame.text = "said\ntwice"
 
-    assert made(build, layout=TITLE_AND_BODY).text == "Owners\n\n- Hale\n  - of the mill"
+    document = made(build, layout=TITLE_AND_BODY)
+    assert document.text == "Owners\n\n- Hale\n  - of the mill\n\nNotes: said\ntwice"
+    labels = {label.text: document.text[label.start :][:5] for label in document.labels}
+    assert labels == {"slide 1": "Owner", "slide 1, notes": "Notes"}
 
 
 def test_tables_are_lines_of_cells() -> None:
@@ -75,13 +79,3 @@ def test_charts_are_tables_of_their_numbers() -> None:
         chart.chart_title.text_frame.text = "The fair"
 
     assert made(build, layout=BLANK).text == "The fair\n | 2021 | 2022\nVisitors | 19.5 | 21"
-
-
-def test_notes_follow_their_slide_under_their_own_label() -> None:
-    def build(slide: Slide) -> None:
-        slide.shapes.title.text = "Shown"
-        slide.notes_slide.notes_text_frame.text = "said\ntwice"
-
-    document = made(build)
-    assert document.text == "Shown\n\nNotes: said\ntwice"
-    assert [(label.start, label.text) for label in document.labels] == [(0, "slide 1"), (7, "slide 1, notes")]

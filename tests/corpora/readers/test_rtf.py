@@ -19,10 +19,6 @@ def test_paragraphs_and_rows() -> None:
     assert document.title == "The Mühle"
 
 
-def test_surrogate_pairs_are_one_character() -> None:
-    assert read(rb"{\rtf1\uc1 \u-10179?\u-8638?}", "a.rtf").text == "\N{SLIGHTLY SMILING FACE}"
-
-
 def test_damage_and_size_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DocumentRejected, match="damaged RTF"):
         read(rb"{\rtf1\uc x}", "a.rtf")

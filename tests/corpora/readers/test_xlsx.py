@@ -10,63 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_office import NOT_IN_XML, rezipped, workbook
-from openpyxl.worksheet.worksheet import Worksheet
 
 from spanwise.corpora.readers.xlsx import read
-from spanwise.types import Document
 
 ANY_WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 WORDS = ANY_WORDS.map(lambda text: " ".join(NOT_IN_XML.sub("", text).split()))
-SHEET = "xl/worksheets/sheet1.xml"
 NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-
-
-def of_rows(xml: str, strings: str = "") -> Document:
-    """The document of a sheet of this XML."""
-    sheet = f'<worksheet xmlns="{NAMESPACE}"><dimension ref="A1"/><sheetData>{xml}</sheetData></worksheet>'
-    members = {SHEET: sheet}
-    if strings:
-        members["xl/sharedStrings.xml"] = f'<sst xmlns="{NAMESPACE}">{strings}</sst>'
-    return read(rezipped(workbook({"S": [["x"]]}), members), "a.xlsx")
-
-
-def labels(document: Document) -> dict[str, str]:
-    """What stands at each label, up to the end of its cell."""
-    text = document.text
-    return {label.text: text[label.start :].split("\n")[0].split(" | ")[0] for label in document.labels}
-
-
-def formatted(value: object, code: str) -> str:
-    book = openpyxl.Workbook()
-    cell = book.active["A1"]
-    cell.value = value
-    cell.number_format = code
-    return cell_text(book.active)
-
-
-def cell_text(sheet: Worksheet) -> str:
-    file = BytesIO()
-    sheet.parent.save(file)
-    return read(file.getvalue(), "a.xlsx").text.removeprefix("Sheet\n\n")
 
 
 def test_sheets_are_headings_and_rows_are_lines() -> None:
     document = read(workbook({"Towns": [["Town", "People"], ["Eskery", 812]], "Empty": []}), "a.xlsx")
     assert document.text == "Towns\n\nTown | People\nEskery | 812"
     assert [(h.level, h.text) for h in document.headings] == [(1, "Towns"), (2, "Town | People")]
-    assert labels(document) == {
-        "Towns": "Towns",
-        "Towns!A1": "Town",
-        "Towns!B1": "People",
-        "Towns!A2": "Eskery",
-        "Towns!B2": "812",
-    }
 
 
 def test_empty_cells_are_separated_and_empty_rows_part_tables() -> None:
     document = read(workbook({"S": [["a", None, "c"], [], ["d"]]}), "a.xlsx")
     assert document.text == "S\n\na |  | c\n\nd"
-    assert "S!C1" in labels(document)
 
 
 @given(rows=st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=5))
@@ -85,21 +45,22 @@ def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
     [
         (date(2024, 2, 29), "yyyy-mm-dd", "2024-02-29"),
         (datetime(2024, 2, 29, 13, 5), "d/m/yy h:mm", "2024-02-29 13:05"),
-        (datetime(2024, 2, 29, 13, 5), "dd mmm", "2024-02-29"),
         (datetime(2024, 2, 29, 13, 5), "h:mm", "13:05"),
         (time(7, 8, 9), "h:mm:ss", "07:08:09"),
         (timedelta(hours=30), "[h]:mm", "1 day, 6:00:00"),
         (0.256, "0.0%", "25.6%"),
-        (0.25, "0%", "25%"),
         (1234.5, "#,##0.00", "1234.5"),
         (0.1 + 0.2, "General", "0.3"),
         (10**15, "0", "1e+15"),
-        (-7, "0", "-7"),
         (True, "General", "TRUE"),
     ],
 )
 def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expected: str) -> None:
-    assert formatted(value, code) == expected
+    book, file = openpyxl.Workbook(), BytesIO()
+    book.active["A1"].value = value
+    book.active["A1"].number_format = code
+    book.save(file)
+    assert read(file.getvalue(), "a.xlsx").text == f"Sheet\n\n{expected}"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +74,10 @@ def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expect
     ],
 )
 def test_what_a_cell_shows(cell: str, expected: str) -> None:
-    assert of_rows(f'<row r="1">{cell}</row>').text == f"S\n\n{expected}"
+    rows = f'<dimension ref="A1"/><sheetData><row r="1">{cell}</row></sheetData>'
+    sheet = f'<worksheet xmlns="{NAMESPACE}">{rows}</worksheet>'
+    data = rezipped(workbook({"S": [["x"]]}), {"xl/worksheets/sheet1.xml": sheet})
+    assert read(data, "a.xlsx").text == f"S\n\n{expected}"
 
 
 def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:

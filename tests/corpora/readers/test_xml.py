@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from made_files import NOT_IN_XML, as_xml
 
 from spanwise.corpora.readers.xml import read
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
-
-NO_SPACE = st.text(st.characters(exclude_categories=["Cs", "Zs", "Cc"], exclude_characters="<"), max_size=20)
 
 
 def made(source: str) -> Document:
@@ -21,7 +16,6 @@ def made(source: str) -> Document:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("<r><a>1</a><b>x\n y</b></r>", "a: 1\nb: x y"),
         ('<r><a id="7" x:y="no" xmlns:x="u">1</a><b k="v"/><c/></r>', "a: 1\nb (k: v)"),
         ('<r><town name="Hale"><n>1</n></town></r>', "town (name: Hale):\nn: 1"),
         ("<article><para>One <em>two</em>,\n three.</para><para>B</para></article>", "One two, three.\n\nB"),
@@ -30,7 +24,6 @@ def made(source: str) -> Document:
         ("<sec><programlisting>\n x\n  y\n</programlisting><p>z</p></sec>", " x\n  y\n\nz"),
         ("<r><description>&lt;p>One&lt;/p>&lt;p>two</description></r>", "One\n\ntwo"),
         ("<p>one<note><p>inner</p></note>two</p>", "one inner two"),
-        ("<a><!-- no --><?no no?>yes</a>", "a: yes"),
         ("<a>caf&eacute;</a>", "a: café"),
         ("<a><![CDATA[x < y]]></a>", "a: x < y"),
     ],
@@ -78,9 +71,3 @@ def test_bombs_are_refused_by_name(source: str) -> None:
 def test_no_entity_is_fetched() -> None:
     entities = '<!ENTITY f SYSTEM "file:///etc/hostname"><!ENTITY % p SYSTEM "http://localhost/x.dtd">'
     assert made(f'<!DOCTYPE a SYSTEM "http://localhost/a.dtd" [{entities}]><a>x &f; y</a>').text == "x &f; y"
-
-
-@given(NO_SPACE)
-def test_every_word_is_found(word: str) -> None:
-    word = NOT_IN_XML.sub("", word)
-    assert made(as_xml(word).decode()).text.count(word) >= (4 if word else 0)
