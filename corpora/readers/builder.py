@@ -148,7 +148,9 @@ def source_document(
     builder = TextBuilder()
     builder.write(text)
     builder.headings, builder.labels = list(headings), list(labels)
-    return build_document(builder, data, document_id, media_type, *titles, encoding=encoding, **metadata)
+    return build_document(
+        builder, data, document_id, media_type, *titles, page_starts=(), encoding=encoding, **metadata
+    )
 
 
 def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:
