@@ -7,6 +7,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from io import BytesIO, StringIO
 from xml.etree import ElementTree
 
@@ -27,10 +28,8 @@ def as_html(text: str) -> bytes:
     return f"<!doctype html><html><body>{paragraphs}<pre>{html.escape(text)}</pre></body></html>".encode()
 
 
-def as_docx(text: str, heading: str = "") -> bytes:
+def as_docx(text: str) -> bytes:
     word = docx.Document()
-    if heading:
-        word.add_heading(heading, 1)
     for part in NOT_IN_XML.sub("", text).split("\n\n"):
         word.add_paragraph(part)
     return saved(word)
@@ -67,19 +66,14 @@ def pdf_of(pages: list[list[str]], title: str = "", outline: dict[str, int] | No
 
 def as_csv(text: str, delimiter: str = ",") -> bytes:
     """A header, and a row for each paragraph."""
-    return csv_of(
-        [["number", "words"], *([str(i), part] for i, part in enumerate(text.split("\n\n")))], delimiter
-    )
+    rows = [[str(number), part] for number, part in enumerate(text.split("\n\n"))]
+    return csv_of([["number", "words"], *rows], delimiter)
 
 
 def csv_of(rows: Iterable[list[str]], delimiter: str = ",") -> bytes:
     file = StringIO(newline="")
     csv.writer(file, delimiter=delimiter).writerows(rows)
     return file.getvalue().encode()
-
-
-def as_tsv(text: str) -> bytes:
-    return as_csv(text, "\t")
 
 
 def as_json(text: str) -> bytes:
@@ -108,15 +102,13 @@ def as_xml(text: str) -> bytes:
 
 def as_notebook(text: str) -> bytes:
     """A Markdown cell and a code cell with its output for each paragraph."""
-    cells = [cell for part in text.split("\n\n") for cell in notebook_cells(part)]
+    cells: list[dict[str, object]] = []
+    for part in text.split("\n\n"):
+        lines = part.splitlines(keepends=True)
+        output = {"output_type": "stream", "name": "stdout", "text": lines}
+        code = {"cell_type": "code", "source": part, "outputs": [output]}
+        cells += [{"cell_type": "markdown", "source": lines}, code]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
-
-
-def notebook_cells(text: str) -> list[dict[str, object]]:
-    lines = text.splitlines(keepends=True)
-    output = {"output_type": "stream", "name": "stdout", "text": lines}
-    code = {"cell_type": "code", "source": text, "outputs": [output]}
-    return [{"cell_type": "markdown", "source": lines}, code]
 
 
 MAKERS: dict[str, Callable[[str], bytes]] = {
@@ -124,7 +116,7 @@ MAKERS: dict[str, Callable[[str], bytes]] = {
     "a.md": as_text,
     "a.html": as_html,
     "a.csv": as_csv,
-    "a.tsv": as_tsv,
+    "a.tsv": partial(as_csv, delimiter="\t"),
     "a.json": as_json,
     "a.jsonl": as_json_lines,
     "a.xml": as_xml,

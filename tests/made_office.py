@@ -50,10 +50,6 @@ def in_xml(text: str) -> str:
     return escape(NOT_IN_XML.sub("", text))
 
 
-def parts_of(text: str) -> list[str]:
-    return text.split("\n\n")
-
-
 def as_pptx(text: str) -> bytes:
     """One slide for each part between form feeds: a title, and a text box for the rest."""
     show = pptx.Presentation()
@@ -86,7 +82,7 @@ def workbook(sheets: Mapping[str, Sequence[Sequence[str | float | None]]]) -> by
 
 
 def as_odt(text: str) -> bytes:
-    return odf("text", "".join(f"<text:p>{in_xml(part)}</text:p>" for part in parts_of(text)))
+    return odf("text", "".join(f"<text:p>{in_xml(part)}</text:p>" for part in text.split("\n\n")))
 
 
 def as_ods(text: str) -> bytes:
@@ -103,7 +99,7 @@ def as_odp(text: str) -> bytes:
     slides = (
         "".join(
             f"<draw:frame><draw:text-box><text:p>{in_xml(part)}</text:p></draw:text-box></draw:frame>"
-            for part in parts_of(slide)
+            for part in slide.split("\n\n")
         )
         for slide in text.split("\f")
     )
@@ -121,7 +117,9 @@ def odf(kind: str, body: str, styles: str = "", **members: str) -> bytes:
 
 def as_epub(text: str) -> bytes:
     """One chapter for each part between form feeds."""
-    chapters = ("".join(f"<p>{in_xml(part)}</p>\n" for part in parts_of(page)) for page in text.split("\f"))
+    chapters = (
+        "".join(f"<p>{in_xml(part)}</p>\n" for part in page.split("\n\n")) for page in text.split("\f")
+    )
     return book({f"c{number}.xhtml": chapter for number, chapter in enumerate(chapters)})
 
 
@@ -151,12 +149,8 @@ def as_eml(text: str) -> bytes:
 
 def as_rtf(text: str) -> bytes:
     """Every code unit that is no plain letter as an escape, with a stand-in for readers without Unicode."""
-    return b"{\\rtf1\\ansi\\uc1 " + rtf_escaped(text) + b"}"
-
-
-def rtf_escaped(text: str) -> bytes:
     units = memoryview(text.encode("utf-16-le")).cast("H")
-    return b"".join(_rtf_unit(unit) for unit in units)
+    return b"{\\rtf1\\ansi\\uc1 " + b"".join(map(_rtf_unit, units)) + b"}"
 
 
 def _rtf_unit(unit: int) -> bytes:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from spanwise.corpora.readers.ipynb import read
 from spanwise.types import Document
 
@@ -52,9 +49,3 @@ def test_a_notebook_of_format_3() -> None:
     document = read(json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode(), "a.ipynb")
     assert document.text == "Top\n\nx\n\n1"
     assert [(h.level, h.text) for h in document.headings] == [(2, "Top")]
-
-
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x1b"), max_size=30)))
-def test_every_cell_and_output_is_found(texts: list[str]) -> None:
-    document = made(*(code(text, stream(text)) for text in texts), markdown("end"))
-    assert all(document.text.count(text.strip("\r\n")) >= 2 for text in texts)

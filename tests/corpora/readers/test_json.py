@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spanwise.corpora.passages import label_at
 from spanwise.corpora.readers.json import read
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
-
-WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-VALUES = st.recursive(
-    WORDS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4)
-)
 
 
 def made(source: str, name: str = "a.json") -> Document:
@@ -71,18 +62,3 @@ def test_what_is_no_json_is_read_as_text(source: str) -> None:
     document = made(source)
     assert (document.text, document.media_type) == (source, "text/plain")
     assert "not JSON" in document.metadata["remark"]
-
-
-@given(VALUES)
-def test_every_key_and_string_is_found(value: object) -> None:
-    text = made(json.dumps(value)).text
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, dict):
-            assert all(key in text for key in one)
-            todo.extend(one.values())
-        elif isinstance(one, list):
-            todo.extend(one)
-        else:
-            assert str(one) in text
