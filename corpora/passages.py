@@ -140,7 +140,7 @@ def passages_at(document: Document, spans: Sequence[Span]) -> list[Passage]:
                 text=document.text[start:end],
                 page=max(1, bisect_right(document.page_starts, start)) if document.page_starts else None,
                 line=line,
-                heading=_with_title(document.title, [heading.text for heading in path]),
+                heading=_with_title(document.title, tuple(heading.text for heading in path)),
                 label=label_at(document.labels, start),
             )
         )
@@ -153,9 +153,9 @@ def label_at(labels: Sequence[Label], position: int) -> str:
     return labels[above - 1].text if above else ""
 
 
-def _with_title(title: str, path: list[str]) -> tuple[str, ...]:
+def _with_title(title: str, path: tuple[str, ...]) -> tuple[str, ...]:
     """The path after the document's title, unless the title is empty or begins the path."""
-    return tuple(path) if not title or path[:1] == [title] else (title, *path)
+    return path if not title or path[:1] == (title,) else (title, *path)
 
 
 @dataclass(slots=True)

@@ -48,19 +48,17 @@ class Record:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """The array of strings at a key."""
-        value = self.values.get(key)
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise self.error(f"expected {key!r} to be an array of strings, found {value!r:.60}")
-        return tuple(self._storable(key, each) for each in value)
+        values = self.value(key, list)
+        if not all(isinstance(each, str) for each in values):
+            raise self.error(f"expected {key!r} to be a list of strings, found {values!r:.60}")
+        return tuple(self._storable(key, each) for each in values)
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """The array of numbers at a key; empty when the key is missing."""
-        value = self.values.get(key, [])
-        if not isinstance(value, list) or not all(
-            type(n) in (int, float) and math.isfinite(n) for n in value
-        ):
-            raise self.error(f"expected {key!r} to be an array of numbers, found {value!r:.60}")
-        return tuple(map(float, value))
+        values = self.value(key, list) if key in self.values else []
+        if not all(type(n) in (int, float) and math.isfinite(n) for n in values):
+            raise self.error(f"expected {key!r} to be a list of numbers, found {values!r:.60}")
+        return tuple(map(float, values))
 
     def records(self, key: str, noun: str) -> Iterator[Record]:
         """The objects of the array at a key; `noun` and a number from 0 give their place."""

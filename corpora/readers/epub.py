@@ -80,9 +80,8 @@ class Book:
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
-        self._opf_name = next(
-            (attribute(found, "full-path") for found in archive.xml(CONTAINER).iter("{*}rootfile")), ""
-        )
+        root = archive.xml(CONTAINER).find(".//{*}rootfile")
+        self._opf_name = "" if root is None else attribute(root, "full-path")
         if not self._opf_name:
             raise DocumentRejected(f"damaged EPUB: {CONTAINER} names no package document")
         self._opf = archive.xml(self._opf_name)

@@ -73,12 +73,16 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
         verdicts = _verdicts(pages, edges)
         for number, page in enumerate(pages):
             for i in edges[number]:
-                drops = [verdicts.get((number, form)) for form in _forms(page.lines[i].text, number)]
-                if all(drop is None for drop in drops):
+                found = [verdicts.get((number, form)) for form in _forms(page.lines[i].text, number)]
+                if all(drop is None for drop in found):
                     break  # a line inside of one that does not run belongs to the text
-                if any(drops):
+                if any(found):
                     dropped[number].add(i)
-    return [_without(page, lines) for page, lines in zip(pages, dropped, strict=True)]
+    kept = []
+    for page, drops in zip(pages, dropped, strict=True):
+        left = replace(page, lines=tuple(line for i, line in enumerate(page.lines) if i not in drops))
+        kept.append(replace(left, remark=NO_TEXT) if drops and not left.text else left)
+    return kept
 
 
 def _edge(lines: Sequence[Line], top: bool) -> list[int]:
@@ -119,11 +123,6 @@ def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
             run = []
         run.append(number)
     yield run
-
-
-def _without(page: Page, dropped: set[int]) -> Page:
-    left = replace(page, lines=tuple(line for i, line in enumerate(page.lines) if i not in dropped))
-    return replace(left, remark=NO_TEXT) if dropped and not left.text else left
 
 
 def in_reading_order(lines: Sequence[Line], depth: int = MAX_DEPTH) -> list[Line]:

@@ -30,10 +30,10 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"question": 1}, "'question'"),
-        ({"passages": "a"}, "array of strings"),
+        ({"passages": "a"}, "to be a list"),
         ({"n_positive": "1"}, "whole number"),
         ({"n_positive": 5}, "positive"),
-        ({"scores": [1.0, None]}, "array of numbers"),
+        ({"scores": [1.0, None]}, "list of numbers"),
         ({"scores": [1.0]}, "score"),
     ],
 )
