@@ -116,11 +116,10 @@ def multilingual_model(folder: Path) -> Path:
     return folder / "saved"
 
 
-def student(folder: Path, seed: int = 0, dense: bool = True, max_length: int | None = None) -> Path:
+def student(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
     """A student over the base with random heads and one changed weight."""
-    heads = [layer(384, seed + 10), layer(384, seed + 11)] if dense else [None, None]
-    settings = StudentSettings(max_length, SKIPLIST)
-    save_student(folder, StoredStudent(changed_base(seed), layer(16, seed + 12), *heads, settings))
+    layers = layer(16, seed + 12), layer(384, seed + 10), layer(384, seed + 11)
+    save_student(folder, StoredStudent(changed_base(seed), *layers, StudentSettings(max_length, SKIPLIST)))
     return folder
 
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import student
 
-from spanwise.errors import ModelNotFound
 from spanwise.models.encoder import TextEncoder, load_encoder
 from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base, model_digest
@@ -139,10 +138,3 @@ def test_the_digest_is_known_without_loading(base, folder, tokens):
     assert base.digest == model_digest("base") == model_digest("all-MiniLM-L6-v2")
     assert tokens.digest == model_digest(str(folder), "token-encoder")
     assert load_token_encoder("builtin", "cpu").digest == model_digest("builtin", "token-encoder")
-
-
-def test_a_student_without_dense_heads_encodes_tokens_only(tmp_path):
-    folder = str(student(tmp_path, dense=False))
-    assert load_token_encoder(folder, "cpu").width == 16
-    with pytest.raises(ModelNotFound, match="has no dense heads"):
-        load_encoder(folder, "cpu")

@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_students import HELD_OUT, THINGS, lists_of, sides_of, tiny_student
+from tiny_students import HELD_OUT, ROWS, THINGS, lists_of, tiny_student
 from torch.nn.functional import kl_div, log_softmax
 
 from spanwise.models.training import TrainingConfig
@@ -98,7 +98,7 @@ def test_l8_a_batch_is_as_one_by_one(n_questions, n_passages, pads, seed):
 
 def test_a_text_is_encoded_in_a_padded_batch_as_alone():
     model = tiny_student().eval()
-    rows = sides_of(model)[0].of(["a mill", "the tram was built in 1811.", "x"])
+    rows = ROWS.of(["a mill", "the tram was built in 1811.", "x"])
     with torch.no_grad():
         together = model(rows, "passage")
         for i, row in enumerate(rows):
@@ -110,10 +110,8 @@ def test_a_text_is_encoded_in_a_padded_batch_as_alone():
 
 
 def loss_of(model, lists, config):
-    rows = sides_of(model)[0]
-    questions = {one.question: row for one in lists for row in rows.of([one.question])}
-    passages = {text: row for one in lists for text in one.passages for row in rows.of([text])}
-    return distillation_loss(model, lists, questions, passages, config)
+    texts = [text for one in lists for text in (one.question, *one.passages)]
+    return distillation_loss(model, lists, dict(zip(texts, ROWS.of(texts), strict=True)), config)
 
 
 def training_lists(examples):
@@ -147,14 +145,13 @@ def test_the_loss_reaches_every_layer():
 
 def trained(folder, report=lambda progress: None):
     model = tiny_student()
-    sides = sides_of(model)
 
     def evaluate(tuned):
-        return rank_figures(student_scores(model, sides, lists_of(HELD_OUT))[0], lists_of(HELD_OUT))
+        return rank_figures(student_scores(model, ROWS, lists_of(HELD_OUT))[0], lists_of(HELD_OUT))
 
     loop = TrainingConfig(learning_rate=5e-3, evaluate_at=(0.01, 1.0), checkpoint_every=4)
     config = dataclasses.replace(DistillationConfig(), loop=loop, epochs=8, negatives=2, batch_tokens=600)
-    return model, distil(model, sides, lists_of(THINGS), config, folder, evaluate, "mrr", report)
+    return model, distil(model, ROWS, lists_of(THINGS), config, folder, evaluate, "mrr", report)
 
 
 def test_the_kl_falls_the_held_out_ranking_does_not_and_a_run_resumes(tmp_path):
@@ -180,4 +177,4 @@ def test_lists_without_scores_are_refused(tmp_path):
     model = tiny_student()
     lists = [*lists_of(THINGS), RankingExample("who?", ("Ada", "nobody"))]
     with pytest.raises(ValueError, match="1 of 12 lists have no teacher scores"):
-        distil(model, sides_of(model), lists, DistillationConfig(), tmp_path, lambda tuned: {}, "mrr")
+        distil(model, ROWS, lists, DistillationConfig(), tmp_path, lambda tuned: {}, "mrr")
