@@ -154,16 +154,17 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         scores = np.full(len(pairs), -np.inf, np.float32)
         for at in range(0, len(pairs), PAIRS_AT_ONCE):
             part = slice(at, at + PAIRS_AT_ONCE)
-            self._score_into(scores[part], pairs[part], lambda done, at=at: on_progress(at + done))  # type: ignore[misc]
+            self._score_into(scores[part], pairs[part], at, on_progress)
         return split_scores(scores, passages)
 
     def _score_into(
         self,
         scores: NDArray[np.float32],
         pairs: Sequence[tuple[str, str]],
+        before: int,
         on_progress: Callable[[int], None],
     ) -> None:
-        """Raises `scores`, one a pair, to those of the best window."""
+        """Raises `scores`, one a pair, to those of the best window; `before` pairs are done already."""
         tokens = self.rows.tokens_of((text for pair in pairs for text in pair), whole=True)
         windows = [self.rows.windows(tokens[question], tokens[passage]) for question, passage in pairs]
         rows = [row for of_pair in windows for row in of_pair]
@@ -179,7 +180,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
                 raise ModelRejected(f"the cross-encoder's score of {describe(i)} is not a finite number")
             np.maximum.at(scores, owners[batch], found)
             done += len(batch)
-            on_progress(done * len(pairs) // len(rows))
+            on_progress(before + done * len(pairs) // len(rows))
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[PairRow]) -> Vectors:

@@ -90,7 +90,8 @@ def load_student(folder: Path) -> StoredStudent:
         raise ModelRejected(
             f"{path} adds {sorted(added)} to the base, expected the layers {', '.join(LAYERS)}"
         )
-    return StoredStudent(backbone, *(linear(added, name, path) for name in LAYERS), settings)
+    projection, question, passage = (linear(added, name, path) for name in LAYERS)
+    return StoredStudent(backbone, projection, question, passage, settings)
 
 
 def _read_settings(folder: Path) -> StudentSettings:

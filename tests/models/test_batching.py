@@ -22,11 +22,6 @@ def test_a_batch_keeps_the_budget_or_holds_one_item(lengths, budget, multiple):
         assert len(batch) == 1 or len(batch) * widest <= budget
 
 
-def test_a_budget_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="budget is 0"):
-        token_budget_batches([1], 0)
-
-
 def out_of_memory_above(fits, calls):
     """A `compute` that notes the size of each batch and has memory for `fits` items."""
 

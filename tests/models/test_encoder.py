@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_models import student
 
 from spanwise.models.encoder import TextEncoder, load_encoder
 from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base, model_digest
 from spanwise.models.student import load_student
-from spanwise.models.token_encoder import TokenEncoder, kept_places, load_token_encoder
+from spanwise.models.token_encoder import TokenEncoder, load_token_encoder
 
 TEXTS = [
     "a mill",
@@ -118,20 +116,6 @@ def test_token_vectors_do_not_depend_on_their_batch(tokens):
     alone = np.concatenate([tokens.encode_passages([text])[0] for text in TEXTS])
     assert np.min(np.sum(vectors * alone, axis=1)) > 0.9999
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
-@given(st.lists(st.integers(1, 9), min_size=1), st.sets(st.integers(1, 9)), st.sets(st.integers(1, 9)))
-def test_every_text_keeps_a_token(ids, skipped, special):
-    kept = kept_places(ids, skipped, special)
-    assert kept == sorted(set(kept)) != []
-    assert set(ids) <= skipped or not skipped & {ids[place] for place in kept}
-
-
-def test_no_text_gives_nothing(base, tokens):
-    assert base.encode_passages([]).shape == (0, 384)
-    assert tokens.encode_questions([]) == []
-    vectors, lengths = tokens.encode_passages([])
-    assert (vectors.shape, lengths.tolist()) == ((0, 16), [])
 
 
 def test_the_digest_is_known_without_loading(base, folder, tokens):

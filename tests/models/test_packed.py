@@ -13,7 +13,6 @@ from spanwise.models.bert import BertSpanModel, bert_backbone, eager_attention
 from spanwise.models.load import load_span_model, load_span_reader
 from spanwise.models.packed import (
     Backbone,
-    Layout,
     PackedBert,
     PackedTokens,
     PlainLinear,
@@ -129,14 +128,3 @@ def test_training_attention_is_the_fused_one(tmp_path):
     q = torch.randn(2, 2, 12, 8)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert eager_attention(q, q, q, None, 0.1).dtype == torch.bfloat16
-
-
-@given(LENGTHS)
-def test_each_token_has_a_row_and_biases_hide_the_others(lengths):
-    layout = Layout.of(np.array(lengths), torch.float32, CPU)
-    seen = np.zeros(layout.n_rows, dtype=bool)
-    for block in layout.blocks:
-        bias = torch.zeros(block.n, block.width) if block.bias is None else block.bias[:, 0, 0]
-        seen[block.first : block.last] = (bias == 0).flatten().numpy()
-    assert np.flatnonzero(seen).tolist() == layout.places.tolist()
-    assert len(layout.places) == sum(lengths)

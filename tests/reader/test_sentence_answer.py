@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from spanwise.reader.answer_form import enclosing_list, enclosing_sentences
+from spanwise.reader.answer_form import enclosing_list
 
 RULES = """Visitors must keep three rules:
 
@@ -25,10 +25,6 @@ def test_an_item_brings_its_whole_list_and_the_line_that_announces_it():
     assert quoted(RULES, "three rules") == whole
 
 
-def test_prose_is_no_list():
-    assert quoted(RULES, "open daily") is None
-
-
 def test_a_single_item_without_announcement_is_no_list():
     assert quoted("- only one thing\n\nprose", "one") is None
 
@@ -46,8 +42,3 @@ def test_a_long_list_is_cut_at_whole_items():
     assert found is not None
     assert len(found) <= 1200
     assert text[len(found)] == "\n"
-
-
-def test_sentences_that_the_span_touches():
-    assert enclosing_sentences([(0, 10), (11, 20), (21, 30)], 8, 13) == (0, 20)
-    assert enclosing_sentences([], 3, 5) == (3, 5)

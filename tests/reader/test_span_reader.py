@@ -98,15 +98,6 @@ def test_n_best_is_sorted_and_distinct(reader):
     assert all(a[1] <= b[0] for a, b in pairwise(places))
 
 
-def test_passages_without_tokens_and_questions_without_passages(reader):
-    assert reader.read(["what?", "who?"], [[passage("  ")], []]) == [[[]], []]
-
-
-def test_a_model_without_null_training_gives_no_null_score(reader):
-    [[spans]] = reader.read(["what?"], [[passage("a mill")]])
-    assert math.isnan(spans[0].null_score)
-
-
 def test_headings_are_read_and_never_quoted(reader):
     bare, headed = passage("one two"), Passage(1, "d.txt", 0, 7, "one two", heading=("Ada Rook", "Mills"))
     [[without], [with_headings]] = reader.read(["who?", "who?"], [[bare], [headed]], n_best=9)

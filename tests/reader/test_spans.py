@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -14,8 +13,6 @@ from spanwise.reader.spans import (
     Window,
     WindowLogits,
     distinct_spans,
-    span_scores,
-    spans_of_windows,
 )
 
 START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
@@ -35,27 +32,6 @@ def test_r6_the_joint_argmax_never_reverses():
     assert distinct_spans(np.zeros(0), np.zeros(0), 5) == []
 
 
-def test_r8_probabilities():
-    p_start, p_end = (np.exp(one) / np.exp(one).sum() for one in (START, END))
-    assert p_start == pytest.approx([0.017040, 0.930370, 0.046320, 0.006269], abs=1e-6)
-    assert p_start[1] * p_end[2] == pytest.approx(0.220389, abs=1e-6)
-    legal = span_scores(START, END, 4)
-    assert np.exp(8) / np.exp(legal[np.isfinite(legal)]).sum() == pytest.approx(0.605651, abs=1e-6)
-
-
-@pytest.mark.parametrize(("n", "cap", "count"), [(384, 30, 11085), (384, 384, 73920), (8, 3, 21), (7, 7, 28)])
-def test_r9_number_of_legal_spans(n, cap, count):
-    assert int(np.isfinite(span_scores(np.zeros(n), np.zeros(n), cap)).sum()) == count
-
-
-@pytest.mark.parametrize(("cap", "last", "score"), [(30, 32, 9), (31, 33, 10)])
-def test_r10_the_cap_counts_both_ends(cap, last, score):
-    start, end = np.zeros(40), np.zeros(40)
-    start[3], end[33], end[32] = 5, 5, 4
-    [best] = distinct_spans(start, end, 1, cap)
-    assert (best.first, best.last, best.score) == (3, last, score)
-
-
 @given(LOGITS, LOGITS, st.integers(1, 20), st.integers(1, 15))
 def test_spans_are_the_greedy_choice_without_overlap_of_all_pairs(start, end, n_best, cap):
     pairs = [(i, j) for i in range(len(start)) for j in range(i, min(len(start), i + cap))]
@@ -65,12 +41,6 @@ def test_spans_are_the_greedy_choice_without_overlap_of_all_pairs(start, end, n_
         if len(expected) < n_best and all(last < i or j < first for _, i, j in expected):
             expected.append((score, first, last))
     assert [(s.score, s.first, s.last) for s in distinct_spans(start, end, n_best, cap)] == expected
-
-
-def test_spans_of_overlapping_windows_share_no_token():
-    found = spans_of_windows([window(0, [0, 5, 0, 0]), window(1, [5, 0, 0, 9])], 8)
-    tokens = [token for span in found for token in range(span.first, span.last + 1)]
-    assert len(tokens) == len(set(tokens))
 
 
 def test_of_several_windows_the_fullest_scores_a_sentence():

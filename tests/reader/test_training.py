@@ -7,24 +7,20 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model, load_tokenizer
 from spanwise.models.locate import find_base
 from spanwise.models.training import TrainingConfig
-from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
+from spanwise.reader.span_reader import SpanReader
 from spanwise.reader.training import (
     ReaderExample,
     ReaderTrainingConfig,
     add_sentence_head,
     fine_tune,
-    plan_batches,
     sentence_loss,
     span_loss,
-    token_ranges,
     training_rows,
 )
 from spanwise.types import Passage
@@ -73,12 +69,6 @@ def test_a_window_of_a_long_passage_holds_the_answer():
             assert row.window[row.first : row.last + 1].tolist() == gold
 
 
-def test_every_row_is_in_one_batch():
-    rows = training_rows(EXAMPLES, load_tokenizer(find_base()), 3, RECIPE)
-    batches = plan_batches(rows, 3, RECIPE)
-    assert np.sort(np.concatenate(batches)).tolist() == list(range(len(rows)))
-
-
 START, END = torch.tensor([[1, 5, 2, 0.0]]), torch.tensor([[4, 1, 3, 2.0]])
 ALL = torch.ones(1, 4, dtype=torch.bool)
 
@@ -102,13 +92,6 @@ def test_r11_range_of_the_softmax(allowed, p):
     assert torch.tensor(-loss / 2).exp() == pytest.approx(p, abs=1e-5)
 
 
-def test_gradient_is_zero_outside_the_allowed_positions():
-    start = START.clone().requires_grad_()
-    mask = torch.tensor([[True, True, False, True]])
-    span_loss(start, END, mask, torch.tensor([1]), torch.tensor([1])).backward()
-    assert start.grad[0, 2] == 0
-
-
 TEXT = "It stands by the weir. The mill was built by Ada Rook. It has two wheels. Nobody lives there now."
 AT = TEXT.index("Ada")
 GOLD = ReaderExample("a", "Who built the mill?", TEXT, AT, AT + 8, "Mill")
@@ -130,24 +113,6 @@ def test_the_loss_is_that_of_a_softmax_over_mean_scores():
     ]
     loss = sentence_loss(logits, ranges, 0, [0, None])
     assert float(loss) == pytest.approx(sum(expected) / 2, abs=1e-6)
-
-
-@given(st.text(st.sampled_from("ab. !\n"), max_size=60), st.integers(0, 10), st.integers(0, 30))
-def test_every_token_of_a_window_lies_in_one_sentence(text, first, length):
-    offsets = np.array([(i, i + 1) for i, one in enumerate(text) if one.strip()], np.int32).reshape(-1, 2)
-    first = min(first, len(offsets))
-    after = min(first + length, len(offsets))
-    ranges = token_ranges(offsets, sentence_spans(text), first, after)
-    covered = [token for a, b in ranges for token in range(a, b)]
-    assert covered == list(range(after - first))
-
-
-def test_the_gold_sentence_is_the_one_with_the_answer():
-    answered, absent = training_rows(
-        [GOLD, ABSENT], load_tokenizer(find_base()), 3, HEAD_RECIPE, sentence_spans
-    )[:2]
-    assert (answered.gold_sentence, absent.gold_sentence) == (1, None)
-    assert len(answered.sentences) == 4
 
 
 def trained_head(tmp_path) -> SpanReader:
@@ -180,11 +145,3 @@ def test_without_a_head_or_sentences_there_is_no_score(tmp_path):
     add_sentence_head(model)
     [[without_sentences]] = SpanReader(model, tokenizer, "x").read(["Who?"], [[passage]])
     assert all(math.isnan(span.sentence_score) for span in [*without_head, *without_sentences])
-
-
-def test_a_model_keeps_the_head_it_has(tmp_path):
-    model = load_span_model(tiny_span_model(tmp_path))
-    add_sentence_head(model)
-    head = getattr(model, SENTENCE_HEAD)
-    add_sentence_head(model)
-    assert getattr(model, SENTENCE_HEAD) is head

@@ -54,27 +54,11 @@ def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, char
         assert ((first, last), batch.shift[0]) == (tokens, shift)
 
 
-def test_r4_a_start_inside_a_word_moves_to_its_piece(tokenizer):
-    (read,) = tokenize(tokenizer, ["His unhappiness was treated in Hawaii."])
-    assert token_labels(read.offsets, 7, 15) == (2, 4)
-
-
-def test_characters_of_no_token_are_refused(tokenizer):
-    (read,) = tokenize(tokenizer, ["a b"])
-    with pytest.raises(ValueError, match="no token covers"):
-        token_labels(read.offsets, 1, 2)
-
-
 @given(st.integers(1, 90), st.integers(0, 900), st.integers(0, 64))
 def test_r14_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_passage, stride):
     found = windows(0, n_question, n_passage, 3, 160, stride)
     assert sorted({i for w in found for i in range(w.first, w.last)}) == list(range(n_passage))
     assert all(b.first <= a.last - min(stride, a.last) for a, b in pairwise(found))
-
-
-def test_a_length_without_room_is_refused():
-    with pytest.raises(ValueError, match="max_length 40"):
-        windows(0, 20, 50, 3, 40, 32)
 
 
 def test_padding_is_masked(tokenizer):

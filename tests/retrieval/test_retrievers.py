@@ -16,7 +16,7 @@ from made_corpora import MODEL, PLAIN, stage, vector_of
 from rankings import WORDS
 from word_encoder import WordEncoder
 
-from spanwise.errors import ContractBroken, IndexCorrupt, IndexEmpty, ModelMismatch, VectorRejected
+from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index import Store
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build, stages_of
@@ -303,11 +303,3 @@ def test_a_broken_contract_is_named(snapshot, search) -> None:
 def test_passages_outside_the_filter_are_refused(snapshot) -> None:
     with pytest.raises(ContractBroken, match="the filter excludes"):
         own(snapshot, lambda p, q, k, a: [[Hit(p[0], 1.0, 1)]]).search(["x"], 2, ids_of(snapshot, "z"))
-
-
-def test_named_errors_pass_through(snapshot) -> None:
-    def damaged(*given):
-        raise IndexCorrupt("a file")
-
-    with pytest.raises(IndexCorrupt):
-        own(snapshot, damaged).search(["x"], 2)

@@ -25,7 +25,6 @@ from spanwise.retrieval.training.distillation import (
     student_scores,
 )
 from spanwise.retrieval.training.lists import TrainingList
-from spanwise.types import RankingExample
 
 TEACHER, STUDENT = torch.tensor([[10.2, 3.1, -0.8]]), torch.tensor([[8.7, 2.5, -0.2]])
 CAT, DOG, MAT = ([0.2, 0.8, -0.3], [0.1, 0.7, -0.2], [-0.5, 0.1, 0.6])
@@ -72,12 +71,6 @@ def encoded(texts, unit=True, pads=0, pad=0.0):
 def random_texts(sizes, seed):
     rng = np.random.default_rng(seed)
     return [rng.standard_normal((n, 5)).tolist() for n in sizes]
-
-
-def test_l4_l5_the_best_of_the_passage_for_each_token_of_the_question():
-    question = encoded([[[1.0, 0.0], [0.0, 1.0]]], unit=False)
-    passages = encoded([[[0.6, 0.8], [1.0, 0.0]], [[0.8, 0.6]]], unit=False)
-    assert max_sim(question, passages)[0].tolist() == pytest.approx([1.8, 1.4])
 
 
 @pytest.mark.parametrize(("pads", "pad"), [(0, 0.0), (3, 0.0), (3, 1.0)])
@@ -134,15 +127,6 @@ def test_a_passage_that_two_lists_share_is_not_its_own_negative():
     assert twice == pytest.approx(once, rel=1e-4)
 
 
-def test_the_loss_reaches_every_layer():
-    model = tiny_student()
-    loss_of(model, training_lists(lists_of(THINGS[:3])), DistillationConfig()).backward()
-    for name, parameter in model.named_parameters():
-        if "token_type" not in name:
-            assert torch.isfinite(parameter.grad).all(), name
-            assert parameter.grad.any() or "key.bias" in name, name
-
-
 def trained(folder, report=lambda progress: None):
     model = tiny_student()
 
@@ -171,10 +155,3 @@ def test_the_kl_falls_the_held_out_ranking_does_not_and_a_run_resumes(tmp_path):
     resumed, again = trained(tmp_path / "stopped")
     assert again == evaluations
     assert torch.equal(resumed.projection.weight, model.projection.weight)
-
-
-def test_lists_without_scores_are_refused(tmp_path):
-    model = tiny_student()
-    lists = [*lists_of(THINGS), RankingExample("who?", ("Ada", "nobody"))]
-    with pytest.raises(ValueError, match="1 of 12 lists have no teacher scores"):
-        distil(model, ROWS, lists, DistillationConfig(), tmp_path, lambda tuned: {}, "mrr")
