@@ -46,7 +46,6 @@ def library_answer(folder, question: str, text: str) -> tuple[float, str, float]
         AutoModelForQuestionAnswering.from_pretrained(folder),
         AutoTokenizer.from_pretrained(folder),
     )
-    # ALBERT was trained with segments, which its tokenizer knows and by default does not give.
     segments = {"return_token_type_ids": getattr(model.config, "type_vocab_size", 0) > 1}
     encoded = tokenizer(question, text, return_offsets_mapping=True, return_tensors="pt", **segments)
     offsets = encoded.pop("offset_mapping")[0].tolist()
@@ -95,7 +94,7 @@ def test_a_tokenizer_of_another_vocabulary_is_refused(tmp_path):
 
 
 def test_a_folder_without_tokenizer_is_refused(tmp_path):
-    folder = question_answerer(tmp_path, "Electra")
+    folder = question_answerer(tmp_path)
     for path in folder.glob("*token*"):
         path.unlink()
     with pytest.raises(ModelRejected, match="holds no tokenizer"):

@@ -46,16 +46,6 @@ def fused(*rankings, k=40):
     return fuse(rankings, k, places)
 
 
-def search(*stages, k=10):
-    return FusionRetriever(stages, Documents()).search(["q"], k)[0]
-
-
-def test_each_stage_keeps_its_score() -> None:
-    (hit,) = search(Fixed("a", 1), Fixed("b", 2, 1), k=1)
-    assert hit.scores == {"a": 1.0, "b": 0.5, "a+b": hit.score}
-    assert list(hit.scores) == ["a", "b", "a+b"]
-
-
 def test_only_the_passages_that_are_shown_are_read() -> None:
     snapshot = Documents()
     FusionRetriever([Fixed("a", *range(1, 90)), Fixed("b", *range(50, 150))], snapshot).search(["q"], 3)

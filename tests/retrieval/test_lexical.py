@@ -1,3 +1,5 @@
+"""BM25 and TF-IDF against worked examples, their formulas and the library."""
+
 from __future__ import annotations
 
 import random
@@ -8,7 +10,9 @@ import pytest
 from made_corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
+from spanwise.index.lexical import CorpusStatistics
 from spanwise.retrieval.bm25 import BM25, bm25_retriever, idf_lucene, rank_bm25_retriever, tf_saturation
+from spanwise.retrieval.tfidf import log_weights, norm, tfidf_retriever
 
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
@@ -94,3 +98,46 @@ def test_bm25_equals_the_library_given_terms_and_idf(corpus_of, weighting) -> No
 def test_passages_without_words_are_named(corpus_of) -> None:
     with corpus_of({"a": ["?!"]}).snapshot() as snapshot, pytest.raises(IndexEmpty, match="word"):
         rank_bm25_retriever(snapshot, PLAIN)
+
+
+SWEET_STATISTICS = CorpusStatistics(
+    4, 11, {"sweet": 3, "nurse": 2, "love": 2, "how": 1, "is": 1, "sorrow": 1}
+)
+
+
+def tfidf_scores(corpus, question="sweet love"):
+    with corpus.snapshot() as snapshot:
+        (hits,) = tfidf_retriever(snapshot, PLAIN).search([question], 10)
+    return {hit.passage.document_id: hit.score for hit in hits}
+
+
+def test_tfidf_t4_a_term_of_every_passage_finds_nothing(corpus_of) -> None:
+    texts = {"a": ["He played video games"], "b": ["She played him the videos"]}
+    assert tfidf_scores(corpus_of(texts), "played") == {}
+
+
+def test_tfidf_t7_the_question_as_a_vector() -> None:
+    weights = log_weights(["sweet", "love"], SWEET_STATISTICS)
+    assert weights == pytest.approx({"sweet": 0.124939, "love": 0.301030}, abs=1e-6)
+    assert norm(weights) == pytest.approx(0.325928, abs=1e-6)
+
+
+def test_tfidf_t8_to_t10_through_a_store(corpus_of) -> None:
+    found = tfidf_scores(corpus_of(SWEET_LOVE))
+    assert found == pytest.approx({"d1": 0.746865, "d3": 0.357498, "d2": 0.077889}, abs=1e-6)
+    assert list(found) == ["d1", "d3", "d2"]
+
+
+def test_tfidf_t12_an_unknown_word_changes_nothing(corpus_of) -> None:
+    corpus = corpus_of(SWEET_LOVE)
+    assert tfidf_scores(corpus, "sweet love zebra") == tfidf_scores(corpus)
+
+
+def test_tfidf_t13_deleting_scores_like_a_fresh_build(corpus_of) -> None:
+    corpus = corpus_of(SWEET_LOVE)
+    corpus.write({}, remove=["d4"])
+    assert tfidf_scores(corpus) == pytest.approx({"d1": 0.346242, "d3": 0.252515}, abs=1e-6)
+    assert tfidf_scores(corpus) == tfidf_scores(
+        corpus_of({name: SWEET_LOVE[name] for name in ("d1", "d2", "d3")})
+    )
+    assert tfidf_scores(corpus, "sweet") == {}
