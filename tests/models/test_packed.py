@@ -7,10 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import tiny_config, tiny_encoder, tiny_span_model
+from tiny_models import tiny_config, tiny_encoder
 
-from spanwise.models.bert import BertSpanModel, bert_backbone, eager_attention
-from spanwise.models.load import load_span_model, load_span_reader
+from spanwise.models.bert import bert_backbone, eager_attention
 from spanwise.models.packed import (
     Backbone,
     PackedBert,
@@ -19,7 +18,6 @@ from spanwise.models.packed import (
     PrepackedLinear,
     is_packable,
     kind_for,
-    packable_part,
     padded_forward,
 )
 from spanwise.models.weights import read_checkpoint
@@ -104,19 +102,6 @@ def test_other_forward_passes_are_not_packed(changes):
     model = of_family("Electra")
     assert not is_packable(model)
     assert Backbone(model).states(tokens_of([3, 9])).shape == (12, 32)
-
-
-@torch.inference_mode()
-def test_span_logits_are_those_of_transformers(tmp_path):
-    folder = tiny_span_model(tmp_path)
-    ours, theirs = load_span_reader(folder), load_span_model(folder)
-    ids = torch.randint(1000, 20000, (3, 17), generator=torch.Generator().manual_seed(1))
-    mask = torch.arange(17) < torch.tensor([17, 9, 17])[:, None]
-    found, expected = ours(ids, mask), theirs(input_ids=ids, attention_mask=mask.long())
-    assert isinstance(ours, BertSpanModel)
-    assert packable_part(ours) is ours.bert
-    assert torch.allclose(found.start_logits[mask], expected.start_logits[mask], atol=1e-6)
-    assert torch.allclose(found.end_logits[mask], expected.end_logits[mask], atol=1e-6)
 
 
 def test_training_attention_is_the_fused_one(tmp_path):

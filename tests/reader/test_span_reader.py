@@ -74,12 +74,6 @@ def test_out_of_memory_changes_no_score_and_no_order(reader, monkeypatch, fits):
     assert scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
-def test_r14_a_long_passage_is_read_to_its_end(reader):
-    text = "word " * 900
-    [[spans]] = reader.read(["what?"], [[passage(text)]], n_best=10_000)
-    assert max(s.span.end for s in spans) == len(text.rstrip())
-
-
 @settings(max_examples=20)
 @given(st.integers(1, 200), st.integers(0, 80), st.text(max_size=40), st.integers(0, 99))
 def test_every_token_of_a_passage_is_in_a_window_with_any_question(reader, asked, above, text, times):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spanwise.reader.summary import choose_sentences, idf_modified_cosine, is_sentence, lexrank, mmr
+from spanwise.reader.summary import choose_sentences, is_sentence, lexrank, mmr
 
 BIAS = st.floats(0.01, 1)
 TEXTS = [
@@ -40,13 +40,6 @@ def test_lexrank_is_the_eigenvector_of_the_chain(graph, bias):
     assert found.sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_lexrank_of_nothing_and_of_huge_relevance():
-    assert lexrank(np.zeros((0, 0)), [], 0.5).tolist() == []
-    assert lexrank(np.eye(2), [1e308, 1e308], 0.9).tolist() == [0.5, 0.5]
-    with pytest.raises(ValueError, match="bias is 0"):
-        lexrank(np.eye(2), [0, 0], 0.0)
-
-
 @given(graphs(), st.floats(0, 1), st.integers(0, 8))
 def test_each_mmr_choice_is_the_best_that_is_left(graph, trade_off, k):
     likeness, score = graph
@@ -62,14 +55,6 @@ def test_each_mmr_choice_is_the_best_that_is_left(graph, trade_off, k):
         mine = trade_off * score[one]
         mine -= (1 - trade_off) * max((likeness[one, j] for j in taken[:at]), default=0.0)
         assert mine == pytest.approx(max(worth), abs=1e-9)
-
-
-def test_cosines_are_those_of_weighted_vectors():
-    rng = np.random.default_rng(0)
-    counts, idf = rng.integers(0, 3, (6, 9)).astype(float), rng.random(9) + 0.1
-    rows = counts * idf
-    expected = rows @ rows.T / np.outer(np.linalg.norm(rows, axis=1), np.linalg.norm(rows, axis=1))
-    np.testing.assert_allclose(idf_modified_cosine(counts, idf), expected, atol=1e-12)
 
 
 def terms(texts=TEXTS):

@@ -17,7 +17,6 @@ from spanwise.reader.span_reader import SpanReader
 from spanwise.reader.training import (
     ReaderExample,
     ReaderTrainingConfig,
-    add_sentence_head,
     fine_tune,
     sentence_loss,
     span_loss,
@@ -128,12 +127,3 @@ def test_a_trained_head_finds_the_sentence_and_says_when_there_is_none(tmp_path)
     best = max(found, key=lambda span: span.sentence_score)
     assert sentence_spans(TEXT)[1][0] <= best.span.start < sentence_spans(TEXT)[1][1]
     assert best.sentence_score > 0 > max(span.sentence_score for span in absent)
-
-
-def test_without_a_head_or_sentences_there_is_no_score(tmp_path):
-    model, tokenizer = load_span_model(tiny_span_model(tmp_path)), load_tokenizer(find_base())
-    passage = Passage(1, "d", 0, len(TEXT), TEXT)
-    [[without_head]] = SpanReader(model, tokenizer, "x", split=sentence_spans).read(["Who?"], [[passage]])
-    add_sentence_head(model)
-    [[without_sentences]] = SpanReader(model, tokenizer, "x").read(["Who?"], [[passage]])
-    assert all(math.isnan(span.sentence_score) for span in [*without_head, *without_sentences])

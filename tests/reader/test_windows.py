@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,12 +58,3 @@ def test_r14_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_p
     found = windows(0, n_question, n_passage, 3, 160, stride)
     assert sorted({i for w in found for i in range(w.first, w.last)}) == list(range(n_passage))
     assert all(b.first <= a.last - min(stride, a.last) for a, b in pairwise(found))
-
-
-def test_padding_is_masked(tokenizer):
-    one, two = np.array([5], np.int32), np.array([5, 6], np.int32)
-    rows = [(two, NO_CONTEXT, one), (one, two, np.arange(9, dtype=np.int32))]
-    batch = assemble(rows, special_tokens(tokenizer), multiple=8)
-    assert batch.attention_mask.sum(axis=1).tolist() == [6, 15]
-    assert batch.passage_mask.sum(axis=1).tolist() == [1, 9]
-    assert not batch.input_ids[batch.attention_mask == 0].any()

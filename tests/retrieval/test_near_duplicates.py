@@ -41,11 +41,6 @@ def grouped(*texts: str, question: str = "where?", k: int = 10, rule: DuplicateR
     return {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
 
 
-def test_a_shorter_copy_is_folded_and_a_longer_version_stays() -> None:
-    assert grouped(f"{MILL} {TRAM}", MILL) == {1: [2]}
-    assert grouped(MILL, f"{MILL} {TRAM}") == {1: [], 2: []}
-
-
 def test_a_version_with_the_word_that_was_asked_for_stays() -> None:
     assert grouped(MILL, MILL.replace("guild", "union"), question="which union?") == {1: [], 2: []}
 
