@@ -1,15 +1,66 @@
-"""Spans against an oracle that tries every pair; tokens and sentences of several windows."""
+"""Inputs by golden ids and labels, windows that cover everything, spans against an oracle of all pairs."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spanwise.reader.spans import (
-    distinct_spans,
+from spanwise.models.load import load_tokenizer
+from spanwise.models.locate import find_base
+from spanwise.models.tokenizer import special_tokens
+from spanwise.reader.spans import NO_CONTEXT, assemble, distinct_spans, tokenize, windows
+from spanwise.reader.training import token_labels
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_tokenizer(find_base())
+
+
+def test_r3_input_ids_and_segments(tokenizer):
+    question, passage = tokenize(tokenizer, ["Where was Obama born?", "Barack Obama was born in Hawaii."])
+    batch = assemble([(question.ids, NO_CONTEXT, passage.ids)], special_tokens(tokenizer), multiple=1)
+    ids = "101 2073 2001 8112 2141 1029 102 13857 8112 2001 2141 1999 7359 1012 102"
+    assert batch.input_ids[0].tolist() == [int(i) for i in ids.split()]
+    assert batch.token_type_ids[0].tolist() == [0] * 7 + [1] * 8
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "characters", "tokens", "shift"),
+    [
+        ("Where was Obama born?", "Barack Obama was born in Hawaii.", (25, 31), (5, 5), 7),
+        ("What was treated?", "His unhappiness was treated in Hawaii.", (4, 15), (1, 4), 6),
+        (
+            "When was the Eiffel Tower built?",
+            "The Eiffel Tower was constructed in 1887–1889.",
+            (36, 45),
+            None,
+            None,
+        ),
+    ],
 )
+def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, characters, tokens, shift):
+    asked, read = tokenize(tokenizer, [question, passage])
+    first, last = token_labels(read.offsets, *characters)
+    batch = assemble([(asked.ids, NO_CONTEXT, read.ids)], special_tokens(tokenizer))
+    assert passage[read.offsets[first, 0] : read.offsets[last, 1]] == passage[slice(*characters)]
+    if tokens is None:
+        assert (batch.shift[0] + first, batch.shift[0] + last) == (19, 21)
+    else:
+        assert ((first, last), batch.shift[0]) == (tokens, shift)
+
+
+@given(st.integers(1, 90), st.integers(0, 900), st.integers(0, 64))
+def test_r14_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_passage, stride):
+    found = windows(0, n_question, n_passage, 3, 160, stride)
+    assert sorted({i for w in found for i in range(w.first, w.last)}) == list(range(n_passage))
+    assert all(b.first <= a.last - min(stride, a.last) for a, b in pairwise(found))
+
 
 START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
 LOGITS = arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float))
