@@ -59,9 +59,7 @@ _FEW = 4096  # vectors of a filter that are scored without a search
 _CANDIDATES = (20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 _QUERIES = 300
 _DISTANCE = 1.5
-_READING = (
-    7  # the cost of a byte of a stored vector, anywhere on the disk, in bytes of codes that are scanned
-)
+_READING = 7  # the cost of a byte of a stored vector on the disk, in bytes of codes that are scanned
 
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) passages."""
@@ -82,13 +80,12 @@ class Tuning:
 @dataclass(frozen=True, slots=True)
 class Codes:
     """A FAISS index over the vectors of some passages: its row i is the vector of `passage_ids[i]` with the
-    CRC-32 `sums[i]`. `trained_on` counts the vectors when it was trained.
+    CRC-32 `sums[i]`.
     """
 
     passage_ids: Ids
     sums: NDArray[np.uint32]
     index: Any
-    trained_on: int
     tuning: Tuning
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -98,7 +95,7 @@ class Codes:
             "passage_ids": self.passage_ids,
             "sums": self.sums,
             "faiss": faiss().serialize_index(self.index),
-            "search": np.array([tuning.n_lists, tuning.candidates, self.trained_on], np.int64),
+            "search": np.array([tuning.n_lists, tuning.candidates, len(self.passage_ids)], np.int64),
             "recall": np.array([tuning.wanted, tuning.recall], np.float32),
         }
 
@@ -111,7 +108,7 @@ class Codes:
         if segment.kind != ANN:
             raise ValueError(f"it holds {segment.kind}")
         columns = {name: column.copy() for name, column in segment.columns.items()}
-        n_lists, candidates, trained_on = columns["search"].tolist()
+        n_lists, candidates, _ = columns["search"].tolist()
         tuning = Tuning(n_lists, candidates, *columns["recall"].tolist())
         try:
             index = faiss().deserialize_index(columns["faiss"])
@@ -122,7 +119,7 @@ class Codes:
             raise ValueError(f"a FAISS index of another kind or size, expected {len(ids)} vectors")
         if not (1 <= n_lists <= index.nlist and 1 <= candidates <= 2**20) or len(np.unique(ids)) != len(ids):
             raise ValueError("the search or the passages")
-        return cls(ids, columns["sums"], index, trained_on, tuning)
+        return cls(ids, columns["sums"], index, tuning)
 
     def rows(self, stored: StoredRows) -> Ids:
         """(n,) the stored row of each code; -1 where the passage is gone or has another vector."""
@@ -231,38 +228,30 @@ def renewed(
     """New codes for these vectors; None when the old ones are good enough, and for vectors that cannot have
     codes: very few, or of a width that is no multiple of 4.
 
-    New vectors are added to the old index; it is trained again when the collection has doubled or a quarter
-    of its passages is gone. Every new index is tuned again.
+    The old ones are good enough until 5 % of the vectors lack a code, or 25 % of the codes lack their vector.
+    For another recall they are tuned again.
     """
     if width_of(stored) % (2 * _GROUP) or len(stored) < _ENTRIES:
         return None
-    if old is not None and (old.index.d != width_of(stored) or len(stored) >= 2 * old.trained_on):
-        old = None
-    if old is not None:
-        rows = old.rows(stored)
-        n_known = int((rows >= 0).sum())
-        is_enough = len(stored) - n_known <= _LACKING * len(stored)
-        if len(rows) - n_known > _GONE * len(rows):
-            old = None
-        elif is_enough and abs(old.tuning.wanted - wanted) < 1e-6:
-            return None
-    lacking = np.ones(len(stored), np.bool_)
-    if old is not None:
-        lacking[rows[rows >= 0]] = False
-    gone = np.empty(0, np.int64) if old is None else old.passage_ids
-    lacking &= ~np.isin(stored.passage_ids, gone)  # a passage has one code, even one that no longer fits
-    new = np.flatnonzero(lacking)
-    index = _trained(stored) if old is None else old.index
-    for at in range(0, len(new), _BLOCK):
-        index.add(stored.read(new[at : at + _BLOCK])["vectors"])
-        on_progress(min(at + _BLOCK, len(new)), len(new))
+    if old is not None and _fits(old, stored):
+        is_tuned = abs(old.tuning.wanted - wanted) < 1e-6
+        return None if is_tuned else replace(old, tuning=tuned(stored, old, wanted))
+    index = _trained(stored)
+    for at in range(0, len(stored), _BLOCK):
+        rows = np.arange(at, min(at + _BLOCK, len(stored)))
+        index.add(stored.read(rows)["vectors"])
+        on_progress(at + len(rows), len(stored))
     stored.release()
-    ids, sums = stored.passage_ids[new], stored.sums[new]
-    if old is not None:
-        ids, sums = np.concatenate([old.passage_ids, ids]), np.concatenate([old.sums, sums])
-    trained_on = len(stored) if old is None else old.trained_on
-    untuned = Codes(ids, sums, index, trained_on, Tuning(1, 1, wanted, 0.0))
+    untuned = Codes(stored.passage_ids, stored.sums, index, Tuning(1, 1, wanted, 0.0))
     return replace(untuned, tuning=tuned(stored, untuned, wanted))
+
+
+def _fits(codes: Codes, stored: StoredRows) -> bool:
+    """Whether few vectors lack a code, and few codes lack their vector."""
+    if codes.index.d != width_of(stored):
+        return False
+    n_all, n_known = len(codes.passage_ids), int((codes.rows(stored) >= 0).sum())
+    return len(stored) - n_known <= _LACKING * len(stored) and n_all - n_known <= _GONE * n_all
 
 
 def list_count(n_vectors: int) -> int:
@@ -323,7 +312,8 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
     list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _GROUP)
     vector_bytes = width_of(stored) * 4 * _READING
     best, recall = None, 0.0
-    for looked in _steps(n_lists):
+    steps = {n for power in range(n_lists.bit_length()) for n in (2**power, 3 * 2**power) if n < n_lists}
+    for looked in [*sorted(steps), n_lists]:
         if best is not None and best[0] <= looked * list_bytes + _CANDIDATES[0] * vector_bytes:
             break  # every wider search costs more than the best
         found = codes.search(queries, looked, _CANDIDATES[-1], live)
@@ -334,17 +324,6 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
             if recall >= aim and (best is None or cost < best[0]):
                 best = cost, Tuning(looked, n, wanted, recall)
     return best[1] if best else Tuning(n_lists, _CANDIDATES[-1], wanted, recall)
-
-
-def _steps(n_lists: int) -> Iterator[int]:
-    """1, 2, 3, 4, 6, 8, 12, …: about 1.4 times as many lists at each step, and all of them last."""
-    step = 1
-    while step < n_lists:
-        yield step
-        if step > 1 and step + step // 2 < n_lists:
-            yield step + step // 2
-        step *= 2
-    yield n_lists
 
 
 def read_codes(folder: Path, model: str) -> Codes | None:

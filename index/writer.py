@@ -158,16 +158,13 @@ class Writer:
             return self._tokens.codebook(model_digest)
 
     def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
-        """Store the codebook that encodes the tokens of a model from now on.
-
-        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens`
-        first.
-        """
+        """Store the codebook that encodes the tokens of a model; `ValueError` when it has tokens."""
         _checked_ids(model_digest, [])
-        if self._tokens.is_new(model_digest, codebook):
-            with self._change():
-                self._tokens.put_codebook(model_digest, codebook)
-                self._catalog.begin_changes()
+        if self._tokens.n_tokens(model_digest):
+            raise ValueError(f"model {model_digest} has tokens of another codebook: drop them first")
+        with self._change():
+            self._tokens.put_codebook(model_digest, codebook)
+            self._catalog.begin_changes()
 
     def put_tokens(
         self,

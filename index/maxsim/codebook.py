@@ -221,16 +221,6 @@ class Codebook:
         except ValueError as error:
             raise segment.corrupt(str(error)) from error
 
-    def equals(self, other: Codebook) -> bool:
-        """Whether both have the same columns."""
-        columns, others = self.columns(), other.columns()
-        return all(np.array_equal(columns[name], others[name]) for name in columns)
-
-    def extends(self, older: Codebook) -> bool:
-        """Whether codes of the older one mean the same in this one: its centroids are the first of these."""
-        first = self.centroids[: len(older.centroids)]
-        return np.array_equal(self.levels, older.levels) and np.array_equal(first, older.centroids)
-
     @cached_property
     def _finder(self) -> Nearest:
         return Nearest.build(self.centroids)

@@ -78,29 +78,17 @@ def test_a_few_new_and_a_few_deleted_passages_change_nothing(first) -> None:
     assert renewed(vectors_in(SMALL[:1550], deleted=np.arange(1, 200)), first) is None
 
 
-def test_a_collection_that_has_doubled_is_trained_anew(first) -> None:
-    second = renewed(vectors_in(SMALL[:3000]), first)
-    assert second.trained_on == 3000
+def test_many_new_passages_make_new_codes(first) -> None:
+    second = renewed(vectors_in(SMALL[:1500], SMALL[1500:1700]), first)
+    assert second.passage_ids.tolist() == list(range(1, 1701))
     assert second.index is not first.index
 
 
-@pytest.fixture
-def own():
-    """Codes that a test may add to."""
-    return renewed(vectors_in(SMALL[:1500]))
-
-
-def test_many_new_passages_are_added_to_the_index(own) -> None:
-    second = renewed(vectors_in(SMALL[:1500], SMALL[1500:1700]), own)
-    assert second.passage_ids.tolist() == list(range(1, 1701))
-    assert (second.trained_on, second.index.ntotal) == (1500, 1700)
-
-
-def test_another_recall_tunes_again(own) -> None:
-    second = renewed(vectors_in(SMALL[:1500]), own, wanted=0.6)
-    assert second.index is own.index
+def test_another_recall_tunes_again(first) -> None:
+    second = renewed(vectors_in(SMALL[:1500]), first, wanted=0.6)
+    assert second.index is first.index
     assert second.tuning.wanted == 0.6
-    assert second.tuning.n_lists < own.tuning.n_lists
+    assert second.tuning.n_lists < first.tuning.n_lists
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.9, 0.98])
@@ -251,7 +239,6 @@ def test_a_store_that_grows_is_kept_up(corpus) -> None:
             writer.commit()
         corpus.store.approximate(at_least=100)
         with corpus.snapshot() as snapshot:
-            codes = snapshot.codes(MODEL)
-            sizes.append((len(codes.passage_ids), codes.trained_on))
-    assert sizes == [(500, 300), (700, 700), (900, 700)]
+            sizes.append(len(snapshot.codes(MODEL).passage_ids))
+    assert sizes == [500, 700, 900]
     assert corpus.store.verify() == []

@@ -12,7 +12,6 @@ from made_corpora import stage
 from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt, IndexLocked, IndexNotFound
 from spanwise.index import Description, FileState, Store
 from spanwise.index import snapshot as snapshot_module
-from spanwise.index.snapshot import PassageMemory
 from spanwise.types import Document, Heading, Label, Passage
 
 STATE = FileState(10, 20, "s")
@@ -258,16 +257,12 @@ def test_threads_may_read_the_digest_while_another_writes(store):
     assert len(seen) == 200
 
 
-def test_recently_found_passages_are_not_read_again(monkeypatch) -> None:
-    read: list[int] = []
-
-    def passages(ids):
-        read.extend(ids)
-        return [Passage(number, "a.md", 0, 1, str(number)) for number in ids]
-
+def test_recently_found_passages_are_not_read_again(corpus_of, monkeypatch) -> None:
+    corpus, read = corpus_of({"a": ["one", "two", "three", "four"]}), []
     monkeypatch.setattr(snapshot_module, "_MAX_REMEMBERED", 3)
-    memory = PassageMemory(passages)
-    assert [passage.id for passage in memory.passages([3, 1, 3])] == [3, 1, 3]
-    for wanted in ([1, 2], [1], [4], [1, 3]):
-        assert [passage.id for passage in memory.passages(wanted)] == wanted
-    assert read == [3, 1, 2, 4, 3]
+    with corpus.snapshot() as snapshot:
+        passages = snapshot.passages
+        monkeypatch.setattr(snapshot, "passages", lambda ids: read.extend(ids) or passages(ids))
+        for wanted in ([3, 1, 3], [1, 2], [1], [4], [1, 4]):
+            assert [passage.id for passage in snapshot.found(wanted)] == wanted
+    assert read == [3, 1, 2, 4, 1]
