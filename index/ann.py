@@ -180,11 +180,6 @@ class ApproximateIndex:
         return self._codes.tuning
 
     @property
-    def n_uncoded(self) -> int:
-        """The number of vectors that are searched one by one."""
-        return len(self._others)
-
-    @property
     def width(self) -> int:
         """Numbers in a vector."""
         return width_of(self._stored)

@@ -175,11 +175,6 @@ class RowsBuilder:
             sums = sums_of(copied, ends - lengths, ends)
             self._batches.append(_Batch(passage_ids.copy(), ends, copied, sums))
 
-    def copy_rows(self, passage_ids: Ids, segment: RowsSegment, rows: Ids) -> None:
-        """Keep for these passages a copy of rows of a segment, each compared with its sum."""
-        starts, ends = spans_of(segment.ends, rows)
-        self.add(passage_ids, ends - starts, segment.read(rows))
-
     def holds(self, passage_ids: Ids) -> Mask:
         """(n,) whether each of the passages has a row here."""
         held = [np.empty(0, np.int64), *(batch.passage_ids for batch in self._batches)]
@@ -415,7 +410,8 @@ class PendingRows:
                 found = np.flatnonzero((at >= 0) & ~done)
                 found = found[np.unique(new[found], return_index=True)[1]]
                 if len(found):
-                    self.builder(model).copy_rows(new[found], segment, at[found])
+                    starts, ends = spans_of(segment.ends, at[found])
+                    self.builder(model).add(new[found], ends - starts, segment.read(at[found]))
                     done |= np.isin(new, new[found])
             served |= done
         return served

@@ -234,7 +234,7 @@ class Codebook:
 
 def byte_pairs(levels: NDArray[Any]) -> NDArray[Any]:
     """(256, 2) the two levels that each byte of values stands for."""
-    return levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15]
+    return np.asarray(levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15])
 
 
 def _split(sample: Floats) -> tuple[Floats, Floats]:

@@ -44,6 +44,7 @@ SMALLEST = 1e-6  # root mean square of a residual that is taken for none
 _TURNS = 3  # of fitting codes, then the scale
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+instructions: Any = intrinsic  # for compiled functions, from a signature and a generator of LLVM code
 
 
 def compiled(function: Function) -> Function:
@@ -138,7 +139,7 @@ class _Tile:
         builder.store(builder.select(is_higher, similarity, held), self._best)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instructions
 def _maxima(
     _: Any, rows: Any, n_steps: Any, tokens: Any, n: Any, scales: Any, centroids: Any, base: Any,
     stride: Any, out: Any,
@@ -232,7 +233,7 @@ def product_sums(
         sums[passage] = total
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instructions
 def _code_maxima(_: Any, table: Any, stride: Any, codes: Any, n: Any, out: Any) -> Any:
     """Write the maximum of `table[code * stride :][:16]` over n codes; arguments are addresses and counts."""
 

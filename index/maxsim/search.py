@@ -42,22 +42,12 @@ _ROUNDING = 1e-5  # of whole numbers, summed exactly, and then scaled in float32
 class MaxSimIndex:
     """Ranks live passages for questions of several unit vectors; scores are sums and may be negative."""
 
-    def __init__(
-        self,
-        stored: StoredRows,
-        codebook: Codebook,
-        places: Places,
-        exact: bool = False,
-        candidates: int | None = None,
-    ) -> None:
-        """`exact` scans all tokens. `candidates` passages are scanned otherwise; None: by k and size."""
-        if candidates is not None and candidates < 1:
-            raise ValueError(f"candidates must be at least 1, not {candidates}")
+    def __init__(self, stored: StoredRows, codebook: Codebook, places: Places, exact: bool = False) -> None:
+        """`exact` scans all tokens."""
         self._stored = stored
         self._codebook = codebook
         self._places = places
         self._is_exact = exact
-        self._candidates = candidates
 
     def __len__(self) -> int:
         """The number of live passages with token vectors."""
@@ -89,8 +79,6 @@ class MaxSimIndex:
 
     def n_candidates(self, k: int) -> int:
         """The number of passages that are scanned to find the best k."""
-        if self._candidates is not None:
-            return max(k, self._candidates)
         for_any, for_each = CANDIDATES
         return ceil((for_any + for_each * k) * max(1.0, sqrt(len(self) / _MEASURED_AT)))
 

@@ -79,8 +79,9 @@ def test_widths_that_fill_no_register(width: int) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_a_batch_is_one_by_one(exact: bool) -> None:
-    index = index_in(held(), exact=exact, candidates=5)
+def test_a_batch_is_one_by_one(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", (5, 0))
+    index = index_in(held(), exact=exact)
     batch = [*questions(9), *questions(2, n_rows=1), *questions(2, n_rows=40)]
     together = index.search(batch, 5)
     for question, ranking in zip(batch, together, strict=True):
@@ -99,8 +100,9 @@ def test_equal_passages_come_by_place() -> None:
     assert ranking.passage_ids[equal].tolist() == [0, 2, 4]
 
 
-def test_candidates_lose_next_to_nothing() -> None:
-    exact, approximate = index_in(held(1000), exact=True), index_in(held(1000), candidates=100)
+def test_candidates_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", (100, 0))
+    exact, approximate = index_in(held(1000), exact=True), index_in(held(1000))
     asked_for = questions(30, n_passages=1000)
     pairs = zip(exact.search(asked_for, 10), approximate.search(asked_for, 10), strict=True)
     shares = [np.isin(one.passage_ids, other.passage_ids).mean() for one, other in pairs]
