@@ -44,7 +44,7 @@ SMALLEST = 1e-6  # root mean square of a residual that is taken for none
 _TURNS = 3  # of fitting codes, then the scale
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-instructions: Any = intrinsic  # for compiled functions, from a signature and a generator of LLVM code
+instructions: Callable[[Callable[..., Any]], Any] = intrinsic  # from a signature and a generator of LLVM code
 
 
 def compiled(function: Function) -> Function:
