@@ -43,14 +43,6 @@ def test_it_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> Non
     assert recall(rankings, QUERIES[:n_queries], 10, allowed) >= 0.95
 
 
-def test_passages_without_a_code_are_found(codes) -> None:
-    index = index_of(codes, n=6000)
-    assert len(index) == 6000
-    for number in (5001, 5500, 6000):
-        (ranking,) = index.search(VECTORS[number - 1 : number], 3)
-        assert ranking.passage_ids[0] == number
-
-
 def test_a_passage_whose_vector_is_another_has_no_code(codes) -> None:
     other = VECTORS.copy()
     other[17] = VECTORS[5999]
@@ -75,12 +67,6 @@ def first():
 
 def test_a_few_new_and_a_few_deleted_passages_change_nothing(first) -> None:
     assert renewed(vectors_in(SMALL[:1550], deleted=np.arange(1, 200)), first) is None
-
-
-def test_many_new_passages_make_new_codes(first) -> None:
-    second = renewed(vectors_in(SMALL[:1500], SMALL[1500:1700]), first)
-    assert second.passage_ids.tolist() == list(range(1, 1701))
-    assert second.index is not first.index
 
 
 def test_another_recall_tunes_again(first) -> None:
@@ -163,24 +149,6 @@ def test_codes_of_an_index_that_was_made_anew_are_not_used(corpus, corpus_of) ->
     exact = found(other.store)
     shutil.copytree(corpus.store.path / CACHE, other.store.path / CACHE)
     assert found(other.store) == (ApproximateIndex, exact[1])  # every vector is looked at, none has a code
-
-
-def test_a_writer_clears_away_what_is_left_over(corpus) -> None:
-    folder = corpus.store.path / CACHE
-    (folder / ".unfinished").mkdir()
-    (folder / ".unfinished" / "columns.bin").write_bytes(b"half")
-    (folder / "notes").mkdir()
-    assert complaints(corpus.store.path) == []
-    kept = entry_names(folder) - {".unfinished"}
-    with corpus.store.writer():
-        pass
-    assert entry_names(folder) == kept
-    corpus.write({}, remove=list(TEXTS))
-    assert entry_names(folder) == {"notes"}
-
-
-def entry_names(folder) -> set[str]:
-    return {path.name for path in folder.iterdir()}
 
 
 def test_nothing_is_read_or_deleted_behind_a_link(corpus, tmp_path) -> None:

@@ -88,11 +88,6 @@ def texts(snapshot, ranking):
     ]
 
 
-def test_it_counts_live_passages(corpus, kind) -> None:
-    with corpus.snapshot() as snapshot:
-        assert len(kind.index(snapshot)) == 6
-
-
 def test_deleted_and_replaced_passages_are_not_found(corpus, kind) -> None:
     with corpus.snapshot() as snapshot:
         for ranking in kind.index(snapshot).search(kind.queries[0], 100):
@@ -126,11 +121,6 @@ def test_a_batch_answers_like_its_questions_alone(corpus, kind) -> None:
         for number, together in enumerate(index.search(kind.queries[0], 3)):
             (alone,) = index.search(kind.queries[0][number : number + 1], 3)
             assert alone.scores.tolist() == together.scores.tolist()
-
-
-def test_no_queries_no_rankings(corpus, kind) -> None:
-    with corpus.snapshot() as snapshot:
-        assert kind.index(snapshot).search(kind.queries[1], 3) == []
 
 
 @pytest.mark.parametrize("k", [0, -1])

@@ -39,17 +39,6 @@ def test_the_best_k_are_those_of_exact_arithmetic(n, width, seed, k, repeated) -
     assert ranking.scores.tolist() == exact[expected].tolist()
 
 
-def test_segments_and_deletions_do_not_change_a_score() -> None:
-    vectors = unit(np.random.default_rng(5).standard_normal((300, 24)))
-    queries = vectors[:40]
-    deleted = np.arange(10, 300, 7)
-    split = index_in(vectors[:3], vectors[3:200], vectors[200:], deleted=deleted).search(queries, 9)
-    for one, other in zip(split, index_in(vectors, deleted=deleted).search(queries, 9), strict=True):
-        assert one.passage_ids.tolist() == other.passage_ids.tolist()
-        assert one.scores.tolist() == other.scores.tolist()
-        assert not set(one.passage_ids.tolist()) & set(deleted.tolist())
-
-
 def test_a_model_without_vectors_is_named(corpus_of) -> None:
     with corpus_of({"a": ["one"]}).snapshot() as snapshot, pytest.raises(IndexEmpty, match="model m"):
         snapshot.vectors("m")
