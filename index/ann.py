@@ -30,17 +30,13 @@ from .dense import (
     MANY,
     FaissScan,
     VectorIndex,
-    best_of,
     bitmap,
-    check_vectors,
-    chosen_rows,
     faiss,
     one_thread,
     width_of,
 )
 from .files import make_folder
-from .protocol import Floats, Ids, Mask, Places, Ranking
-from .ranking import check_k
+from .protocol import Floats, Ids, Mask, Places
 from .rows import StoredRows
 from .segment import ANN, UNFINISHED, Segment, is_segment_name, open_segment, write_segment
 
@@ -157,58 +153,31 @@ class Selection:
         return None if chosen.all() else cls(bitmap(chosen), float(chosen.mean()))
 
 
-class ApproximateIndex:
-    """Ranks live passages for unit vectors, as `VectorIndex` does, with the recall of its tuning."""
+class ApproximateIndex(VectorIndex):
+    """Ranks live passages for unit vectors with the recall of its tuning."""
 
     def __init__(self, stored: StoredRows, codes: Codes, places: Places) -> None:
-        self._stored = stored
+        super().__init__(stored, places)
         self._codes = codes
-        self._places = places
         self._rows = codes.rows(stored)
         self._live = Selection.of(self._rows >= 0)
         lacking = np.ones(len(stored), np.bool_)
         lacking[self._rows[self._rows >= 0]] = False
         self._others = VectorIndex(stored.only(lacking), places)
 
-    def __len__(self) -> int:
-        """The number of live passages with a vector."""
-        return len(self._stored)
-
-    @property
-    def tuning(self) -> Tuning:
-        """The parameters of the search, with the recall that was measured."""
-        return self._codes.tuning
-
-    @property
-    def width(self) -> int:
-        """Numbers in a vector."""
-        return width_of(self._stored)
-
-    def search(self, queries: Floats, k: int, among: Ids | None = None) -> list[Ranking]:
-        """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
-
-        `among` are the passage ids that the search is restricted to; those without a vector are ignored.
-        """
-        check_k(k)
-        check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
-        chosen = None if among is None else chosen_rows(self._stored, among)
+    def _proposed(self, queries: Floats, k: int, chosen: Mask | None) -> list[Ids]:
+        """For each query rows that are likely to hold its best k of those `chosen`."""
         if chosen is not None and chosen.sum() <= max(_FEW, k):
-            found = [np.flatnonzero(chosen)] * len(queries)
-        else:
-            found = self._candidates(queries, k, among, chosen)
-        pairs = zip(found, queries, strict=True)
-        return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
-
-    def _candidates(self, queries: Floats, k: int, among: Ids | None, chosen: Mask | None) -> list[Ids]:
-        """For each query the rows that may be among its best k."""
+            return [np.flatnonzero(chosen)] * len(queries)
         allowed = self._live
         if chosen is not None:
             allowed = Selection.of(chosen[self._rows] & (self._rows >= 0))
-        n = self.tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
-        found = self._codes.search(queries, self.tuning.n_lists, n, allowed)
-        coded = [self._rows[places] for places in found]
+        tuning = self._codes.tuning
+        n = tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
+        coded = [self._rows[places] for places in self._codes.search(queries, tuning.n_lists, n, allowed)]
         if not len(self._others):
             return coded
+        among = None if chosen is None else np.sort(self._stored.passage_ids[chosen])
         exact = self._others.search(queries, k, among)
         others = [self._stored.rows_of(ranking.passage_ids) for ranking in exact]
         return [np.concatenate(pair) for pair in zip(coded, others, strict=True)]

@@ -28,11 +28,8 @@ _OVERHEAD = 32  # the cost of a term besides its pairs, as a number of pairs
 class CorpusStatistics:
     """Counts over live passages: passages, terms in all, and passages that hold each term (`df`).
 
-    Statistics of disjoint corpora add up, so segments score as one corpus.
-
-    >>> both = CorpusStatistics(2, 7, {"mill": 1}) + CorpusStatistics(3, 8, {"mill": 2, "owl": 1})
-    >>> (both.n_docs, both.avgdl, both.df["mill"])
-    (5, 3.0, 3)
+    >>> CorpusStatistics(5, 15, {"mill": 3}).avgdl
+    3.0
     """
 
     n_docs: int
@@ -43,12 +40,6 @@ class CorpusStatistics:
     def avgdl(self) -> float:
         """The mean length of a passage in terms; 0 for an empty corpus."""
         return self.total_length / self.n_docs if self.n_docs else 0.0
-
-    def __add__(self, other: CorpusStatistics) -> CorpusStatistics:
-        """The statistics of both corpora taken as one."""
-        df = Counter(self.df)
-        df.update(other.df)
-        return CorpusStatistics(self.n_docs + other.n_docs, self.total_length + other.total_length, df)
 
 
 class Formula(Protocol):
@@ -120,12 +111,12 @@ class LivePostings:
     @cached_property
     def all_statistics(self) -> CorpusStatistics:
         """The live corpus with the document frequencies of all its terms; read once."""
-        total = CorpusStatistics(self._n_docs, self._total_length, {})
+        total: Counter[str] = Counter()
         for pairs in self.pairs():
             df = np.bincount(pairs.terms, minlength=len(pairs.vocabulary)).tolist()
             terms = (term.decode("utf-8") for term in pairs.vocabulary)
-            total += CorpusStatistics(0, 0, {term: n for term, n in zip(terms, df, strict=True) if n})
-        return total
+            total.update({term: n for term, n in zip(terms, df, strict=True) if n})
+        return CorpusStatistics(self._n_docs, self._total_length, total)
 
     def pairs(self) -> Iterator[Pairs]:
         """All pairs of term and live row, one block a segment, each in the order of its terms' bytes."""

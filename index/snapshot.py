@@ -45,7 +45,7 @@ class Snapshot(Catalog):
         self._deleted = np.empty(0, np.int64)
         self._known: dict[int, Passage] = {}
         self._postings: LivePostings | None = None
-        self._vectors: dict[tuple[str, bool], VectorIndex | ApproximateIndex] = {}
+        self._vectors: dict[tuple[str, bool], VectorIndex] = {}
         self._tokens: dict[str, StoredRows] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
 
@@ -119,7 +119,7 @@ class Snapshot(Catalog):
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
-    def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex | ApproximateIndex:
+    def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex:
         """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
 
         It is approximate where a FAISS index was made, unless `exact`.

@@ -33,7 +33,6 @@ LANES = 16
 ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
 GROUP = 4  # numbers that are multiplied at once
 _TILE = 8  # tokens whose products are added up side by side
-_AHEAD = 16  # tokens that are fetched before their turn
 _INT32 = ir.IntType(32)
 _INTS = ir.VectorType(_INT32, LANES)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
@@ -99,8 +98,6 @@ class _Tile:
         for held in sums:
             builder.store(ir.Constant(_INTS, [0] * LANES), held)
         offsets = [builder.mul(place, self._n_steps) for place in places]
-        for offset in offsets:
-            self._prefetch(offset)
         with cgutils.for_range(builder, self._n_steps) as loop:
             rows = builder.load(builder.gep(self._rows, [loop.index]), align=1)
             for held, offset in zip(sums, offsets, strict=True):
@@ -110,18 +107,6 @@ class _Tile:
                 builder.store(builder.call(self._multiply_add, [builder.load(held), rows, spread]), held)
         for held, place in zip(sums, places, strict=True):
             self._raise(builder.load(held), place)
-
-    def _prefetch(self, offset: Any) -> None:
-        """Ask for what lies some tokens ahead: the processor itself stops at the end of each memory page."""
-        builder, byte = self._builder, ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, *[_INT32] * 3])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-        ahead = builder.mul(self._n_steps, ir.Constant(offset.type, _AHEAD))
-        for line in (0, 1):
-            step = ir.Constant(offset.type, line * LANES)
-            place = builder.gep(self._tokens, [builder.add(builder.add(offset, ahead), step)])
-            how = [ir.Constant(_INT32, number) for number in (0, 3, 1)]  # to read, into all caches, data
-            builder.call(prefetch, [builder.bitcast(place, byte), *how])
 
     def _raise(self, products: Any, place: Any) -> None:
         """Raise the maxima by the similarities with one token."""
