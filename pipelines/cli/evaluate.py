@@ -18,6 +18,7 @@ from .show import print_json, progress, say
 if TYPE_CHECKING:
     from ...eval.significance import Alternative
     from ..evaluation.compare import SystemComparison
+
 PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 ALPHA = 0.05
@@ -25,15 +26,14 @@ NAMED = 5
 WIDTH = 90  # of a printed question
 
 OutOption = Annotated[
-    Path | None,
-    typer.Option(help="Folder for records and figures; the same command resumes."),
+    Path | None, typer.Option(help="Folder for records and figures; the same command resumes.")
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questions.", metavar="N")]
 SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
 RetrieversOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable."),
+    list[str] | None, typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.")
 ]
+DepthOption = Annotated[int, typer.Option("-k", min=1, help="Passages to read.")]
 
 app = typer.Typer(
     help="Measure reading, retrieval, or answers from your own folder.",
@@ -77,7 +77,8 @@ def squad(
         print_json(figures)
         return
     for name, value in figures.items():
-        print(f"{name:20} {_shown(value)}")
+        is_small = 0 < abs(value) < 0.01  # such as a threshold
+        print(f"{name:20} {value if isinstance(value, int) else format(value, '.3g' if is_small else '.2f')}")
 
 
 @app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever hybrid")
@@ -95,7 +96,7 @@ def open_domain(
     retriever: RetrieversOption = None,
     rerank: opt.Rerank = False,
     reader: opt.Reader = "builtin",
-    k: Annotated[int, typer.Option("-k", min=1, help="Passages to read.")] = PASSAGES,
+    k: DepthOption = PASSAGES,
     limit: LimitOption = None,
     read: Annotated[int, typer.Option(min=0, help="Questions to read for EM and F1.")] = 1000,
     seed: SeedOption = 0,
@@ -156,7 +157,7 @@ def folder(
     retriever: RetrieversOption = None,
     rerank: opt.Rerank = False,
     reader: opt.Reader = "builtin",
-    k: Annotated[int, typer.Option("-k", min=1, help="Passages to read.")] = PASSAGES,
+    k: DepthOption = PASSAGES,
     threshold: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Minimum confidence of an answer.")
     ] = None,
@@ -168,15 +169,15 @@ def folder(
     from .. import evaluation
     from ..open import open
 
-    asked = evaluation.read_questions(questions)
+    judged = evaluation.read_questions(questions)
     options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)
     with open(folder, index) as library, progress() as report:
         library.sync(on_progress=report)
         names = opt.reranked(retriever or [library.default_retriever], rerank)
-        if missing := evaluation.unindexed_documents(library, asked):
+        if missing := evaluation.unindexed_documents(library, judged):
             named = ", ".join(f"{name!r}" for name in list(missing)[:NAMED])
             say(f"questions name {len(missing)} documents that are not in the index: {named}")
-        figures, records = evaluation.evaluate_folder(library, asked, names, out, options, report)
+        figures, records = evaluation.evaluate_folder(library, judged, names, out, options, report)
     if json:
         [alone, *others] = figures.values()
         print_json({"systems": figures, "records": records} if others else {**alone, "records": records})
@@ -217,7 +218,7 @@ def compare(
     alternative: Alternative = "less" if fail_if_worse else "two-sided"
     found = evaluation.compare_results(results, system or (), measure or (), alternative, permutations, seed)
     if found.left_out:
-        say(f"{len(found.left_out)} questions left out: not asked of both, or changed")
+        say(f"{len(found.left_out)} questions left out: not in both runs, or changed")
     if json:
         print_json(found.record())
     else:
@@ -260,10 +261,3 @@ def _print_table(rows: Sequence[Sequence[str]]) -> None:
     for first, *others in rows:
         cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
         print(visible("  ".join([first.ljust(widths[0]), *cells])))
-
-
-def _shown(value: float) -> str:
-    """A percentage with two digits; a small number, such as a threshold, with three significant ones."""
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.2f}"

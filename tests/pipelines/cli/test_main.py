@@ -11,7 +11,7 @@ import time
 import pytest
 
 import spanwise
-from spanwise.pipelines.cli.main import Verbs
+from spanwise.pipelines.cli.main import VERBS, command_of
 
 MAX_OPTIONS = 14
 UNCOUNTED = {"index", "json", "help", "path", "type", "after", "before", "meta"}
@@ -103,7 +103,8 @@ def test_fields_without_an_option_are_set_there_too(run, index, tmp_path, monkey
 def leaves() -> dict[str, object]:
     """Every command by its name, as "eval squad"."""
     found: dict[str, object] = {}
-    for name, command in Verbs().items():
+    for name in VERBS:
+        command = command_of(name)
         below = getattr(command, "commands", None)
         found |= {f"{name} {one}": sub for one, sub in below.items()} if below else {name: command}
     return found
