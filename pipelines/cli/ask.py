@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from spanwise.errors import SpanwiseError
+from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
 
 from ..library import Library
@@ -23,7 +23,7 @@ from ..records import answer_record
 from ..summarize import summary_record
 from ..visible import visible
 from . import options as opt
-from .index import say_report
+from .index import no_documents, say_report
 from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
 
 PROMPT = "? "
@@ -125,6 +125,8 @@ def _sync(library: Library) -> None:
     folders = ", ".join(str(root.folder) for root in library.roots)
     with library.reading() as snapshot:
         n_documents = snapshot.n_documents
+    if not n_documents:
+        raise DocumentRejected(no_documents(library, report))
     say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 

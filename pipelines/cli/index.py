@@ -68,7 +68,7 @@ def index(
 
         report = sync(retry)
         if not watch and not report.passages and not (report.deleted or report.unchanged):
-            raise DocumentRejected(_no_documents(library, report))
+            raise DocumentRejected(no_documents(library, report))
         _show(library, report, json)
         if watch:
             _watch(library, sync, report, json)
@@ -164,7 +164,8 @@ def _say_some(lines: Sequence[str]) -> None:
         say(f"and {len(lines) - LINES_OF_A_KIND} more; see: spanwise status --rejected")
 
 
-def _no_documents(library: Library, report: SyncReport) -> str:
+def no_documents(library: Library, report: SyncReport) -> str:
+    """The message for folders without a readable document: what is in them, and why it is not indexed."""
     folders = ", ".join(str(root.folder) for root in library.roots)
     seen = [f"{r.document_id}: {r.reason}" for r in report.rejected[:3]] + [
         f"{count} skipped: {reason}" for reason, count in report.skipped.items()

@@ -33,7 +33,7 @@ OutOption = Annotated[
 ListsOption = Annotated[Path, typer.Option(help="Folder made by `train mine`.")]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Train on this many questions.")]
 EpochsOption = Annotated[int, typer.Option(min=1, help="Passes over the data.")]
-NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, drawn anew for each epoch.")]
+NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, drawn again for each epoch.")]
 RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
