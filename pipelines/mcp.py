@@ -61,8 +61,10 @@ class Tools:
 
         `answer` is null when the answer is not in the documents; `nearest` then lists passages to look at.
         """
-        changes = {"k": k, "threshold": threshold, "where": _filter(path)}
-        return answer_record(self._library.ask(question, self._options, **changes))
+        where = _filter(path)
+        return answer_record(
+            self._library.ask(question, self._options, k=k, threshold=threshold, where=where)
+        )
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
         """Read the text of a document, at most 20,000 characters at once, such as around a hit."""
