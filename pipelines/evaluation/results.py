@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -21,7 +22,6 @@ from spanwise import __version__
 from spanwise.errors import DataMalformed
 
 from ...eval.questions import QuestionRecord, parse_record, record_line
-from ...eval.trec import run_lines, trec_id
 
 SETTINGS, RECORDS, METRICS, TABLE, RUNS = (
     "settings.json",
@@ -143,6 +143,27 @@ class ResultFolder:
                 lines = run.read_text(encoding="utf-8").splitlines(keepends=True)
                 kept = [line for line in lines if line.split(" ", 1)[0] in ids]
                 run.write_text("".join(kept), encoding="utf-8")
+
+
+def run_lines(query: str, ranking: Ranking, tag: str) -> Iterator[str]:
+    """The lines of a query in a TREC run, best first: `qid Q0 docid rank score tag`, ranks from 1.
+
+    >>> list(run_lines("q1", [("d7", 2.5)], "bm25"))
+    ['q1 Q0 d7 1 2.5 bm25\\n']
+    """
+    for rank, (document, score) in enumerate(ranking, start=1):
+        yield f"{trec_id(query)} Q0 {trec_id(document)} {rank} {float(score)!r} {trec_id(tag)}\n"
+
+
+def trec_id(name: str) -> str:
+    """The id in a run, white space and "%" percent-encoded; ValueError: an empty one.
+
+    >>> trec_id("My notes/mill.md")
+    'My%20notes/mill.md'
+    """
+    if not name:
+        raise ValueError("an id is empty; a run cannot hold it")
+    return re.sub(r"[\s%]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
 
 
 def read_records(path: Path) -> list[QuestionRecord]:

@@ -18,14 +18,12 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.squad import Article, read_squad
+from ...corpora.squad import Article, read_na_probabilities, read_predictions, read_squad
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import (
     na_probability,
     question_scores_v1,
     question_scores_v2,
-    read_na_probabilities,
-    read_predictions,
     score_v1,
     score_v2,
     score_v2_with_na,
