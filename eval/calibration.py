@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil, fsum
 from statistics import fmean
@@ -145,14 +145,14 @@ class HeldBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The effect of a threshold on the held-back questions; `right` is the credit of those answered.
+class Threshold:
+    """A threshold and its effect on the held-back questions.
 
-    `utility` is (credit of answered questions + rightly declined ones) / all questions. With 0/1 credit this
-    is the `exact` of SQuAD 2.0 as a fraction, with F1 credit its `f1`.
-    Source: Rajpurkar et al. 2018, "Know What You Don't Know", section 5.
+    `value` is the lowest score that is answered, or infinity when it is best to decline everything; `right`
+    is the credit of the answered questions.
     """
 
+    value: float
     right: float
     answered: int
     rightly_declined: int
@@ -161,20 +161,12 @@ class Outcome:
 
     @property
     def utility(self) -> float:
-        """See above."""
+        """(credit of answered questions + rightly declined ones) / all questions.
+
+        With 0/1 credit this is the `exact` of SQuAD 2.0 as a fraction, with F1 credit its `f1`.
+        Source: Rajpurkar et al. 2018, "Know What You Don't Know", section 5.
+        """
         return (self.right + self.rightly_declined) / self.questions
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A threshold, its utility on the held-back questions, and its effect there.
-
-    `value` is the lowest score that is answered, or infinity when it is best to decline everything.
-    """
-
-    value: float
-    utility: float
-    outcome: Outcome
 
 
 def choose_threshold(records: Sequence[HeldBack]) -> Threshold:
@@ -185,21 +177,18 @@ def choose_threshold(records: Sequence[HeldBack]) -> Threshold:
     """
     _check_records(records)
     answerable = sum(record.answerable for record in records)
-    absent = len(records) - answerable
-    outcome = Outcome(0.0, 0, absent, answerable, len(records))
-    best = Threshold(math.inf, outcome.utility, outcome)
+    best = at = Threshold(math.inf, 0.0, 0, len(records) - answerable, answerable, len(records))
     ordered = sorted(records, key=lambda record: -record.score)
     for score, group in groupby(ordered, key=lambda record: record.score):
         tied = list(group)
-        outcome = Outcome(
-            outcome.right + fsum(record.right for record in tied),
-            outcome.answered + len(tied),
-            outcome.rightly_declined - sum(not record.answerable for record in tied),
-            answerable,
-            len(records),
+        at = replace(
+            at,
+            value=score,
+            right=at.right + fsum(record.right for record in tied),
+            answered=at.answered + len(tied),
+            rightly_declined=at.rightly_declined - sum(not record.answerable for record in tied),
         )
-        if outcome.utility > best.utility:
-            best = Threshold(score, outcome.utility, outcome)
+        best = max(best, at, key=lambda one: one.utility)
     return best
 
 

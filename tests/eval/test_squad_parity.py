@@ -11,13 +11,8 @@ from typing import Any
 
 import pytest
 
-from spanwise.eval.squad import (
-    read_na_probabilities,
-    read_predictions,
-    score_v1,
-    score_v2,
-    score_v2_with_na,
-)
+from spanwise.corpora.squad import read_na_probabilities, read_predictions
+from spanwise.eval.squad import score_v1, score_v2, score_v2_with_na
 from spanwise.pipelines.cli import main
 
 DATA = Path(os.environ.get("SPANWISE_DATA", "/nonexistent"))

@@ -10,11 +10,10 @@ import pytest
 from made_collections import write_beir_folder
 from small_squad import CONTEXTS, Scripted, small_squad, written
 
+from spanwise.corpora.beir import read_beir
 from spanwise.errors import DataMalformed, IndexNotFound
-from spanwise.pipelines.evaluation import retrieval
 from spanwise.pipelines.evaluation.corpus import (
     document_library,
-    open_collection,
     paragraph_documents,
     text_document,
 )
@@ -34,7 +33,7 @@ def toy(tmp_path: Path) -> Path:
 
 
 def test_a_run_has_the_figures_and_the_ranking_of_each_query(toy: Path, tmp_path: Path) -> None:
-    figures = evaluate_retrieval(open_collection(toy), ["bm25"], tmp_path / "out")
+    figures = evaluate_retrieval(read_beir(toy), ["bm25"], tmp_path / "out")
     assert figures["bm25"] == {"nDCG@10": 1.0, "R@100": 1.0, "RR": 1.0, "AP": 1.0, "P@10": 0.1}
     [first, _] = ResultFolder.open(tmp_path / "out").records("bm25")
     assert (first.question, first.documents, first.scores["RR"]) == ("who built the mill", ("1",), 1.0)
@@ -109,9 +108,7 @@ def test_another_paragraph_with_the_answer_counts_under_its_own_name(tmp_path: P
     assert (figures["recall@1"], figures["answer_recall@1"], figures["read"]) == (0.0, 1.0, 0)
 
 
-def test_an_interrupted_run_is_resumed_and_completed(tmp_path: Path, scripted, monkeypatch) -> None:
-    monkeypatch.setattr(retrieval, "RECORDS_AT_ONCE", 1)
-
+def test_an_interrupted_run_is_resumed_and_completed(tmp_path: Path, scripted) -> None:
     def stop(stage: str, done: int, total: int) -> None:
         if (stage, done) == ("bm25", 2):
             raise KeyboardInterrupt
