@@ -144,15 +144,46 @@ def question_scores_v2(golds: Golds, predictions: Predictions) -> tuple[dict[str
     return exact, f1
 
 
-def averages_v2(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float]) -> dict[str, float]:
-    """The averages in percent over all scored questions, those with golds and those without.
+def score_v2(
+    golds: Golds,
+    predictions: Predictions,
+    na_probabilities: Mapping[str, float] | None = None,
+    threshold: float = 1.0,
+) -> dict[str, float]:
+    """The figures of the 2.0 script in percent, over the predicted questions; keys stand in its order.
 
-    Keys are those of the official script: `exact`, `f1`, `total`, then the same with `HasAns_` and
-    `NoAns_` where there are such questions. ValueError when no question was scored.
-    Source: evaluate-v2.0.py, make_eval_dict and merge_eval.
+    `exact`, `f1` and `total`, then the same with `HasAns_` and `NoAns_` where there are such questions. The
+    empty prediction means "no answer". Questions without a prediction are left out; the official script
+    fails on its `HasAns` average then. ValueError when no question was scored.
+
+    With probabilities, as with `--na-prob-file`: a question is declined above the threshold, and `best_exact`,
+    `best_f1`, their `…_thresh` and `pr_…_ap` are added. The `best_` figures choose their threshold on the same
+    questions: upper bounds. ValueError when a predicted question has no probability.
+
+    >>> score_v2({"q1": ["Hawaii"], "q2": []}, {"q1": "Hawaii", "q2": "1887"})["NoAns_exact"]
+    0.0
     """
+    exact, f1 = question_scores_v2(golds, predictions)
     if not exact:
         raise ValueError("no predicted question to score; expected at least one")
+    if na_probabilities is None:
+        return _averages(golds, exact, f1)
+    if missing := [qid for qid in exact if qid not in na_probabilities]:
+        raise ValueError(f"question {missing[0]!r} has no no-answer probability ({len(missing)} such)")
+    declined = {qid: float(not golds[qid]) for qid in exact if na_probabilities[qid] > threshold}
+    result = _averages(golds, exact | declined, f1 | declined)
+    for name, scores in (("exact", exact), ("f1", f1)):
+        best = best_threshold(golds, predictions, scores, na_probabilities)
+        result[f"best_{name}"], result[f"best_{name}_thresh"] = best
+    if any(golds[qid] for qid in exact):  # else the official script prints no precision-recall figures
+        oracle = {qid: float(bool(golds[qid])) for qid in exact}
+        for name, scores in (("exact", exact), ("f1", f1), ("oracle", oracle)):
+            result[f"pr_{name}_ap"] = average_precision(golds, scores, na_probabilities)
+    return result
+
+
+def _averages(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float]) -> dict[str, float]:
+    """Source: evaluate-v2.0.py, make_eval_dict, apply_no_ans_threshold and merge_eval."""
     groups = {
         "": list(exact),
         "HasAns_": [qid for qid in exact if golds[qid]],
@@ -167,46 +198,6 @@ def averages_v2(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float
     return result
 
 
-def score_v2(golds: Golds, predictions: Predictions) -> dict[str, float]:
-    """The figures of the 2.0 script in percent, over the predicted questions; see `averages_v2` for keys.
-
-    The empty prediction means "no answer". Questions without a prediction are left out. The official script
-    fails on its `HasAns` average then; here that average too is over the predicted questions.
-
-    >>> score_v2({"q1": ["Hawaii"], "q2": []}, {"q1": "Hawaii", "q2": "1887"})["NoAns_exact"]
-    0.0
-    """
-    return averages_v2(golds, *question_scores_v2(golds, predictions))
-
-
-def score_v2_with_na(
-    golds: Golds, predictions: Predictions, na_probabilities: Mapping[str, float], threshold: float = 1.0
-) -> dict[str, float]:
-    """The averages of `score_v2` at the threshold; `best_exact`, `best_f1`, their `…_thresh`, `pr_…_ap`.
-
-    As evaluate-v2.0.py with `--na-prob-file`; keys stand in its order. The default threshold declines
-    nothing that the predictions do not decline. The `best_` figures choose their threshold on the same
-    questions: upper bounds. ValueError when a predicted question has no probability.
-    """
-    exact, f1 = question_scores_v2(golds, predictions)
-    missing = [qid for qid in exact if qid not in na_probabilities]
-    if missing:
-        raise ValueError(f"question {missing[0]!r} has no no-answer probability ({len(missing)} such)")
-    result = averages_v2(
-        golds,
-        decline_above(golds, exact, na_probabilities, threshold),
-        decline_above(golds, f1, na_probabilities, threshold),
-    )
-    for name, scores in (("exact", exact), ("f1", f1)):
-        best = best_threshold(golds, predictions, scores, na_probabilities)
-        result[f"best_{name}"], result[f"best_{name}_thresh"] = best
-    if any(golds[qid] for qid in exact):  # else the official script prints no precision-recall figures
-        oracle = {qid: float(bool(golds[qid])) for qid in exact}
-        for name, scores in (("exact", exact), ("f1", f1), ("oracle", oracle)):
-            result[f"pr_{name}_ap"] = average_precision(golds, scores, na_probabilities)
-    return result
-
-
 def na_probability(margin: float) -> float:
     """The no-answer probability of a reader whose best span scores `margin` above its null answer.
 
@@ -218,19 +209,6 @@ def na_probability(margin: float) -> float:
     """
     odds = math.exp(-abs(margin))
     return (odds if margin > 0 else 1.0) / (1.0 + odds)
-
-
-def decline_above(
-    golds: Golds, scores: Mapping[str, float], na_probabilities: Mapping[str, float], threshold: float
-) -> dict[str, float]:
-    """The scores after declining every question whose no-answer probability is above the threshold.
-
-    A declined question scores 1 when it has no golds and 0 when it has. Source: apply_no_ans_threshold.
-    """
-    return {
-        qid: float(not golds[qid]) if na_probabilities[qid] > threshold else score
-        for qid, score in scores.items()
-    }
 
 
 def best_threshold(

@@ -116,11 +116,6 @@ def test_threshold_by_hand() -> None:
     assert chosen.utility == 3 / 5
 
 
-def test_of_equal_utilities_the_one_that_answers_fewest_wins() -> None:
-    tied = [HeldBack(3, 1, True), HeldBack(2, 0, False), HeldBack(1, 1, True)]
-    assert choose_threshold(tied).value == 3
-
-
 def test_equal_scores_are_never_divided() -> None:
     tied = [HeldBack(1, 1, True), HeldBack(1, 0, False), HeldBack(1, 0, False)]
     assert choose_threshold(tied).value == math.inf
