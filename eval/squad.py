@@ -156,9 +156,9 @@ def score_v2(
     empty prediction means "no answer". Questions without a prediction are left out; the official script
     fails on its `HasAns` average then. ValueError when no question was scored.
 
-    With probabilities, as with `--na-prob-file`: a question is declined above the threshold, and `best_exact`,
-    `best_f1`, their `…_thresh` and `pr_…_ap` are added. The `best_` figures choose their threshold on the same
-    questions: upper bounds. ValueError when a predicted question has no probability.
+    With probabilities, as with `--na-prob-file`: a question is declined above the threshold, and
+    `best_exact`, `best_f1`, their `…_thresh` and `pr_…_ap` are added. The `best_` figures choose their
+    threshold on the same questions: upper bounds. ValueError when a predicted question has no probability.
 
     >>> score_v2({"q1": ["Hawaii"], "q2": []}, {"q1": "Hawaii", "q2": "1887"})["NoAns_exact"]
     0.0
