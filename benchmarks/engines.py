@@ -149,15 +149,13 @@ class RankBm25(Peer):
 
     def build(self) -> None:
         """Tokenize and count in memory."""
-        self.stemmer, self.rows = (
-            import_module("Stemmer").Stemmer("english"),
-            range(len(self.corpus.passages)),
-        )
+        self.stemmer = import_module("Stemmer").Stemmer("english")
+        self.rows = list(range(len(self.corpus.passages)))
         self.index = self.library.BM25Okapi(list(map(self._words, self.corpus.passages)), k1=1.2, b=0.75)
 
     def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
-        return self.index.get_top_n(self._words(question), list(self.rows), n=k)
+        return self.index.get_top_n(self._words(question), self.rows, n=k)
 
     def _words(self, text: str) -> list[str]:
         words = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]

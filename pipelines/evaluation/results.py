@@ -23,13 +23,8 @@ from spanwise.errors import DataMalformed
 
 from ...eval.questions import QuestionRecord, parse_record, record_line
 
-SETTINGS, RECORDS, METRICS, TABLE, RUNS = (
-    "settings.json",
-    "records.jsonl",
-    "metrics.json",
-    "metrics.md",
-    "runs",
-)
+SETTINGS, RECORDS, RUNS = "settings.json", "records.jsonl", "runs"
+METRICS, TABLE = "metrics.json", "metrics.md"
 
 Ranking = Sequence[tuple[str, float]]
 Figures = dict[str, dict[str, Any]]
@@ -68,10 +63,11 @@ class ResultFolder:
     @classmethod
     def open(cls, path: Path) -> Self:
         """The results at `path`; DataMalformed when there are none or they cannot be read."""
-        record = _read_json(path / SETTINGS)
-        if not isinstance(record.get("command"), str) or not isinstance(record.get("settings"), dict):
-            raise DataMalformed(f"{path / SETTINGS}: expected a command and its settings")
-        found = cls(path, record["command"], record["settings"])
+        try:
+            record = json.loads((path / SETTINGS).read_text(encoding="utf-8"))
+            found = cls(path, str(record["command"]), dict(record["settings"]))
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise DataMalformed(f"{path / SETTINGS}: not the settings of an evaluation: {error!r}") from error
         if (path / RECORDS).exists():
             found._remember(read_records(path / RECORDS))
         return found
@@ -107,13 +103,6 @@ class ResultFolder:
         cells = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
         text = "".join(f"| {' | '.join(row)} |\n" for row in cells)
         (self.path / TABLE).write_text(text, encoding="utf-8")
-
-    @property
-    def metrics(self) -> dict[str, Any]:
-        """The contents of metrics.json; DataMalformed when the evaluation is unfinished."""
-        if self.path is None:
-            raise ValueError("these results are in memory alone: name a folder for them")
-        return _read_json(self.path / METRICS)
 
     def run_path(self, system: str) -> Path:
         """The path of the TREC run of a system."""
@@ -223,18 +212,6 @@ def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     temporary.replace(path)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataMalformed(f"{path} does not exist: is this the folder of a finished evaluation?") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataMalformed(f"{path}: cannot be read: {error}") from error
-    if not isinstance(record, dict):
-        raise DataMalformed(f"{path}: expected an object")
-    return record
 
 
 def _now() -> str:

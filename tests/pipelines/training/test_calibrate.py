@@ -129,13 +129,6 @@ def test_a_shortened_observation_shares_probability_among_what_is_read():
     assert shortened(one, 9).features == one.features
 
 
-def test_a_reader_that_is_never_right_has_no_confidence():
-    pair = Features(1, 0, 0, 0, 0), Features(1, 0, 0, 0, 0)
-    observed = [Observed(pair, (0.0, 1.0), True, (0, 1), f"g{at}") for at in range(20)]
-    with pytest.raises(ValueError, match=r"right for 0 of \d+ questions of a fold"):
-        cross_fit(observed, "r", "")
-
-
 def test_the_questions_of_a_paragraph_are_in_one_fold():
     folds = folds_of([f"g{i // 3}" for i in range(60)])
     assert all(len(set(folds[at : at + 3])) == 1 for at in range(0, 60, 3))
