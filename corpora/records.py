@@ -74,9 +74,14 @@ class Record:
         return DataMalformed(f"{self.place}: {what}")
 
     def _storable(self, key: str, text: str) -> str:
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        if has_surrogate(text):
             raise self.error(f"expected {key!r} to be text, found half of a surrogate pair in it")
         return text
+
+
+def has_surrogate(text: str) -> bool:
+    """True when the text holds half of a surrogate pair, which cannot be stored."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def record_of(place: str, value: object) -> Record:
@@ -88,7 +93,7 @@ def record_of(place: str, value: object) -> Record:
 
 def json_lines(path: Path) -> Iterator[Record]:
     """The objects of a JSONL file, plain or gzipped; `DataMalformed` at a line that is not an object."""
-    for place, line in _lines(path):
+    for place, line in text_lines(path):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -96,7 +101,7 @@ def json_lines(path: Path) -> Iterator[Record]:
         yield record_of(place, value)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
+def text_lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are not blank, each with its place."""
     number = 0
     try:

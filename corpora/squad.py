@@ -1,4 +1,4 @@
-"""The SQuAD format, versions 1.1 and 2.0, plain or gzipped: articles, paragraphs, questions, answers.
+"""SQuAD 1.1 and 2.0, plain or gzipped: articles with questions, and predictions as the official scripts read.
 
 Source: Rajpurkar et al. 2016 and 2018. Another layout than that of the official files is an error with its
 place. An `answer_start` that misses its text, a common slip, moves to the nearest place where the context
@@ -8,15 +8,16 @@ holds the text; `relocated` names the question.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
 
-from .records import DAMAGE, Record, record_of, unpacked
+from .records import DAMAGE, Record, has_surrogate, record_of, unpacked
 
 MAX_BYTES = 2_000_000_000  # of JSON, after unpacking
 
@@ -61,8 +62,12 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class SquadDataset:
-    """A file; `relocated` are the ids of questions with an answer whose start did not match its text."""
+    """A file. `version` is "2.0" when a question has the key `is_impossible`, else "1.1".
 
+    `relocated` are the ids of questions with an answer whose start did not match its text, in order.
+    """
+
+    version: str
     articles: tuple[Article, ...]
     relocated: tuple[str, ...] = ()
 
@@ -72,22 +77,61 @@ def read_squad(path: Path) -> SquadDataset:
     found = _Reader()
     top = record_of(str(path), _load(path))
     articles = tuple(found.article(record) for record in top.records("data", "article"))
-    return SquadDataset(articles, tuple(found.relocated))
+    return SquadDataset(found.version, articles, tuple(found.relocated))
 
 
-def _load(path: Path) -> object:
+def read_predictions(path: Path, required_ids: Collection[str] = ()) -> dict[str, str]:
+    """The answer text of each question id, in the order of the file; "" means "no answer".
+
+    DataMalformed: not an object of strings, an id given twice, or a required id that is missing.
+    """
+    answers = _entries(path, required_ids, "prediction")
+    for name, answer in answers.items():
+        if not isinstance(answer, str):
+            raise DataMalformed(f"{path}: the answer to {name!r:.60} is {answer!r:.60}; expected a string")
+        if has_surrogate(answer):
+            raise DataMalformed(f"{path}: half of a surrogate pair in the answer to {name!r:.60}")
+    return answers
+
+
+def read_na_probabilities(path: Path, required_ids: Collection[str] = ()) -> dict[str, float]:
+    """The no-answer probability of each question id, in the order of the file; all finite.
+
+    DataMalformed: as for `read_predictions`, with finite numbers in place of strings.
+    """
+    values = _entries(path, required_ids, "no-answer probability")
+    for name, value in values.items():
+        if not isinstance(value, float) or not math.isfinite(value):
+            raise DataMalformed(f"{path}: the value of {name!r:.60} is not a finite number")
+    return values
+
+
+def _entries(path: Path, required_ids: Collection[str], what: str) -> dict[str, Any]:
+    """The values by question id; every number in them is a float."""
+    entries = _load(path, float)
+    if not isinstance(entries, dict):
+        raise DataMalformed(f"{path}: expected an object from question id to {what}, found {entries!r:.60}")
+    if broken := next(filter(has_surrogate, entries), None):
+        raise DataMalformed(f"{path}: half of a surrogate pair in the id {broken!r:.60}")
+    if missing := [name for name in required_ids if name not in entries]:
+        count = f"{len(missing)} of {len(required_ids)} missing"
+        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
+    return entries
+
+
+def _load(path: Path, parse_int: Callable[[str], float] = int) -> object:
     try:
         with unpacked(path) as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise DataMalformed(f"{path}: more than {MAX_BYTES:,} bytes of JSON, the limit")
-        return json.loads(data, object_pairs_hook=_without_duplicates)
+        return json.loads(data, object_pairs_hook=_without_duplicates, parse_int=parse_int)
     except DAMAGE as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
     except ValueError as error:  # not JSON, not UTF-8, or a duplicate key
         raise DataMalformed(f"{path}: not JSON: {error}") from error
     except RecursionError as error:
-        raise DataMalformed(f"{path}: not SQuAD: its JSON is nested too deeply") from error
+        raise DataMalformed(f"{path}: not JSON: nested too deeply") from error
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,6 +149,7 @@ class _Reader:
     def __init__(self) -> None:
         self.ids: set[str] = set()
         self.relocated: list[str] = []
+        self.version = "1.1"
 
     def article(self, record: Record) -> Article:
         title = record.text("title")
@@ -123,7 +168,10 @@ class _Reader:
         if name in self.ids:
             raise record.error("expected every id once, found this one again")
         self.ids.add(name)
-        is_impossible = "is_impossible" in record.values and record.value("is_impossible", bool)
+        is_impossible = False
+        if "is_impossible" in record.values:
+            self.version = "2.0"
+            is_impossible = record.value("is_impossible", bool)
         answers = tuple(self.answers(record, context))
         if is_impossible == bool(answers):
             wanted = "no answers to an impossible question" if is_impossible else "at least one answer"

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spanwise.corpora.squad import GoldAnswer, Question, SquadDataset, read_squad
+from spanwise.corpora.squad import (
+    GoldAnswer,
+    Question,
+    SquadDataset,
+    read_na_probabilities,
+    read_predictions,
+    read_squad,
+)
 from spanwise.errors import DataMalformed
 
 CONTEXT = "The mill was founded by Hale. Hale sold it."
@@ -30,9 +40,11 @@ def only_question(dataset: SquadDataset) -> Question:
 
 def test_questions_have_answers_or_are_impossible(tmp_path: Path) -> None:
     dataset = read_squad(written(tmp_path))
-    assert (dataset.articles[0].paragraphs[0].context, dataset.relocated) == (CONTEXT, ())
+    assert (dataset.version, dataset.articles[0].paragraphs[0].context) == ("1.1", CONTEXT)
     assert only_question(dataset) == Question("q1", "Who founded it?", (GoldAnswer("Hale", 24),))
-    impossible = only_question(read_squad(written(tmp_path, is_impossible=True, answers=[], type="why")))
+    dataset = read_squad(written(tmp_path, is_impossible=True, answers=[], type="why"))
+    impossible = only_question(dataset)
+    assert (dataset.version, dataset.relocated) == ("2.0", ())
     assert (impossible.is_impossible, impossible.answers, impossible.type) == (True, (), "why")
 
 
@@ -79,6 +91,55 @@ def test_damaged_files_are_refused(tmp_path: Path, data: bytes, complaint: str) 
     path.write_bytes(data)
     with pytest.raises(DataMalformed, match=complaint):
         read_squad(path)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_predictions_in_the_order_of_the_file(tmp_path: Path, pack: type[bytes]) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_bytes(pack('{"q2": "Zürich", "q1": ""}'.encode()))
+    assert list(read_predictions(path, required_ids=["q1", "q2"]).items()) == [("q2", "Zürich"), ("q1", "")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"q1": null}', "answer to 'q1' is None"),
+        ('{"q1": ["Hawaii"]}', r"answer to 'q1' is \['Hawaii'\]"),
+        ('{"q1": "a", "q1": "b"}', "the key 'q1' twice"),
+        ('["Hawaii"]', r"found \['Hawaii'\]"),
+        ('{"q2": "Hawaii"}', r"no prediction for 'q1' \(1 of 1 missing\)"),
+        ('{"q1": "\\ud800"}', "half of a surrogate pair in the answer to 'q1'"),
+        ('{"q\\udc00": "Hawaii"}', "half of a surrogate pair in the id"),
+    ],
+)
+def test_malformed_predictions_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "predictions.json").write_text(content)
+    with pytest.raises(DataMalformed, match=rf"predictions\.json.*{message}"):
+        read_predictions(tmp_path / "predictions.json", required_ids=["q1"])
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "1" * 400, '"0.5"', "true", "null"])
+def test_a_probability_that_is_not_a_finite_number_is_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "na.json").write_text(f'{{"q1": {value}}}')
+    with pytest.raises(DataMalformed, match=r"'q1' is not a finite number"):
+        read_na_probabilities(tmp_path / "na.json")
+
+
+def test_more_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.squad.MAX_BYTES", 10)
+    (tmp_path / "packed.json").write_bytes(gzip.compress(b'{"q1": "Hawaii"}'))
+    with pytest.raises(DataMalformed, match="more than 10 bytes"):
+        read_predictions(tmp_path / "packed.json")
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_predictions_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_bytes(content)
+    with suppress(DataMalformed):
+        assert all(isinstance(text, str) for text in read_predictions(path).values())
 
 
 @pytest.mark.parametrize(
