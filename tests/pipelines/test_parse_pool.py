@@ -179,11 +179,6 @@ def test_only_so_much_is_read_ahead(
         assert max(len(taken) - done for done, _ in enumerate(pool.map(lambda _, item: item, items))) <= 5
 
 
-def test_no_workers_are_refused() -> None:
-    with pytest.raises(ValueError, match="workers is 0"):
-        ParsePool(SETTINGS, 0)
-
-
 def test_pages_are_drawn_in_a_child() -> None:
     drawer = PageDrawer()
     try:
