@@ -31,19 +31,15 @@ def test_without_a_calibration_the_null_answer_is_the_reason(library):
     assert why(answer) == [['"no answer" scores 4.00 higher in its passage', 'its passage lacks "sold"']]
 
 
-def test_below_the_threshold_both_numbers_are_told(library):
-    answer = declined(
-        library, ("Ada Rook", 0.1, 0.0), calibration=by_margin(0.6), question="Who built the mill?"
-    )
-    assert why(answer) == [["confidence 52% is below the threshold 60%"]]
-    assert (answer.rejected[0].threshold, answer.rejected[0].margin) == (0.6, pytest.approx(0.1))
-
-
-def test_numbers_that_would_look_equal_are_told_in_more_digits(library):
-    answer = declined(
-        library, ("Ada Rook", 0.0, 0.0), calibration=by_margin(0.501), question="Who built the mill?"
-    )
-    assert why(answer) == [["confidence 50% is below the threshold 50.100%"]]
+@pytest.mark.parametrize(
+    ("score", "threshold", "expected"),
+    [(0.1, 0.6, "52% is below the threshold 60%"), (0.0, 0.501, "50% is below the threshold 50.100%")],
+)
+def test_below_the_threshold_both_are_told_with_digits_that_differ(library, score, threshold, expected):
+    script, calibration = ("Ada Rook", score, 0.0), by_margin(threshold)
+    answer = declined(library, script, calibration=calibration, question="Who built the mill?")
+    assert why(answer) == [[f"confidence {expected}"]]
+    assert (answer.rejected[0].threshold, answer.rejected[0].margin) == (threshold, pytest.approx(score))
 
 
 def test_rejected_spans_are_three_at_most_and_differ(library):

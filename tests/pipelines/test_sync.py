@@ -123,14 +123,10 @@ def test_vectors_are_those_of_a_fresh_build(folder, library, encoder_folder, tmp
     with spanwise.open(folder, tmp_path / "fresh", encoder_folder) as fresh:
         fresh.sync()
         for name in ("bm25", "dense", "hybrid"):
-            grown, made = (
-                each.search("when was the tram closed", retriever=name) for each in (library, fresh)
-            )
-            places = [
-                [(hit.passage.document_id, hit.passage.start) for hit in hits] for hits in (grown, made)
-            ]
-            assert places[0] == places[1]
-            assert np.allclose([hit.score for hit in grown], [hit.score for hit in made], atol=1e-3)
+            both = [each.search("when was the tram closed", retriever=name) for each in (library, fresh)]
+            grown, made = ([(hit.passage.document_id, hit.passage.start) for hit in hits] for hits in both)
+            assert grown == made
+            assert np.allclose(*([hit.score for hit in hits] for hits in both), atol=1e-3)
 
 
 def test_another_model_is_refused_with_the_command_that_mends_it(folder, library):
