@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
+from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
@@ -21,13 +22,12 @@ from ..reader.answer_form import QuestionType, enclosing_list, question_type
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
 from ..retrieval.bm25 import idf_lucene
-from ..retrieval.protocol import Retriever
+from ..retrieval.protocol import Encoder, Retriever
 from .candidates import (
     Candidate,
     Question,
     RankedCandidate,
     Readings,
-    Vectorizer,
     answer_key,
     candidates,
     passage_span,
@@ -76,7 +76,7 @@ class Answerer:
     analyzer: Analyzer
     retriever: Retriever
     reader: Reader
-    vectorizer: Vectorizer
+    vectorizer: Encoder
     calibration: Calibration | None
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
@@ -219,20 +219,20 @@ class Answerer:
             start = scored.span.start - passage.start
             listed = enclosing_list(passage.text, start, start + len(scored.span.text))
             span = passage_span(passage, *listed) if listed else span
-        page, line, label = self._place(span, passage)
+        page, line, label = place_of(self.snapshot, span, passage)
         return AnswerSpan(
             span, scored.span, sentence, passage, page, line, scored.score, one.confidence, label
         )
 
-    def _place(self, span: Span, passage: Passage) -> tuple[int | None, int, str]:
-        """Page, line and label of the span's start."""
-        line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
-        if passage.page is None and not passage.label:
-            return None, line, ""
-        document = self.snapshot.document(span.document_id)
-        page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-        before = bisect_right(document.labels, span.start, key=lambda label: label.start)
-        return page, line, document.labels[before - 1].text if before else ""
+
+def place_of(snapshot: Snapshot, span: Span, passage: Passage) -> tuple[int | None, int, str]:
+    """Page, line and label of the start of a span of a passage."""
+    line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
+    if passage.page is None and not passage.label:
+        return None, line, ""
+    document = snapshot.document(span.document_id)
+    page = bisect_right(document.page_starts, span.start) if document.page_starts else None
+    return page, line, label_at(document.labels, span.start)
 
 
 def without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
