@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
-from ..corpora.passages import label_at
 from ..index.analysis import Analyzer
 from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
@@ -232,7 +231,8 @@ def place_of(snapshot: Snapshot, span: Span, passage: Passage) -> tuple[int | No
         return None, line, ""
     document = snapshot.document(span.document_id)
     page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-    return page, line, label_at(document.labels, span.start)
+    before = bisect_right(document.labels, span.start, key=lambda label: label.start)
+    return page, line, document.labels[before - 1].text if before else ""
 
 
 def without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
