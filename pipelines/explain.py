@@ -6,13 +6,13 @@ For a document of the user's choice, also the stage at which it was lost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, Filter, Hit, Passage, Span
+from spanwise.types import Answer, Filter, Passage, Span
 
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration
@@ -148,13 +148,17 @@ def explained(
     passage = best.candidate.scored.passage
     hit = next(hit for hit in trace.hits if hit.passage.id == passage.id)
     ids = np.array([passage.id], np.int64)
+    calibration, threshold, formula = answerer.calibration, trace.answer.threshold, None
+    if calibration is not None and threshold is not None:
+        further = calibration.further(best.candidate.features, best.lead)
+        formula = Formula(calibration.slope, calibration.offset, threshold, further)
     return Explanation(
         trace.answer,
-        _breakdown(best, answerer.calibration),
+        _breakdown(best, calibration),
         hit.rank,
         tuple(hit.scores.items()),
         tuple(_stage_rank(question, ids, stage, answerer.snapshot) for stage in stages),
-        _formula(answerer.calibration, best, trace.answer.threshold),
+        formula,
         fate,
     )
 
@@ -169,15 +173,6 @@ def _breakdown(one: RankedCandidate, calibration: Calibration | None) -> ScoreBr
         one.confidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )
-
-
-def _formula(
-    calibration: Calibration | None, best: RankedCandidate, threshold: float | None
-) -> Formula | None:
-    if calibration is None or threshold is None:
-        return None
-    further = calibration.further(best.candidate.features, best.lead)
-    return Formula(calibration.slope, calibration.offset, threshold, further)
 
 
 def _stage_rank(
@@ -225,7 +220,9 @@ def _fate(
         return DocumentFate(name, "filtered", reason, "ask without that condition")
     among = answerer.selection.passage_ids if answerer.selection else None
     [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
-    whole = _hit_rank(answerer.retriever.name, hits, name)
+    whole = StageRank(answerer.retriever.name, len(hits))
+    if hit := next((hit for hit in hits if hit.passage.document_id == name), None):
+        whole = replace(whole, rank=hit.rank, score=hit.score, passage=hit.passage)
     ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
     own = next((one for one in trace.ranked if one.candidate.scored.span.document_id == name), None)
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
@@ -241,11 +238,6 @@ def _excluding(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]
         for name, alone in conditions
         if not np.isin(passage_ids, select(snapshot, alone).passage_ids).any()
     ]
-
-
-def _hit_rank(name: str, hits: Sequence[Hit], document_id: str) -> StageRank:
-    hit = next((hit for hit in hits if hit.passage.document_id == document_id), None)
-    return StageRank(name, len(hits), hit.rank, hit.score, hit.passage) if hit else StageRank(name, len(hits))
 
 
 def _verdict(

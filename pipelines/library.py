@@ -132,7 +132,12 @@ class Library:
         """
         wanted = "" if name in (None, NONE) else model_setting(str(name), "token-encoder")
         if wanted != (self.colbert or ""):
-            self._put({COLBERT: wanted}, drop_tokens=True)
+            with self.store.writer() as writer:
+                writer.set(COLBERT, wanted)
+                with self.store.snapshot() as snapshot:
+                    for model in snapshot.token_models():
+                        writer.drop_tokens(model)
+                writer.commit()
 
     def require_colbert(self, name: str) -> None:
         """Set the model of token vectors when none is set; ModelMismatch when they are of another."""
@@ -434,15 +439,7 @@ class Library:
 
     def _keep_roots(self, roots: Sequence[Root]) -> None:
         if roots != self.roots:
-            self._put(roots_setting(roots, self.store.path))
-
-    def _put(self, settings: Mapping[str, str], drop_tokens: bool = False) -> None:
-        with self.store.writer() as writer:
-            for key, value in settings.items():
-                writer.set(key, value)
-            if drop_tokens:
-                with self.store.snapshot() as snapshot:
-                    models = snapshot.token_models()
-                for model in models:
-                    writer.drop_tokens(model)
-            writer.commit()
+            with self.store.writer() as writer:
+                for key, value in roots_setting(roots, self.store.path).items():
+                    writer.set(key, value)
+                writer.commit()
