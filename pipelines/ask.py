@@ -56,11 +56,6 @@ class AnswerTrace:
     readings: Readings
     ranked: Sequence[RankedCandidate]
 
-    @property
-    def read(self) -> Sequence[Hit]:
-        """The hits that were read."""
-        return self.hits[: len(self.readings)]
-
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
@@ -131,9 +126,8 @@ class Answerer:
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
         """The traces; questions that were declined with hits unread are answered again from all hits."""
-        numbers = [
-            at for at, one in enumerate(traces) if one.answer.best is None and one.answer.passages_unread
-        ]
+        answers = [one.answer for one in traces]
+        numbers = [at for at, one in enumerate(answers) if one.best is None and one.passages_unread]
         if not numbers:
             return traces
         began = time.perf_counter()

@@ -10,6 +10,7 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
+from ..index.schema import indexed_text
 from ..reader.answer_form import enclosing_sentences, question_type, type_fit, with_explanation
 from ..reader.evidence import Calibration, Features, log_normaliser, margins_to_runner_up, plain_evidence
 from ..retrieval.protocol import Encoder
@@ -88,7 +89,7 @@ def candidates(
             Features(
                 margin=score_over_null(one.scored),
                 log_rank=math.log(hits[one.place].rank),
-                coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
+                coverage=question.coverage(set(terms_of(indexed_text(one.scored.passage)))),
                 sentence_coverage=question.coverage(set(terms_of(text))),
                 similarity=float(similarity[text]),
                 log_share=share,
@@ -199,10 +200,6 @@ def _support(chosen: Sequence[_Chosen], shares: Sequence[float]) -> list[list[fl
 def _score_gap(hits: Sequence[Hit], place: int) -> float:
     top, last = hits[0].score, hits[-1].score
     return (top - hits[place].score) / (top - last) if top > last else 0.0
-
-
-def _with_heading(passage: Passage) -> str:
-    return "\n".join([*passage.heading, passage.text])
 
 
 def _in_context(one: _Chosen) -> str:

@@ -253,11 +253,12 @@ def _verdict(
         return "alternative", f"it is other answer {place}: another answer has more evidence", ""
     if is_candidate:
         return _not_shown(trace, document_id)
-    if any(hit.passage.document_id == document_id for hit in trace.read):
+    n_read = len(trace.readings)
+    if any(hit.passage.document_id == document_id for hit in trace.hits[:n_read]):
         return "not proposed", "its passages were read, and no span of them became a candidate", ""
-    for hit in trace.hits[len(trace.readings) :]:
+    for hit in trace.hits[n_read:]:
         if document_id in (hit.passage.document_id, *(one.document_id for one in hit.duplicates)):
-            reason = f"it has rank {hit.rank}, and the best {len(trace.readings)} passages were enough"
+            reason = f"it has rank {hit.rank}, and the best {n_read} passages were enough"
             return "unread", reason, "read all passages with the option read_all=True"
     for hit in trace.hits:
         if any(one.document_id == document_id for one in hit.duplicates):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..reader.evidence import Calibration
     from ..reader.generator import Generator
     from ..reader.protocol import Reader
-    from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
 
 ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
@@ -128,10 +127,6 @@ class LoadedModels:
 
         loaded: Reader = self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
         return loaded
-
-    def sentence_reader(self) -> SpanReader:
-        """The built-in reader, which scores sentences."""
-        return cast("SpanReader", self.reader("builtin"))
 
     def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""

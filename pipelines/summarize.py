@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.errors import GenerationFailed
 from spanwise.types import (
@@ -232,7 +232,11 @@ def summary(
         gathered = _best_passages(view, models, question, options)
     took = (time.perf_counter() - began) * 1000
     generator = models.generator(options.generator)
-    made = Summarizer(view.snapshot, view.analyzer, models.sentence_reader, generator, options)
+
+    def reader() -> SpanReader:
+        return cast("SpanReader", models.reader("builtin"))
+
+    made = Summarizer(view.snapshot, view.analyzer, reader, generator, options)
     return made.summarize(question or "", gathered, took)
 
 

@@ -81,12 +81,6 @@ def test_answers_never_overlap(library):
     ]
 
 
-def test_nothing_found_is_declined(library):
-    (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["zebra?"])
-    assert answer.no_answer
-    assert (answer.best_rejected, answer.nearest) == (None, ())
-
-
 def test_a_model_without_a_null_answer_still_answers(library):
     (answer,) = asker(library, ("Ada Rook", 3.0, math.nan)).answer(["Who built the mill?"])
     assert answer.text == "Ada Rook"
