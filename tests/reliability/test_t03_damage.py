@@ -1,4 +1,4 @@
-"""T3: damage to any file of an index is found and named, and no answer comes from it."""
+"""T3: damage to any file of an index is found and named, and no answer comes from it. T4: other formats."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ from workload import (
     zeroed,
 )
 
+from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt
+from spanwise.index import Store
+
 CATALOG = Path("catalog.sqlite")
 
 
@@ -38,13 +41,13 @@ def stored(index: Path) -> list[object]:
         return list(catalog.iterdump())
 
 
-def damaged(index: Path, copy: Path, file: Path, content: bytes | None) -> Path:
+def damaged(index: Path, copy: Path, file: Path, how: Damage | None, draw: random.Random) -> Path:
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(index, copy)
-    if content is None:
-        (copy / file).unlink()
+    if how:
+        (copy / file).write_bytes(how((index / file).read_bytes(), draw))
     else:
-        (copy / file).write_bytes(content)
+        (copy / file).unlink()
     return copy
 
 
@@ -53,9 +56,8 @@ def check_damage(index: Path, copy: Path, how: Damage | None, times: int, n_file
     draw, right, rows = random.Random(11), answers(index), stored(index)
     detected = harmless = 0
     for file in files_of(index)[:n_files]:
-        whole = (index / file).read_bytes()
         for _ in range(times):
-            damaged(index, copy, file, how and how(whole, draw))
+            damaged(index, copy, file, how, draw)
             found, error = answers_or_error(copy)
             if lines := complaints(copy):
                 assert any(file.name in line for line in lines), lines
@@ -89,12 +91,27 @@ def test_a_damaged_log_gives_an_older_commit_whole_or_nothing(memory, record, ni
             commit(held, change)
             commits.append(answers(path))
         shutil.copytree(path, last)
-    log = last / "catalog.sqlite-wal"
     times = 500 if nightly else 40
-    whole = log.read_bytes()
     for number in range(times):
-        copy = damaged(last, memory / "copy", Path(log.name), (flipped, truncated)[number % 2](whole, draw))
+        how = (flipped, truncated)[number % 2]
+        copy = damaged(last, memory / "copy", Path("catalog.sqlite-wal"), how, draw)
         found, error = answers_or_error(copy)
         assert found in commits
         assert (found is None) == bool(error)
     record("T3", "damaged logs that serve no mixture of commits", f"{times} of {times}")
+
+
+@pytest.mark.smoke
+@pytest.mark.promise("T4")
+def test_other_formats_are_refused_by_name(index, memory) -> None:
+    for pragma, change, error in (
+        ("user_version", 1, FormatTooNew),
+        ("user_version", -1, FormatTooOld),
+        ("application_id", 1, IndexCorrupt),
+    ):
+        copy = shutil.copytree(index, memory / f"{pragma} {change}")
+        with closing(sqlite3.connect(copy / CATALOG)) as catalog:
+            (value,) = catalog.execute(f"PRAGMA {pragma}").fetchone()
+            catalog.execute(f"PRAGMA {pragma} = {value + change}")
+        with pytest.raises(error, match=r"format|not the catalog"):
+            Store.open(copy)

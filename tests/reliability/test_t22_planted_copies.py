@@ -6,11 +6,10 @@ after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 from statistics import mean
 
-import numpy as np
 import pytest
 
 import spanwise
@@ -18,8 +17,7 @@ from spanwise.corpora.squad import read_squad
 from spanwise.pipelines.library import Library
 
 SAMPLE = Path(spanwise.__file__).parents[1] / "corpora" / "sample"
-N_COPIES, N_QUESTIONS, K = 5, 20, 10
-RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid", "colbert"]
+K = 10
 EDITS = ("north", "south", "east", "west", "middle")
 BODY = (
     "The ropewalk on the {} quay was let to a maker of nets, who kept his yarn in the loft above it and "
@@ -27,53 +25,33 @@ BODY = (
 )
 
 
-@pytest.fixture(scope="module")
-def questions() -> list[str]:
-    data = read_squad(SAMPLE / "questions.json")
-    asked = [q.text for article in data.articles for p in article.paragraphs for q in p.questions]
-    return asked[:N_QUESTIONS]
-
-
-def make_poisoned(root: Path, questions: list[str], vectors: bool) -> Library:
-    for file in sorted((SAMPLE / "docs").rglob("*.*")):
-        (root / file.name).write_bytes(file.read_bytes())
-    for number, question in enumerate(questions):
-        for copy, edit in enumerate(EDITS):
-            stuffed = f"{question} {BODY.format(edit)} {question}"
-            (root / f"planted-{number:02}-{copy}.txt").write_text(stuffed)
-    library = spanwise.open(root)
-    if vectors:
-        library.use_colbert("builtin")
-    library.sync(vectors=vectors)
-    return library
-
-
-@pytest.fixture(scope="module")
-def poisoned(questions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with make_poisoned(tmp_path_factory.mktemp("poisoned"), questions, vectors=True) as library:
-        yield library
-
-
-def places(library: Library, questions: list[str], retriever: str, group: bool) -> list[int]:
+def places(library: Library, questions: list[str], retriever: str, dedupe: bool) -> list[int]:
     """For each question how many of its ten places its own planted copies take."""
-    found = library.search_many(questions, k=K, retriever=retriever, dedupe=group)
+    found = library.search_many(questions, k=K, retriever=retriever, dedupe=dedupe)
     return [
         sum(hit.passage.document_id.startswith(f"planted-{number:02}") for hit in hits)
         for number, hits in enumerate(found)
     ]
 
 
-@pytest.mark.smoke
-def test_planted_copies_take_one_place_by_words(questions, tmp_path) -> None:
-    with make_poisoned(tmp_path, questions[:3], vectors=False) as library:
-        assert max(places(library, questions[:3], "bm25", True)) <= 1
-
-
-@pytest.mark.parametrize("retriever", RETRIEVERS)
-def test_planted_copies_take_one_place(retriever, poisoned, questions, record) -> None:
-    with_groups, without = (places(poisoned, questions, retriever, group) for group in (True, False))
-    assert max(with_groups) <= 1
-    assert mean(without) > 1  # the attack works where nothing stops it
-    share = np.array([mean(without), mean(with_groups)]) / K
-    figure = f"top ten taken by {N_COPIES} planted copies, {retriever}"
-    record("T22", figure, f"{share[0]:.0%} ungrouped, {share[1]:.0%} grouped")
+@pytest.mark.times(3, 20)
+def test_planted_copies_take_one_place(tmp_path, record, times) -> None:
+    root = copytree(SAMPLE / "docs", tmp_path / "docs")
+    paragraphs = [p for a in read_squad(SAMPLE / "questions.json").articles for p in a.paragraphs]
+    questions = [question.question for p in paragraphs for question in p.questions][:times]
+    for number, question in enumerate(questions):
+        for copy, edit in enumerate(EDITS):
+            stuffed = f"{question} {BODY.format(edit)} {question}"
+            (root / f"planted-{number:02}-{copy}.txt").write_text(stuffed)
+    dense = ["dense", "hybrid", "colbert"] if times > 3 else []
+    with spanwise.open(root) as library:
+        if dense:
+            library.use_colbert("builtin")
+        library.sync(vectors=bool(dense))
+        for retriever in ("tfidf", "bm25", *dense):
+            grouped, ungrouped = (places(library, questions, retriever, dedupe) for dedupe in (True, False))
+            assert max(grouped) <= 1
+            assert mean(ungrouped) > 1  # the attack works where nothing stops it
+            figure = f"top ten taken by {len(EDITS)} planted copies, {retriever}"
+            value = f"{mean(ungrouped) / K:.0%} ungrouped, {mean(grouped) / K:.0%} grouped"
+            record("T22", figure, value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from crashes import killed_at
 from made_corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, tokens_of
 
@@ -43,13 +44,14 @@ HISTORY = (
     Change({"f": texts("f", 1)}),
     Change(remove=["d"]),
 )
+MERGING = 4  # the number of the commit that merges
 
 
-def contents(generation: int) -> dict[str, tuple[str, ...]]:
+def contents(generation: int) -> dict[str, Sequence[str]]:
     """The documents after this many commits."""
-    held: dict[str, tuple[str, ...]] = {}
+    held: dict[str, Sequence[str]] = {}
     for change in HISTORY[:generation]:
-        held |= {name: tuple(parts) for name, parts in change.put.items()}
+        held |= change.put
         held = {name: parts for name, parts in held.items() if name not in change.remove}
     return held
 
@@ -61,10 +63,13 @@ def commit(store: Store, change: Change) -> int:
         return writer.commit()
 
 
-def write_history(store: Store, after: int = 0) -> None:
-    """Write all commits that come after a generation."""
-    for change in HISTORY[after:]:
-        commit(store, change)
+def commit_and_die(say: Callable[[int], None], path: Path, change: Change, last: int | None) -> None:
+    """A task: commit, killed before the change of a file number `last`; sends the generation, then how many
+    changes there were.
+    """
+    with killed_at(last, path) as made, Store.open(path) as store:
+        say(commit(store, change))
+    say(len(made))
 
 
 def make_index(path: Path, generation: int = len(HISTORY)) -> Path:
@@ -110,7 +115,8 @@ def check_recovered(path: Path, at_least: int, at_most: int) -> None:
     """The index holds one commit whole; the next writer finishes the history and leaves nothing behind."""
     generation = check(path, at_least, at_most)
     with Store.open(path) as store:
-        write_history(store, after=generation)
+        for change in HISTORY[generation:]:
+            commit(store, change)
     check(path, len(HISTORY), len(HISTORY))
     catalog = Catalog.open(path / "catalog.sqlite")
     named = {entry.id for entry in catalog.segments()}
