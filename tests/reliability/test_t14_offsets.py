@@ -69,7 +69,7 @@ def made(name: str, texts: list[str]) -> Document:
 
 
 def texts_that_are_lost(name: str, n_texts: int, chance: random.Random) -> Iterator[str]:
-    """The texts that do not come back as exact spans, each behind the one before; every document is checked."""
+    """The texts that do not come back as exact spans, in order; every document is checked."""
     for _ in range(n_texts // A_FILE):
         texts = [one_line(name, any_text(chance)) or "blank" for _ in range(A_FILE)]
         texts[0] = texts[0].lstrip("\ufeff") or "blank"  # there it is a byte order mark

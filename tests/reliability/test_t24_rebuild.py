@@ -1,10 +1,17 @@
-"""T24: whatever was done to an index, it ranks like one built from the same documents at once."""
+"""T24: whatever was done to an index, it ranks like one built from the same documents at once. T25: one folder
+gives one index, byte for byte, in whatever order and with whatever hashes it is read.
+"""
 
 from __future__ import annotations
 
+import os
+import random
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +25,13 @@ from made_corpora import stage
 from rankings import WORDS, check_maxsim, encode, fresh_build, rankings
 from workload import Change, commit, commit_and_die
 
+import spanwise
 from spanwise.index import Store
+from spanwise.index.catalog import Catalog
 
-NAMES = st.sampled_from("abcdefgh")
+LETTERS = st.sampled_from("abcdefgh")
 PASSAGES = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=4)
-DOCUMENTS = st.dictionaries(NAMES, PASSAGES, max_size=4)
+DOCUMENTS = st.dictionaries(LETTERS, PASSAGES, max_size=4)
 DENSE_TOLERANCE = 1e-3
 RECALL = 0.9  # of late interaction, by codes of a codebook that grew with the index
 
@@ -67,14 +76,14 @@ class Life(RuleBasedStateMachine):
         del self.held[name]
 
     @precondition(lambda self: self.held)
-    @rule(data=st.data(), new=NAMES)
+    @rule(data=st.data(), new=LETTERS)
     def rename(self, data: st.DataObject, new: str) -> None:
         old = data.draw(st.sampled_from(sorted(self.held)))
         texts = self.held.pop(old)
         commit(self.store, Change({new: texts}, remove=[old]))
         self.held[new] = texts
 
-    @rule(name=NAMES, passages=PASSAGES)
+    @rule(name=LETTERS, passages=PASSAGES)
     def edit_often(self, name: str, passages: list[str]) -> None:
         """Enough small commits that segments merge."""
         for number in range(4):
@@ -122,3 +131,58 @@ def test_any_life_ranks_like_a_fresh_build(memory, record, monkeypatch, times) -
     lives = settings(max_examples=times, stateful_step_count=10 if times == 3 else 40, deadline=None)
     run_lives(Life, settings=lives)
     record("T24", "lives of an index that rank like a fresh build", f"{times}")
+
+
+NAMES = [f"{name}{number}.md" for name in "abcd" for number in range(5)]
+SYNC = """
+import sys, spanwise
+spanwise.open(sys.argv[1], sys.argv[2]).sync(vectors=False, workers=int(sys.argv[3]))
+"""
+
+
+def make_folder(folder: Path, names: list[str]) -> Path:
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_text(f"# {name[0]}\n\n{name} mill\n")
+        os.utime(folder / name, ns=(1, 1))
+    return folder
+
+
+def image_of(index: Path) -> tuple[dict[str, bytes], list[object]]:
+    """The bytes of every segment, and all that the catalog holds but the folder's place."""
+    files = {str(path.relative_to(index)): path.read_bytes() for path in index.glob("segments/*/*")}
+    catalog = Catalog.open(index / "catalog.sqlite")
+    tables = [catalog.rows("SELECT * FROM documents"), catalog.rows("SELECT * FROM passages")]
+    named = catalog.segments()
+    catalog.close()
+    assert files
+    return files, [*tables, named]
+
+
+@pytest.mark.promise("T25")
+def test_two_hash_seeds_with_one_process_and_three(tmp_path) -> None:
+    notes = make_folder(tmp_path / "notes", NAMES)
+    for seed, workers in (("1", "1"), ("2", "3")):
+        command = [sys.executable, "-c", SYNC, str(notes), str(tmp_path / seed), workers]
+        subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+    assert image_of(tmp_path / "1") == image_of(tmp_path / "2")
+
+
+@pytest.mark.smoke
+@pytest.mark.promise("T25")
+def test_files_made_and_listed_in_another_order(tmp_path, monkeypatch) -> None:
+    scandir, draw = os.scandir, random.Random(7)
+
+    @contextmanager
+    def shuffled(folder):
+        with scandir(folder) as entries:
+            listed = list(entries)
+        draw.shuffle(listed)
+        yield iter(listed)
+
+    for number, names in enumerate((NAMES, NAMES[::-1])):
+        folder = make_folder(tmp_path / f"notes{number}", names)
+        with spanwise.open(folder, tmp_path / f"index{number}") as library:
+            library.sync(vectors=False)
+        monkeypatch.setattr(os, "scandir", shuffled)
+    assert image_of(tmp_path / "index0") == image_of(tmp_path / "index1")

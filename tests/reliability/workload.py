@@ -181,13 +181,6 @@ def scrambled(whole: bytes, draw: random.Random) -> bytes:
     return bytes(changed)
 
 
-def spliced(whole: bytes, draw: random.Random) -> bytes:
-    """A piece of the file repeated in another place of it."""
-    start, to = draw.randrange(len(whole)), draw.randrange(len(whole))
-    piece = whole[start : start + draw.randint(1, 4096)]
-    return whole[:to] + piece + whole[to + draw.choice((0, len(piece))) :]
-
-
 def files_of(index: Path) -> list[Path]:
     """Everything that answers come from; the lock holds nothing."""
     found = (path for path in index.rglob("*") if path.is_file() and path.name != "write.lock")
