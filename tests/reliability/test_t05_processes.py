@@ -107,14 +107,13 @@ def test_writers_that_wait_for_one_another_lose_nothing(memory, record, nightly)
 def test_the_log_is_used_again_when_a_sleeping_reader_ends(memory, record) -> None:
     log = memory / "index" / "catalog.sqlite-wal"
     with Corpus(memory / "index").store as store:
-        commit(store, stamp(1))
         with store.snapshot() as asleep:
-            for generation in range(2, 202):
+            for generation in range(1, 201):
                 commit(store, stamp(generation))
-            assert check_stamp(asleep) == 1
-        commit(store, stamp(202))  # copies the log into the catalog; the next commit writes from its start
+            assert check_stamp(asleep) == 0
+        commit(store, stamp(201))  # copies the log into the catalog; the next commit writes from its start
         grown = log.stat().st_size
-        for generation in range(203, 253):
+        for generation in range(202, 252):
             commit(store, stamp(generation))
         assert log.stat().st_size == grown
     assert not log.exists()

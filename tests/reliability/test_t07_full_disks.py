@@ -114,20 +114,15 @@ def write_as_nobody(say: Say, path: Path) -> None:
         os.setgid(65534)
         os.setuid(65534)
     check(path, MERGING, MERGING)
-    try:
-        with Store.open(path) as store, store.writer():
-            say("written")
-    except IndexReadOnly as error:
-        say(str(error))
+    with pytest.raises(IndexReadOnly, match="cannot be opened or written"), Store.open(path) as store:
+        store.writer().__enter__()
 
 
 def test_an_index_that_may_only_be_read_is_read(before, memory) -> None:
     for path in (before, *before.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     memory.chmod(0o755)
-    end = run(write_as_nobody, before)
-    assert end.code == 0
-    assert "cannot be opened or written" in end.messages[0]
+    assert run(write_as_nobody, before).code == 0
 
 
 @pytest.mark.parametrize("use", [Store.snapshot, lambda store: store.writer().__enter__()])

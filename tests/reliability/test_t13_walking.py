@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,8 @@ OWN = b"words of its own"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "outside").mkdir()
+    for name in ("root", "outside"):
+        (tmp_path / name).mkdir()
     (tmp_path / "outside" / "a.txt").write_bytes(b"the secret from outside")
     return tmp_path / "root"
 
@@ -117,34 +117,22 @@ def swaps(root: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.times(10, 1000)
-def test_what_is_swapped_between_listing_and_opening_is_not_read(root, record, times) -> None:
+def swap(say: Say, root: Path) -> None:
+    for number, _ in enumerate(swaps(root)):
+        if number == 0:
+            say("started")
+
+
+@pytest.mark.times(300, 2_000, 500_000)
+def test_what_is_swapped_at_any_moment_is_not_read(root, record, times) -> None:
     put(root, b"sub/a.txt")
-    swapping = swaps(root)
-    for _ in range(times):
-        listing = walk(root)
-        assert read(listing) == {"sub/a.txt": OWN}
-        next(swapping)
-        assert isinstance(read(listing)["sub/a.txt"], str)
-        next(swapping)
-    record("T13", "swaps between listing and opening; bytes from outside", f"{times:,}; 0")
-
-
-def swap(say: Say, root: Path, times: int) -> None:
-    say("started")
-    for _ in islice(swaps(root), 2 * times):
-        pass
-
-
-def test_what_is_swapped_at_any_moment_is_not_read(root, nightly, record) -> None:
-    put(root, b"sub/a.txt")
-    times, walks, found = (100_000 if nightly else 1_000), 0, set[bytes | str]()
-    swapper = Child(swap, root, times)
+    swapper, found = Child(swap, root), set[bytes | str]()
     swapper.receive()
-    while swapper.alive():
-        walks += 1
+    for _ in range(times):
         found |= set(read(walk(root)).values())
-    assert swapper.end().code == 0
-    assert walks > 100
+    assert swapper.alive()
+    swapper.kill()
+    swapper.end()
     assert {each for each in found if isinstance(each, bytes)} <= {b"", OWN}
-    record("T13", "swaps by another process during walks; bytes from outside", f"{times:,}; 0")
+    assert any(isinstance(each, str) for each in found)  # a file was swapped between listing and opening
+    record("T13", "walks while another process swaps files; bytes from outside", f"{times:,}; 0")

@@ -110,11 +110,8 @@ def test_gold_answers_lie_in_one_passage(name, data, record) -> None:
         passages = split(document)
         for answer in (answer for question in paragraph.questions for answer in question.answers):
             n_answers += 1
-            if not any(
-                passage.start <= answer.start
-                and passage.text.startswith(answer.text, answer.start - passage.start)
-                for passage in passages
-            ):
+            before = [passage for passage in passages if passage.start <= answer.start]
+            if not any(one.text.startswith(answer.text, answer.start - one.start) for one in before):
                 parted.append(answer)
     whole = f"{n_answers - len(parted):,} of {n_answers:,}"
     record("T14", f"answers of SQuAD {name} inside one passage", whole)
@@ -134,25 +131,21 @@ COMPOSED = [
 
 
 def test_spellings_of_a_query_find_the_same(tmp_path, record) -> None:
-    forms = ("NFC", "NFD")
     for number, sentence in enumerate(COMPOSED):
-        text = unicodedata.normalize(forms[number % 2], sentence)
+        text = unicodedata.normalize(("NFC", "NFD")[number % 2], sentence)
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
     words = [*COMPOSED, *(word for sentence in COMPOSED for word in sentence.split())]
     with spanwise.open(tmp_path) as library:
         library.sync()
         for retriever in ("tfidf", "bm25", "dense", "hybrid"):
-            composed, decomposed = (
-                [
-                    [(hit.passage.document_id, hit.passage.id) for hit in hits]
-                    for hits in library.search_many(
-                        [unicodedata.normalize(form, word) for word in words], k=8, retriever=retriever
-                    )
-                ]
-                for form in forms
-            )
-            assert composed == decomposed
-            best = [hits[0][0] for hits in composed[: len(COMPOSED)]]
-            assert best == [f"{number}.txt" for number in range(len(COMPOSED))]
+            found = []
+            for form in ("NFC", "NFD"):
+                questions = [unicodedata.normalize(form, word) for word in words]
+                hits = library.search_many(questions, k=8, retriever=retriever)
+                found.append([[hit.passage.document_id for hit in each] for each in hits])
+            assert found[0] == found[1]
+            assert [each[0] for each in found[0][: len(COMPOSED)]] == [
+                f"{n}.txt" for n in range(len(COMPOSED))
+            ]
             figure = f"queries that find the same composed and decomposed, {retriever}"
             record("T14", figure, f"{len(words)} of {len(words)}")

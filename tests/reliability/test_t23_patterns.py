@@ -125,17 +125,14 @@ def test_a_planted_slow_pattern_is_noticed() -> None:
         assert next(faults(re.compile(source), {"search"}, n), None), source
 
 
-OPERATORS = (
-    "AND OR NOT NEAR/3 NEAR( \" ' '' * ( ) : ^ - + ~ \\ ;-- % _ ? "
-    "DROP TABLE passages title: [[ ]] {1,9} the mill é 𝄞"
-)
-LONG = [unit * (4096 // len(unit)) for unit in ("a", "ab ", "9")]
+OPERATORS = "AND OR NOT NEAR/3 NEAR( \" ' '' * ( ) : ^ - + ~ \\ ;-- % _ ? DROP TABLE [[ ]] {1,9} mill é 𝄞"
 
 
 def hostile_questions(count: int, seed: int) -> Iterator[str]:
     """Operators, quotes, brackets, stars, very long words, and any characters, at random."""
     chance = random.Random(seed)
-    pieces = [*OPERATORS.split(" "), "\0", "\n", "\u202e", "\ud800", *LONG]
+    long = [unit * (4096 // len(unit)) for unit in ("a", "ab ", "9")]
+    pieces = [*OPERATORS.split(" "), "\0", "\n", "\u202e", "\ud800", *long]
     letters = string.printable + "äßñЖ漢ぁ한"
     for _ in range(count):
         if chance.random() < 0.2:

@@ -1,5 +1,6 @@
-"""T24: whatever was done to an index, it ranks like one built from the same documents at once. T25: one folder
-gives one index, byte for byte, in whatever order and with whatever hashes it is read.
+"""T24: whatever was done to an index, it ranks like one built from the same documents at once.
+
+T25: one folder gives one index, byte for byte, in whatever order and with whatever hashes it is read.
 """
 
 from __future__ import annotations

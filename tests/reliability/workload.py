@@ -74,9 +74,8 @@ def commit_and_die(say: Callable[[int], None], path: Path, change: Change, last:
 
 def make_index(path: Path, generation: int = len(HISTORY)) -> Path:
     """A closed index of the first commits, with postings, vectors, tokens and tombstones."""
-    Corpus(path).store.close()
-    for change in HISTORY[:generation]:
-        with Store.open(path) as store:
+    with Corpus(path).store as store:
+        for change in HISTORY[:generation]:
             commit(store, change)
     return path
 
@@ -100,14 +99,14 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
     assert {(passage.document_id, passage.text) for passage in snapshot.all_passages()} == expected
     if not expected:
         return
-    questions = sorted({part for change in HISTORY for parts in change.put.values() for part in parts})
-    found = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in questions], 3)
-    assert {hit.passage.text for hits in found for hit in hits} == {text for _, text in expected}
-    for text, hits in zip(questions, found, strict=True):
-        assert {hit.passage.text for hit in hits} <= {text}
-    nearest = snapshot.vectors(MODEL).search(np.stack([vector_of(text) for _, text in sorted(expected)]), 1)
-    late = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text) for _, text in sorted(expected)], 1)
-    for (_, text), ranking in zip([*sorted(expected)] * 2, [*nearest, *late], strict=True):
+    texts = [text for _, text in sorted(expected)]
+    every = sorted({part for change in HISTORY for parts in change.put.values() for part in parts})
+    found = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in every], 3)
+    for text, hits in zip(every, found, strict=True):
+        assert [hit.passage.text for hit in hits] == [text] * (text in texts)
+    nearest = snapshot.vectors(MODEL).search(np.stack([vector_of(text) for text in texts]), 1)
+    late = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text) for text in texts], 1)
+    for text, ranking in zip(texts * 2, [*nearest, *late], strict=True):
         assert [passage.text for passage in snapshot.passages(ranking.passage_ids.tolist())] == [text]
 
 
@@ -119,9 +118,8 @@ def check_recovered(path: Path, at_least: int, at_most: int) -> None:
             commit(store, change)
     check(path, len(HISTORY), len(HISTORY))
     catalog = Catalog.open(path / "catalog.sqlite")
-    named = {entry.id for entry in catalog.segments()}
+    assert {entry.name for entry in (path / "segments").iterdir()} == {one.id for one in catalog.segments()}
     catalog.close()
-    assert {entry.name for entry in (path / "segments").iterdir()} == named
 
 
 def stamp(generation: int) -> Change:
@@ -134,9 +132,9 @@ def write_stamps(say: Callable[[int], None], path: Path, last: int) -> None:
     """Commit stamps up to generation `last`, and send each number when it is on the disk."""
     with Store.open(path) as store:
         with store.snapshot() as snapshot:
-            first = snapshot.generation + 1
-        for generation in range(first, last + 1):
-            say(commit(store, stamp(generation)))
+            before = snapshot.generation
+        for generation in range(before, last):
+            say(commit(store, stamp(generation + 1)))
 
 
 def check_stamp(snapshot: Snapshot) -> int:
@@ -157,18 +155,15 @@ Damage = Callable[[bytes, random.Random], bytes]
 
 
 def flipped(whole: bytes, draw: random.Random) -> bytes:
-    """One bit changed."""
     place = draw.randrange(len(whole))
     return whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :]
 
 
 def truncated(whole: bytes, draw: random.Random) -> bytes:
-    """An end cut off."""
     return whole[: draw.randrange(len(whole))]
 
 
 def zeroed(whole: bytes, draw: random.Random) -> bytes:
-    """Every byte 0."""
     return bytes(len(whole))
 
 
