@@ -45,16 +45,19 @@ class Watch:
             watched = self._states()
             if None in watched.values():
                 self._attempt()
+                self._next_sync = 0.0
                 time.sleep(TICK_S)
                 continue
-            self._next_sync = 0.0
             for changed in _quiet_periods(list(watched), self.library.store.path.resolve(), delay_s):
-                if changed or time.monotonic() >= self._next_sync:
-                    self._attempt()
+                due = changed or time.monotonic() >= self._next_sync
+                if due and not self._attempt():
+                    break  # a folder may have gone and come back, which ends its notices
                 if self._states() != watched:
+                    self._next_sync = 0.0
                     break
 
-    def _attempt(self) -> None:
+    def _attempt(self) -> bool:
+        """Syncs once and returns whether that succeeded."""
         try:
             report = self.sync()
         except (SpanwiseError, OSError) as error:
@@ -62,10 +65,11 @@ class Watch:
             if str(error) != self._message:
                 self._message = str(error)
                 self.on_error(self._message)
-        else:
-            self._next_sync = time.monotonic() + FULL_SYNC_S
-            self._message = ""
-            self.on_sync(report)
+            return False
+        self._next_sync = time.monotonic() + FULL_SYNC_S
+        self._message = ""
+        self.on_sync(report)
+        return True
 
     def _states(self) -> dict[Path, tuple[int, int] | None]:
         """Device and inode of each folder, None for a missing one, by which a replaced folder is noticed."""

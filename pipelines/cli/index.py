@@ -129,9 +129,10 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
         say_rejected(new)
         print_json(sync_record(report)) if json else print(f"{datetime.now():%H:%M:%S} {changes(report)}")
 
+    watch = Watch(library, sync, on_sync, lambda text: say(visible(text)))
     say("watching; Ctrl-C ends")
     try:
-        Watch(library, sync, on_sync, lambda text: say(visible(text))).run(QUIET_S)
+        watch.run(QUIET_S)
     except KeyboardInterrupt:
         say("watching ended; committed work is kept")
 
