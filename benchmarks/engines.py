@@ -10,11 +10,9 @@ import gc
 import json
 import os
 import re
-import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -27,6 +25,7 @@ from numpy.typing import NDArray
 from spanwise.pipelines.evaluation.corpus import document_id_of, document_library, paragraph_documents
 
 Matrix = NDArray[np.float32]
+Rows = Any  # the numbers of passages, best first
 
 GIVEN = "given"  # the digest of the vectors that the benchmark makes
 MIN_ROUND_S = 0.2
@@ -38,7 +37,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Corpus:
-    """Passages and questions, and in a folder the vectors of both: see `save_vectors` and `save_tokens`."""
+    """Passages and questions, and in a folder the vectors of both: see `speed.corpus_of`."""
 
     folder: Path
     passages: list[str]
@@ -47,23 +46,19 @@ class Corpus:
     @classmethod
     def load(cls, folder: Path) -> Corpus:
         """The corpus that was saved in a folder."""
-        record = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
-        return cls(folder, record["passages"], record["questions"])
+        return cls(folder, **json.loads((folder / "corpus.json").read_text(encoding="utf-8")))
 
-    def save(self) -> None:
-        """Write the texts."""
+    def save(self, **matrices: NDArray[Any]) -> None:
+        """Write the texts, and matrices by name."""
         record = {"passages": self.passages, "questions": self.questions}
         (self.folder / "corpus.json").write_text(json.dumps(record), encoding="utf-8")
+        for name, matrix in matrices.items():
+            np.save(self.folder / f"{name}.npy", matrix, allow_pickle=False)
 
     def matrix(self, name: str) -> Matrix:
         """A saved matrix, mapped into memory."""
         found: Matrix = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
         return found
-
-    def put(self, **matrices: NDArray[Any]) -> None:
-        """Save matrices by name."""
-        for name, matrix in matrices.items():
-            np.save(self.folder / f"{name}.npy", matrix, allow_pickle=False)
 
     @cached_property
     def question_vectors(self) -> dict[str, Matrix]:
@@ -84,6 +79,17 @@ class Corpus:
         return dict(zip(self.questions, parts, strict=True))
 
 
+class Peer:
+    """Another program, imported by the name of its module."""
+
+    name: ClassVar[str]
+    module: ClassVar[str]
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.library: Any = import_module(self.module)
+
+
 class Bm25:
     """`spanwise`: from a question to hits with text and place."""
 
@@ -99,38 +105,31 @@ class Bm25:
         """Open the retriever."""
         self.retriever = self.library.retriever("bm25")
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The numbers of the best k passages."""
         return [self.numbers[hit.passage.document_id] for hit in self.retriever.search([question], k)[0]]
 
-    def number_of(self) -> dict[int, int]:
-        """The number of each passage by its id in the index."""
+    def _numbers_by_id(self) -> dict[int, int]:
         with self.library.reading() as snapshot:
             ids = snapshot.passage_ids().tolist()
             return {one: self.numbers[place[0]] for one, place in zip(ids, snapshot.places(ids), strict=True)}
 
 
-class Bm25s:
+class Bm25s(Peer):
     """bm25s as its manual says, with stop words and a stemmer."""
 
-    name: ClassVar[str] = "bm25s (numba)"
+    name, module = "bm25s (numba)", "bm25s"
     backend: ClassVar[str] = "numba"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.library: Any = import_module("bm25s")
-        self.stemmer = import_module("Stemmer").Stemmer("english")
-        self.corpus = corpus
 
     def build(self) -> None:
         """Tokenize and index in memory."""
+        self.stemmer = import_module("Stemmer").Stemmer("english")
         self.index = self.library.BM25(k1=1.2, b=0.75, backend=self.backend)
         self.index.index(self._tokenized(self.corpus.passages), show_progress=False)
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
-        found = self.index.retrieve(self._tokenized([question]), k=k, show_progress=False)
-        rows: list[int] = found.documents[0].tolist()
-        return rows
+        return self.index.retrieve(self._tokenized([question]), k=k, show_progress=False).documents[0]
 
     def _tokenized(self, texts: list[str]) -> Any:
         return self.library.tokenize(texts, stopwords="en", stemmer=self.stemmer, show_progress=False)
@@ -139,52 +138,40 @@ class Bm25s:
 class Bm25sNumpy(Bm25s):
     """Its default backend."""
 
-    name: ClassVar[str] = "bm25s (numpy)"
-    backend: ClassVar[str] = "numpy"
+    name = "bm25s (numpy)"
+    backend = "numpy"
 
 
-class RankBm25:
+class RankBm25(Peer):
     """rank_bm25: scores every passage in Python and numpy."""
 
-    name: ClassVar[str] = "rank_bm25"
-    module: ClassVar[str] = "rank_bm25"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.library: Any = import_module(self.module)
-        self.stemmer = import_module("Stemmer").Stemmer("english")
-        self.corpus, self.rows = corpus, list(range(len(corpus.passages)))
+    name = module = "rank_bm25"
 
     def build(self) -> None:
         """Tokenize and count in memory."""
+        self.stemmer = import_module("Stemmer").Stemmer("english")
+        self.rows = list(range(len(self.corpus.passages)))
         self.index = self.library.BM25Okapi(list(map(self._words, self.corpus.passages)), k1=1.2, b=0.75)
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
-        rows: list[int] = self.index.get_top_n(self._words(question), self.rows, n=k)
-        return rows
+        return self.index.get_top_n(self._words(question), self.rows, n=k)
 
     def _words(self, text: str) -> list[str]:
-        words: list[str] = self.stemmer.stemWords(
-            [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
-        )
-        return words
+        words = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
+        return list(self.stemmer.stemWords(words))
 
 
 class RankBm25Rust(RankBm25):
     """Its port to Rust."""
 
-    name: ClassVar[str] = "rank-bm25-rs"
-    module: ClassVar[str] = "rank_bm25_rs"
+    name, module = "rank-bm25-rs", "rank_bm25_rs"
 
 
-class Tantivy:
+class Tantivy(Peer):
     """tantivy: an index on disk, merged and committed."""
 
-    name: ClassVar[str] = "tantivy"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.library: Any = import_module("tantivy")
-        self.corpus = corpus
+    name = module = "tantivy"
 
     def build(self) -> None:
         """Write all passages and commit."""
@@ -202,34 +189,30 @@ class Tantivy:
         self.index.reload()
         self.searcher = self.index.searcher()
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The numbers of the best k."""
         query = self.index.parse_query(re.sub(r"[^\w\s]", " ", question), ["body"])
         hits = self.searcher.search(query, limit=k, count=False).hits
-        rows: list[int] = self.searcher.fast_field_values("number", [address for _, address in hits])
-        return rows
+        return self.searcher.fast_field_values("number", [address for _, address in hits])
 
 
-class Fts5:
+class Fts5(Peer):
     """SQLite's full-text index, in memory."""
 
-    name: ClassVar[str] = "SQLite FTS5"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
+    name, module = "SQLite FTS5", "sqlite3"
 
     def build(self) -> None:
         """Insert all passages."""
-        self.db = sqlite3.connect(":memory:")
+        self.db = self.library.connect(":memory:")
         self.db.execute("CREATE VIRTUAL TABLE t USING fts5(body, content='', tokenize='porter unicode61')")
         self.db.executemany("INSERT INTO t(rowid, body) VALUES (?, ?)", enumerate(self.corpus.passages))
         self.db.execute("INSERT INTO t(t) VALUES ('optimize')")
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
         words = " OR ".join(f'"{word}"' for word in WORD.findall(question))
         found = self.db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
-        return [row for [row] in found]
+        return (row for [row] in found)
 
 
 class Dense(Bm25):
@@ -237,28 +220,23 @@ class Dense(Bm25):
 
     def build(self) -> None:
         """Store the given vectors and open the index."""
-        numbers = self.number_of()
-        rows = self.corpus.matrix("vectors")[list(numbers.values())]
+        self.numbers_by_id = self._numbers_by_id()
+        rows = self.corpus.matrix("vectors")[list(self.numbers_by_id.values())]
         with self.library.store.writer() as writer:
-            writer.put_vectors(GIVEN, list(numbers), rows)
+            writer.put_vectors(GIVEN, list(self.numbers_by_id), rows)
             writer.commit()
-        self.numbers_by_id = numbers
         self.index = self.library.store.snapshot().vectors(GIVEN, exact=True)
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The numbers of the best k passages."""
         found = self.index.search(self.corpus.question_vectors[question], k)[0]
         return [self.numbers_by_id[one] for one in found.passage_ids.tolist()]
 
 
-class FaissFlat:
+class FaissFlat(Peer):
     """FAISS's exact inner product in float32."""
 
-    name: ClassVar[str] = "FAISS IndexFlatIP"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.library: Any = import_module("faiss")
-        self.corpus = corpus
+    name, module = "FAISS IndexFlatIP", "faiss"
 
     def build(self) -> None:
         """Add the given vectors."""
@@ -266,10 +244,9 @@ class FaissFlat:
         self.index = self.library.IndexFlatIP(vectors.shape[1])
         self.index.add(vectors)
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
-        rows: list[int] = self.index.search(self.corpus.question_vectors[question], k)[1][0].tolist()
-        return rows
+        return self.index.search(self.corpus.question_vectors[question], k)[1][0]
 
 
 class GivenTokens:
@@ -306,56 +283,46 @@ class MaxSim(Bm25):
         from spanwise.pipelines.sync import TokenVectors, sync_vectors
 
         sync_vectors(self.library.store, TokenVectors(GivenTokens(self.corpus)))
-        self.numbers_by_id = self.number_of()
+        self.numbers_by_id = self._numbers_by_id()
         self.index = self.library.store.snapshot().maxsim(GIVEN)
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The numbers of the best k passages."""
         found = self.index.search([self.corpus.question_tokens[question]], k)[0]
         return [self.numbers_by_id[one] for one in found.passage_ids.tolist()]
 
 
-class MaxSimCpu:
+class MaxSimCpu(Peer):
     """maxsim-cpu: scores of all passages from compiled code."""
 
-    name: ClassVar[str] = "maxsim-cpu"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.library: Any = import_module("maxsim_cpu")
-        self.corpus = corpus
+    name, module = "maxsim-cpu", "maxsim_cpu"
 
     def build(self) -> None:
         """Copy the vectors into memory."""
         self.passages = [np.array(rows) for rows in self.corpus.passage_tokens]
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
         rows = self.corpus.question_tokens[question]
         scores = np.asarray(self.library.maxsim_scores_variable(rows, self.passages))
-        best: list[int] = np.argsort(-scores)[:k].tolist()
-        return best
+        return np.argsort(-scores)[:k]
 
 
-class TorchMaxSim:
+class TorchMaxSim(Peer):
     """One float32 product with all token vectors, then the maximum of each passage."""
 
-    name: ClassVar[str] = "torch float32"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.torch: Any = import_module("torch")
-        self.corpus = corpus
+    name, module = "torch float32", "torch"
 
     def build(self) -> None:
         """Copy the vectors into memory."""
-        self.rows = self.torch.tensor(np.array(self.corpus.matrix("tokens")))
-        self.lengths = self.torch.tensor(np.array(self.corpus.matrix("lengths")))
+        self.rows = self.library.tensor(np.array(self.corpus.matrix("tokens")))
+        self.lengths = self.library.tensor(np.array(self.corpus.matrix("lengths")))
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k."""
-        similarities = self.rows @ self.torch.tensor(self.corpus.question_tokens[question]).T
-        best = self.torch.segment_reduce(similarities, "max", lengths=self.lengths, unsafe=True)
-        rows: list[int] = self.torch.topk(best.sum(dim=1), k).indices.tolist()
-        return rows
+        similarities = self.rows @ self.library.tensor(self.corpus.question_tokens[question]).T
+        best = self.library.segment_reduce(similarities, "max", lengths=self.lengths, unsafe=True)
+        return self.library.topk(best.sum(dim=1), k).indices
 
 
 class Encode:
@@ -376,38 +343,37 @@ class Encode:
         """(n, width) float32, rows unit-norm."""
         return self.model.encode_passages(texts)
 
-    def search(self, question: str, k: int) -> list[int]:
+    def search(self, question: str, k: int) -> Rows:
         """The rows of the best k, for the comparison of results."""
         scores = self.encode(self.corpus.passages) @ self.encode([question])[0]
-        rows: list[int] = np.argsort(-scores)[:k].tolist()
-        return rows
+        return np.argsort(-scores)[:k]
 
 
 class SentenceTransformers(Encode):
     """sentence-transformers on the same model, in its default precision."""
 
-    name: ClassVar[str] = "sentence-transformers"
+    name = "sentence-transformers"
     bf16: ClassVar[bool] = False
 
     def __init__(self, corpus: Corpus) -> None:
         from spanwise.models.locate import find_model
 
-        self.torch: Any = import_module("torch")
         library: Any = import_module("sentence_transformers")
         self.corpus, self.model = corpus, library.SentenceTransformer(str(find_model("base")))
         self.model.max_seq_length = 512
 
     def encode(self, texts: list[str]) -> Any:
         """(n, width) float32, rows unit-norm."""
-        with self.torch.autocast("cpu", dtype=self.torch.bfloat16) if self.bf16 else nullcontext():
+        torch: Any = import_module("torch")
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.bf16):
             return self.model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
 
 class SentenceTransformersBf16(SentenceTransformers):
     """The same under autocast."""
 
-    name: ClassVar[str] = "sentence-transformers bf16"
-    bf16: ClassVar[bool] = True
+    name = "sentence-transformers bf16"
+    bf16 = True
 
 
 ENGINES: dict[str, tuple[type[Any], ...]] = {
@@ -417,12 +383,6 @@ ENGINES: dict[str, tuple[type[Any], ...]] = {
     "dense": (Dense, FaissFlat),
 }
 """The engines of each comparison, ours first."""
-
-
-def requests() -> Iterator[list[Any]]:
-    """The requests of the parent, a JSON array a line."""
-    for line in sys.stdin:
-        yield json.loads(line)
 
 
 def main(comparison: str, class_name: str, folder: str, cpus: str) -> None:
@@ -435,7 +395,8 @@ def main(comparison: str, class_name: str, folder: str, cpus: str) -> None:
     engine = next(one for one in ENGINES[comparison] if one.__name__ == class_name)(corpus)
     engine.build()
     print(json.dumps("ready"), file=answers, flush=True)
-    for what, k in requests():
+    for line in sys.stdin:
+        what, k = json.loads(line)
         if what == "find":
             found: Any = [[int(row) for row in engine.search(q, k)] for q in corpus.questions]
         else:

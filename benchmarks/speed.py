@@ -54,30 +54,28 @@ def texts(seed: int) -> tuple[list[str], list[str]]:
     return passages, [question for passage in passages for question in asked[passage][:1]]
 
 
-def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> Corpus:
-    """The corpus of a comparison, saved with its vectors in a folder."""
+def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
+    """Saves the corpus of a comparison with its vectors in a folder."""
     passages, questions = texts(how.seed)
     limit = {"encode": ENCODED, "maxsim": how.passages, "dense": how.vectors}.get(comparison, len(passages))
     if comparison == "dense":
         passages = [f"passage {number}" for number in range(how.vectors)]
     few = 10 if comparison in ("maxsim", "encode") else how.questions
     corpus = Corpus(folder, passages[:limit], questions[:few])
-    corpus.save()
+    matrices: dict[str, Any] = {}
     if comparison == "dense":
         rows = np.random.default_rng(how.seed).standard_normal((limit + few, WIDTH), np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        corpus.put(vectors=rows[:limit], question_vectors=rows[limit:])
+        matrices = {"vectors": rows[:limit], "question_vectors": rows[limit:]}
     if comparison == "maxsim":
         from spanwise.models.token_encoder import load_token_encoder
 
         encoder = load_token_encoder()
-        tokens, lengths = encoder.encode_passages(corpus.passages)
+        matrices["tokens"], matrices["lengths"] = encoder.encode_passages(corpus.passages)
         asked = encoder.encode_questions(corpus.questions)
-        counts = np.array([len(rows) for rows in asked])
-        corpus.put(
-            tokens=tokens, lengths=lengths, question_tokens=np.concatenate(asked), question_lengths=counts
-        )
-    return corpus
+        matrices["question_tokens"] = np.concatenate(asked)
+        matrices["question_lengths"] = np.array([len(rows) for rows in asked])
+    corpus.save(**matrices)
 
 
 class Process:

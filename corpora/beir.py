@@ -1,7 +1,7 @@
 """BEIR folders: documents, queries, and judgements of which documents answer which query.
 
 `corpus.jsonl` has `_id`, `title` and `text` of each document, `queries.jsonl` has `_id` and `text` of each
-query, `qrels/SPLIT.tsv` has the judgements; all may be gzipped.
+query, `qrels/SPLIT.tsv` has the judgements; all may be gzipped. Judgements in TREC's form are read, too.
 
 Source: Thakur et al., "BEIR: A Heterogenous Benchmark for Zero-shot Evaluation of Information Retrieval
 Models", 2021.
@@ -12,8 +12,9 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -22,12 +23,14 @@ from spanwise.errors import DataMalformed
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 DEFAULT_SPLIT = "test"
+HEADER = ["query-id", "corpus-id", "score"]
 MAX_LINE = 64_000_000  # bytes
+MAX_GRADE = 2**31 - 1
+
+_INTEGER, _COLUMN = re.compile(r"[+-]?[0-9]{1,18}"), re.compile(r"\S+", re.ASCII)
 
 Qrels = Mapping[str, Mapping[str, int]]
 """The grade of each judged document by query id and document id; above 0 is relevant."""
-QrelsReader = Callable[[Path], Qrels]
-"""Reads a file of judgements. The caller passes it, because this room does not import `eval`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Collection:
         return tuple(f"{what}: {count:,}" for what, count in counts.items() if count)
 
 
-def read_beir(folder: Path, split: str | None, read_qrels: QrelsReader) -> Collection:
+def read_beir(folder: Path, split: str | None = None) -> Collection:
     """The collection with the judgements of a split; None is "test", or the only split there is.
 
     `DataMalformed` names the file and line that is wrong, `ValueError` lists the splits.
@@ -102,6 +105,47 @@ def _qrels_file(folder: Path, split: str | None) -> Path:
     if name not in files:
         raise ValueError(f"{folder} has no split {name!r}. Choose one of: {', '.join(files) or 'none'}")
     return files[name]
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """The grade of each judged document by query: BEIR's columns below their header, or TREC's.
+
+    TREC's columns are `qid 0 docid relevance`, divided by white space. DataMalformed names the file and the
+    line: other columns, an empty id, a grade that is no integer, a document judged twice; also no judgements.
+    """
+    table: dict[str, dict[str, int]] = {}
+    names: dict[str, str] = {}  # one string for a document, however many queries have it
+    is_beir = False
+    for number, (place, line) in enumerate(_lines(path)):
+        is_header = line.split() == HEADER
+        is_beir = is_beir or (is_header and number == 0)
+        if is_header and is_beir:
+            continue
+        query, document, grade = _beir_row(place, line) if is_beir else _trec_row(place, line)
+        if not _INTEGER.fullmatch(grade) or abs(int(grade)) > MAX_GRADE:
+            raise DataMalformed(f"{place}: the relevance is {grade!r}; expected an integer")
+        grades = table.setdefault(query, {})
+        if document in grades:
+            raise DataMalformed(f"{place}: document {document!r} is there twice for query {query!r}")
+        grades[names.setdefault(document, document)] = int(grade)
+    if not table:
+        raise DataMalformed(f"{path}: holds no lines; expected a document of a query in each")
+    return table
+
+
+def _beir_row(place: str, line: str) -> Sequence[str]:
+    fields = line.rstrip("\r\n").split("\t")
+    if len(fields) != 3 or not all(fields):
+        raise DataMalformed(f"{place}: expected {' '.join(HEADER)}, divided by tabs and none of them empty")
+    return fields
+
+
+def _trec_row(place: str, line: str) -> Sequence[str]:
+    fields = _COLUMN.findall(line)
+    if len(fields) != 4:
+        wanted = "expected `qid 0 docid relevance`, or BEIR's header above"
+        raise DataMalformed(f"{place}: {len(fields)} columns; {wanted}")
+    return fields[0], fields[2], fields[3]
 
 
 def _documents(path: Path) -> Iterator[tuple[str, CollectionDocument]]:

@@ -1,4 +1,4 @@
-"""The SQuAD format, versions 1.1 and 2.0, plain or gzipped: articles, paragraphs, questions, answers.
+"""SQuAD 1.1 and 2.0, plain or gzipped: articles with questions, and predictions as the official scripts read.
 
 Source: Rajpurkar et al. 2016 and 2018. Another layout than that of the official files is an error with its
 place. An `answer_start` that misses its text, a common slip, moves to the nearest place where the context
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -80,15 +81,54 @@ def read_squad(path: Path) -> SquadDataset:
     return _Parser(path).dataset(_load(path))
 
 
-def _load(path: Path) -> object:
+def read_predictions(path: Path, required_ids: Collection[str] = ()) -> dict[str, str]:
+    """The answer text of each question id, in the order of the file; "" means "no answer".
+
+    DataMalformed: not an object of strings, an id given twice, or a required id that is missing.
+    """
+    answers = _entries(path, required_ids, "prediction")
+    for name, answer in answers.items():
+        if not isinstance(answer, str):
+            raise DataMalformed(f"{path}: the answer to {name!r:.60} is {_kind(answer)}; expected a string")
+        if _has_surrogate(answer):
+            raise DataMalformed(f"{path}: half of a surrogate pair in the answer to {name!r:.60}")
+    return answers
+
+
+def read_na_probabilities(path: Path, required_ids: Collection[str] = ()) -> dict[str, float]:
+    """The no-answer probability of each question id, in the order of the file; all finite.
+
+    DataMalformed: as for `read_predictions`, with finite numbers in place of strings.
+    """
+    values = _entries(path, required_ids, "no-answer probability")
+    for name, value in values.items():
+        if not isinstance(value, float) or not math.isfinite(value):
+            raise DataMalformed(f"{path}: the value of {name!r:.60} is not a finite number")
+    return values
+
+
+def _entries(path: Path, required_ids: Collection[str], what: str) -> dict[str, Any]:
+    """The values by question id; every number in them is a float."""
+    entries = _load(path, float)
+    if not isinstance(entries, dict):
+        raise DataMalformed(f"{path}: expected an object from question id to {what}, found {_kind(entries)}")
+    if broken := next(filter(_has_surrogate, entries), None):
+        raise DataMalformed(f"{path}: half of a surrogate pair in the id {broken!r:.60}")
+    if missing := [name for name in required_ids if name not in entries]:
+        count = f"{len(missing)} of {len(required_ids)} missing"
+        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
+    return entries
+
+
+def _load(path: Path, parse_int: Callable[[str], float] = int) -> object:
     try:
-        return json.loads(_unpacked(path), object_pairs_hook=_without_duplicates)
+        return json.loads(_unpacked(path), object_pairs_hook=_without_duplicates, parse_int=parse_int)
     except (OSError, EOFError, zlib.error) as error:
         raise DataMalformed(f"{path}: cannot be read: {error}") from error
     except ValueError as error:  # not JSON, not UTF-8, or a duplicate key
         raise DataMalformed(f"{path}: not JSON: {error}") from error
     except RecursionError as error:
-        raise DataMalformed(f"{path}: not SQuAD: its JSON is nested too deeply") from error
+        raise DataMalformed(f"{path}: not JSON: nested too deeply") from error
 
 
 def _unpacked(path: Path) -> bytes:
@@ -183,7 +223,7 @@ class _Parser:
 
     def text(self, owner: dict[str, Any], key: str) -> str:
         text = self.value(owner, key, str)
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        if _has_surrogate(text):
             raise self.error(f"expected {key!r} to be text, found half of a surrogate pair in it")
         return text
 
@@ -198,6 +238,10 @@ class _Parser:
 
     def error(self, message: str) -> DataMalformed:
         return DataMalformed(f"{self.path}: {self.place}: {message}")
+
+
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _kind(value: object) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil, fsum
 from statistics import fmean
@@ -145,41 +145,31 @@ class HeldBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The effect of a threshold on the held-back questions; `right` is the credit of those answered."""
+class Threshold:
+    """A threshold and its effect on the held-back questions.
 
+    `value` is the lowest score that is answered, or infinity when it is best to decline everything; `right`
+    is the credit of the answered questions.
+    """
+
+    value: float
     right: float
     answered: int
     rightly_declined: int
     answerable: int
     questions: int
 
+    @property
+    def utility(self) -> float:
+        """(credit of answered questions + rightly declined ones) / all questions.
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A threshold, its utility on the held-back questions, and its effect there.
-
-    `value` is the lowest score that is answered, or infinity when it is best to decline everything.
-    """
-
-    value: float
-    utility: float
-    outcome: Outcome
+        With 0/1 credit this is the `exact` of SQuAD 2.0 as a fraction, with F1 credit its `f1`.
+        Source: Rajpurkar et al. 2018, "Know What You Don't Know", section 5.
+        """
+        return (self.right + self.rightly_declined) / self.questions
 
 
-Utility = Callable[[Outcome], float]
-
-
-def squad2_average(outcome: Outcome) -> float:
-    """(credit of answered questions + rightly declined ones) / all questions.
-
-    With 0/1 credit this is the `exact` of SQuAD 2.0 as a fraction, with F1 credit its `f1`.
-    Source: Rajpurkar et al. 2018, "Know What You Don't Know", section 5.
-    """
-    return (outcome.right + outcome.rightly_declined) / outcome.questions
-
-
-def choose_threshold(records: Sequence[HeldBack], utility: Utility = squad2_average) -> Threshold:
+def choose_threshold(records: Sequence[HeldBack]) -> Threshold:
     """The threshold with the highest utility; of several, the highest one, which answers the fewest.
 
     Candidates are infinity and every score in the records. The order of the records does not matter.
@@ -187,80 +177,19 @@ def choose_threshold(records: Sequence[HeldBack], utility: Utility = squad2_aver
     """
     _check_records(records)
     answerable = sum(record.answerable for record in records)
-    absent = len(records) - answerable
-    outcome = Outcome(0.0, 0, absent, answerable, len(records))
-    best = Threshold(math.inf, utility(outcome), outcome)
+    best = at = Threshold(math.inf, 0.0, 0, len(records) - answerable, answerable, len(records))
     ordered = sorted(records, key=lambda record: -record.score)
     for score, group in groupby(ordered, key=lambda record: record.score):
         tied = list(group)
-        outcome = Outcome(
-            outcome.right + fsum(record.right for record in tied),
-            outcome.answered + len(tied),
-            outcome.rightly_declined - sum(not record.answerable for record in tied),
-            answerable,
-            len(records),
+        at = replace(
+            at,
+            value=score,
+            right=at.right + fsum(record.right for record in tied),
+            answered=at.answered + len(tied),
+            rightly_declined=at.rightly_declined - sum(not record.answerable for record in tied),
         )
-        if utility(outcome) > best.utility:
-            best = Threshold(score, utility(outcome), outcome)
+        best = max(best, at, key=lambda one: one.utility)
     return best
-
-
-def outcome_at(records: Sequence[HeldBack], value: float, utility: Utility = squad2_average) -> Threshold:
-    """The effect of this threshold on held-back questions; ValueError as for `choose_threshold`.
-
-    >>> outcome_at([HeldBack(0.9, 1, True), HeldBack(0.4, 0, False)], 0.5).utility
-    1.0
-    """
-    _check_records(records)
-    given = [record for record in records if record.score >= value]
-    outcome = Outcome(
-        fsum(record.right for record in given),
-        len(given),
-        sum(not record.answerable for record in records if record.score < value),
-        sum(record.answerable for record in records),
-        len(records),
-    )
-    return Threshold(value, utility(outcome), outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """The count, mean confidence and accuracy of the forecasts with low <= confidence < high.
-
-    The last bin holds 1.0, too.
-    """
-
-    low: float
-    high: float
-    count: int
-    confidence: float
-    accuracy: float
-
-
-def reliability_bins(
-    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS
-) -> tuple[ReliabilityBin, ...]:
-    """The bins of equal width that hold forecasts, from low to high; `right` is 1 or 0 for each confidence.
-
-    ValueError: n_bins < 1, no forecasts, another number of outcomes, or a value outside 0..1.
-
-    >>> reliability_bins([0.9, 1.0], [True, False], 10)
-    (ReliabilityBin(low=0.9, high=1.0, count=2, confidence=0.95, accuracy=0.5),)
-    """
-    if n_bins < 1:
-        raise ValueError(f"n_bins is {n_bins}; expected at least 1")
-    require_forecasts(confidences, right)
-    edges = [k / n_bins for k in range(n_bins + 1)]
-    members: list[list[tuple[float, float]]] = [[] for _ in range(n_bins)]
-    for forecast in zip(confidences, right, strict=True):
-        members[min(bisect_right(edges, forecast[0]), n_bins) - 1].append(forecast)
-    return tuple(
-        ReliabilityBin(
-            edges[b], edges[b + 1], len(held), *(fmean(column) for column in zip(*held, strict=True))
-        )
-        for b, held in enumerate(members)
-        if held
-    )
 
 
 def expected_calibration_error(
@@ -268,15 +197,21 @@ def expected_calibration_error(
 ) -> float:
     """ECE, 0..1: the distance of confidence and accuracy in a bin, averaged over the forecasts.
 
-    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|. A confidence on an edge belongs to the bin above.
+    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins are of equal width. A confidence on an edge
+    belongs to the bin above, 1.0 to the last one.
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3.
-    ValueError as for `reliability_bins`.
+    ValueError as for `require_forecasts`.
 
     >>> round(expected_calibration_error([0.95] * 4 + [0.65] * 4, [1, 1, 1, 0, 1, 1, 0, 0], 10), 6)
     0.175
     """
-    bins = reliability_bins(confidences, right, n_bins)
-    return fsum(one.count * abs(one.accuracy - one.confidence) for one in bins) / len(confidences)
+    require_forecasts(confidences, right)
+    edges = [k / n_bins for k in range(1, n_bins)]
+    bins: dict[int, list[tuple[float, float]]] = {}
+    for confidence, outcome in zip(confidences, right, strict=True):
+        bins.setdefault(bisect_right(edges, confidence), []).append((confidence, outcome))
+    means = [(len(held), *map(fmean, zip(*held, strict=True))) for held in bins.values()]
+    return fsum(n * abs(accuracy - confidence) for n, confidence, accuracy in means) / len(confidences)
 
 
 def brier_score(confidences: Sequence[float], right: Sequence[float]) -> float:

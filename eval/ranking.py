@@ -1,4 +1,4 @@
-"""Ranking measures as trec_eval defines them: nDCG, AP, RR, precision, recall and success.
+"""Ranking measures as trec_eval defines them: nDCG, AP, RR, precision and recall.
 
 A ranking and the judgements of its query meet in `judge`. As in trec_eval, a document without a judgement
 takes up a rank and gains nothing, and a relevance below 1 is judged and not relevant.
@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
-Qrels = Mapping[str, Mapping[str, int]]  # the relevance of documents, by query
-Run = Mapping[str, Mapping[str, float]]  # the scores of documents, by query
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +155,6 @@ def recall(found: JudgedRanking, k: int) -> float:
     return len(ranks) / found.n_relevant if found.n_relevant else 0.0
 
 
-def success(found: JudgedRanking, k: int) -> float:
-    """1.0 when a relevant document is among the first k, else 0.0; "top-k accuracy" in question answering.
-
-    Source: trec_eval `success`.
-
-    >>> success(judge(["b", "a"], {"a": 1}), k=1), success(judge(["b", "a"], {"a": 1}), k=2)
-    (0.0, 1.0)
-    """
-    return float(len(found.relevant_ranks(k)) > 0)
-
-
 MEASURES: Mapping[str, Measure] = {
     "nDCG@10": partial(ndcg, k=10),
     "R@100": partial(recall, k=100),
@@ -177,37 +163,3 @@ MEASURES: Mapping[str, Measure] = {
     "P@10": partial(precision, k=10),
 }
 """The measures of `eval retrieval`, by the names that ir_measures gives them."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankingScores:
-    """Values by the name of the measure: of each query with judgements, and their plain means."""
-
-    per_query: dict[str, dict[str, float]]
-    mean: dict[str, float]
-
-
-def evaluate(qrels: Qrels, run: Run, measures: Mapping[str, Measure] = MEASURES) -> RankingScores:
-    """The value of each measure for each query of the judgements, in their order, and the means over all.
-
-    A judged query that is not in the run counts as 0, as in ir_measures and `trec_eval -c`; a query of the
-    run without judgements is ignored. Documents are ordered by `trec_order`.
-    ValueError: no measures, no judgements, or a score that is not a number.
-
-    >>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.5, "b": 0.7}}
-    >>> evaluate(qrels, run, {"RR": reciprocal_rank}).mean
-    {'RR': 0.25}
-    """
-    if not measures:
-        raise ValueError("no measures; expected at least one")
-    if not qrels:
-        raise ValueError("no judged queries; their mean is undefined")
-    per_query: dict[str, dict[str, float]] = {}
-    for query, judged in qrels.items():
-        try:
-            found = judge(trec_order(run.get(query, {})), judged)
-        except ValueError as error:
-            raise ValueError(f"query {query!r}: {error}") from error
-        per_query[query] = {name: measure(found) for name, measure in measures.items()}
-    mean = {name: fmean(scores[name] for scores in per_query.values()) for name in measures}
-    return RankingScores(per_query, mean)

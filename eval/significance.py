@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 
 EXACT_UP_TO = 16
 """Up to this many non-zero differences, all 2^n sign assignments are enumerated."""
+CONFIDENCE = 0.95
 BLOCK = 2**20
 """Random numbers held at a time: some 20 MB, however many questions there are."""
 _TIE = 1e-10  # of the sum of all sizes; above what rounding can make of two equal sums
@@ -124,10 +125,8 @@ def randomization_test(
     return (extreme + 1) / (permutations + 1)
 
 
-def bootstrap_interval(
-    differences: ArrayLike, confidence: float = 0.95, resamples: int = 10_000, seed: int = 0
-) -> tuple[float, float]:
-    """The percentile interval of the mean of the differences, (n,) floats with n at least 2.
+def bootstrap_interval(differences: ArrayLike, resamples: int = 10_000, seed: int = 0) -> tuple[float, float]:
+    """The 95 % percentile interval of the mean of the differences, (n,) floats with n at least 2.
 
     The ends are quantiles of the means of n differences drawn with replacement. The order of the differences
     and the seed alone decide what is drawn. ValueError: fewer than 2 differences, or one that is not finite.
@@ -140,14 +139,12 @@ def bootstrap_interval(
     values = _finite(differences)
     if len(values) < 2:
         raise ValueError("1 difference; an interval needs at least 2")
-    if not 0 < confidence < 1 or resamples < 1:
-        raise ValueError(f"confidence {confidence} and {resamples} resamples; expected (0, 1) and at least 1")
     generator, rows = np.random.default_rng(seed), max(1, BLOCK // len(values))
     means = []
     for at in range(0, resamples, rows):
         drawn = generator.integers(len(values), size=(min(rows, resamples - at), len(values)))
         means.append(values[drawn].mean(axis=1))
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.concatenate(means), (tail, 1 - tail))
     return float(low), float(high)
 

@@ -1,4 +1,4 @@
-"""Exact match and F1 of SQuAD 1.1 and 2.0, equal to the official scripts, and the files those scripts read.
+"""Exact match and F1 of SQuAD 1.1 and 2.0, equal to the official scripts.
 
 Golds and predictions are plain mappings from question id to text. The two versions differ in three places:
 
@@ -10,25 +10,15 @@ question without golds     an error                 its only gold is the empty a
 
 from __future__ import annotations
 
-import gzip
-import json
 import math
 import re
 import string
-import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Any
-
-from spanwise.errors import DataMalformed
 
 Golds = Mapping[str, Sequence[str]]
 Predictions = Mapping[str, str]
-
-MAX_BYTES = 2_000_000_000  # of JSON in a predictions file, after unpacking
-GZIP_MAGIC = b"\x1f\x8b"
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -154,15 +144,46 @@ def question_scores_v2(golds: Golds, predictions: Predictions) -> tuple[dict[str
     return exact, f1
 
 
-def averages_v2(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float]) -> dict[str, float]:
-    """The averages in percent over all scored questions, those with golds and those without.
+def score_v2(
+    golds: Golds,
+    predictions: Predictions,
+    na_probabilities: Mapping[str, float] | None = None,
+    threshold: float = 1.0,
+) -> dict[str, float]:
+    """The figures of the 2.0 script in percent, over the predicted questions; keys stand in its order.
 
-    Keys are those of the official script: `exact`, `f1`, `total`, then the same with `HasAns_` and
-    `NoAns_` where there are such questions. ValueError when no question was scored.
-    Source: evaluate-v2.0.py, make_eval_dict and merge_eval.
+    `exact`, `f1` and `total`, then the same with `HasAns_` and `NoAns_` where there are such questions. The
+    empty prediction means "no answer". Questions without a prediction are left out; the official script
+    fails on its `HasAns` average then. ValueError when no question was scored.
+
+    With probabilities, as with `--na-prob-file`: a question is declined above the threshold, and
+    `best_exact`, `best_f1`, their `…_thresh` and `pr_…_ap` are added. The `best_` figures choose their
+    threshold on the same questions: upper bounds. ValueError when a predicted question has no probability.
+
+    >>> score_v2({"q1": ["Hawaii"], "q2": []}, {"q1": "Hawaii", "q2": "1887"})["NoAns_exact"]
+    0.0
     """
+    exact, f1 = question_scores_v2(golds, predictions)
     if not exact:
         raise ValueError("no predicted question to score; expected at least one")
+    if na_probabilities is None:
+        return _averages(golds, exact, f1)
+    if missing := [qid for qid in exact if qid not in na_probabilities]:
+        raise ValueError(f"question {missing[0]!r} has no no-answer probability ({len(missing)} such)")
+    declined = {qid: float(not golds[qid]) for qid in exact if na_probabilities[qid] > threshold}
+    result = _averages(golds, exact | declined, f1 | declined)
+    for name, scores in (("exact", exact), ("f1", f1)):
+        best = best_threshold(golds, predictions, scores, na_probabilities)
+        result[f"best_{name}"], result[f"best_{name}_thresh"] = best
+    if any(golds[qid] for qid in exact):  # else the official script prints no precision-recall figures
+        oracle = {qid: float(bool(golds[qid])) for qid in exact}
+        for name, scores in (("exact", exact), ("f1", f1), ("oracle", oracle)):
+            result[f"pr_{name}_ap"] = average_precision(golds, scores, na_probabilities)
+    return result
+
+
+def _averages(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float]) -> dict[str, float]:
+    """Source: evaluate-v2.0.py, make_eval_dict, apply_no_ans_threshold and merge_eval."""
     groups = {
         "": list(exact),
         "HasAns_": [qid for qid in exact if golds[qid]],
@@ -177,46 +198,6 @@ def averages_v2(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float
     return result
 
 
-def score_v2(golds: Golds, predictions: Predictions) -> dict[str, float]:
-    """The figures of the 2.0 script in percent, over the predicted questions; see `averages_v2` for keys.
-
-    The empty prediction means "no answer". Questions without a prediction are left out. The official script
-    fails on its `HasAns` average then; here that average too is over the predicted questions.
-
-    >>> score_v2({"q1": ["Hawaii"], "q2": []}, {"q1": "Hawaii", "q2": "1887"})["NoAns_exact"]
-    0.0
-    """
-    return averages_v2(golds, *question_scores_v2(golds, predictions))
-
-
-def score_v2_with_na(
-    golds: Golds, predictions: Predictions, na_probabilities: Mapping[str, float], threshold: float = 1.0
-) -> dict[str, float]:
-    """The averages of `score_v2` at the threshold; `best_exact`, `best_f1`, their `…_thresh`, `pr_…_ap`.
-
-    As evaluate-v2.0.py with `--na-prob-file`; keys stand in its order. The default threshold declines
-    nothing that the predictions do not decline. The `best_` figures choose their threshold on the same
-    questions: upper bounds. ValueError when a predicted question has no probability.
-    """
-    exact, f1 = question_scores_v2(golds, predictions)
-    missing = [qid for qid in exact if qid not in na_probabilities]
-    if missing:
-        raise ValueError(f"question {missing[0]!r} has no no-answer probability ({len(missing)} such)")
-    result = averages_v2(
-        golds,
-        decline_above(golds, exact, na_probabilities, threshold),
-        decline_above(golds, f1, na_probabilities, threshold),
-    )
-    for name, scores in (("exact", exact), ("f1", f1)):
-        best = best_threshold(golds, predictions, scores, na_probabilities)
-        result[f"best_{name}"], result[f"best_{name}_thresh"] = best
-    if any(golds[qid] for qid in exact):  # else the official script prints no precision-recall figures
-        oracle = {qid: float(bool(golds[qid])) for qid in exact}
-        for name, scores in (("exact", exact), ("f1", f1), ("oracle", oracle)):
-            result[f"pr_{name}_ap"] = average_precision(golds, scores, na_probabilities)
-    return result
-
-
 def na_probability(margin: float) -> float:
     """The no-answer probability of a reader whose best span scores `margin` above its null answer.
 
@@ -228,19 +209,6 @@ def na_probability(margin: float) -> float:
     """
     odds = math.exp(-abs(margin))
     return (odds if margin > 0 else 1.0) / (1.0 + odds)
-
-
-def decline_above(
-    golds: Golds, scores: Mapping[str, float], na_probabilities: Mapping[str, float], threshold: float
-) -> dict[str, float]:
-    """The scores after declining every question whose no-answer probability is above the threshold.
-
-    A declined question scores 1 when it has no golds and 0 when it has. Source: apply_no_ans_threshold.
-    """
-    return {
-        qid: float(not golds[qid]) if na_probabilities[qid] > threshold else score
-        for qid, score in scores.items()
-    }
 
 
 def best_threshold(
@@ -294,83 +262,3 @@ def average_precision(
         area += right / answered * (right / answerable - before)
         before = right / answerable
     return 100.0 * area
-
-
-def read_predictions(path: Path, required_ids: Collection[str] = ()) -> dict[str, str]:
-    """The answer text of each question id, in the order of the file; "" means "no answer".
-
-    The file is one JSON object as the official scripts read it, plain or gzipped. DataMalformed: another
-    form, an id given twice, an answer that is not valid text, or a required id that is missing.
-    """
-    answers = _read_object(path)
-    for qid, answer in answers.items():
-        if not isinstance(answer, str):
-            raise DataMalformed(f"{path}: the answer to {qid!r:.60} is {_kind(answer)}; expected a string")
-        if _has_surrogate(answer):
-            raise DataMalformed(f"{path}: half of a surrogate pair in the answer to {qid!r:.60}")
-    _require(path, answers, required_ids, "prediction")
-    return answers
-
-
-def read_na_probabilities(path: Path, required_ids: Collection[str] = ()) -> dict[str, float]:
-    """The no-answer probability of each question id, in the order of the file; all finite.
-
-    DataMalformed: as for `read_predictions`, with a finite number in place of the string.
-    """
-    values = _read_object(path)
-    for qid, value in values.items():
-        if not isinstance(value, float) or not math.isfinite(value):
-            raise DataMalformed(
-                f"{path}: the value of {qid!r:.60} is {_kind(value)}; expected a finite number"
-            )
-    _require(path, values, required_ids, "no-answer probability")
-    return values
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in the file; every number in it is a float."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == GZIP_MAGIC
-        with gzip.open(path) if packed else path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise DataMalformed(f"{path}: more than {MAX_BYTES:,} bytes of JSON, the limit")
-        value = json.loads(data, parse_int=float, object_pairs_hook=_checked)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataMalformed(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise DataMalformed(f"{path}: not a JSON object of question ids: {error}") from error
-    if not isinstance(value, dict):
-        raise DataMalformed(f"{path}: holds {_kind(value)}; expected an object from question id to answer")
-    return value
-
-
-def _checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The pairs as a dict; a key given twice is an error, where plain JSON would keep the last one."""
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        raise ValueError(f"the id {twice!r:.60} is given twice")
-    for qid in result:
-        if _has_surrogate(qid):
-            raise ValueError(f"half of a surrogate pair in the id {qid!r:.60}")
-    return result
-
-
-def _has_surrogate(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _require(path: Path, found: Collection[str], required_ids: Collection[str], what: str) -> None:
-    missing = [qid for qid in required_ids if qid not in found]
-    if missing:
-        count = f"{len(missing)} of {len(required_ids)} missing"
-        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    names = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", type(None): "null"}
-    return names.get(type(value), "a number")

@@ -36,8 +36,8 @@ class ByHeading:
         kept = [one for one in self._passages if allowed is None or one.id in allowed]
         return [self._best(words_of(question), kept, k) for question in questions]
 
-    def _best(self, asked: set[str], kept: Sequence[Passage], k: int) -> list[Hit]:
-        scores = [(len(asked & words_of(" ".join(one.heading))), one) for one in kept]
+    def _best(self, words: set[str], kept: Sequence[Passage], k: int) -> list[Hit]:
+        scores = [(len(words & words_of(" ".join(one.heading))), one) for one in kept]
         best = sorted(scores, key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))[:k]
         return [Hit(one, float(score), rank) for rank, (score, one) in enumerate(best, start=1) if score]
 

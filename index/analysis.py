@@ -32,6 +32,7 @@ _MAX_REMEMBERED = 500_000
 _MAX_EXTENDERS = 30
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
+_PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # of text without anything rare
 
 # Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
 # Korean, where there is none between a word and its particles. The Katakana middle dot U+30FB is a separator
@@ -127,7 +128,8 @@ class Analyzer:
         share one character of the original (¼ is folded to 1 and 4).
         """
         whole = fold(text)
-        return [_located(word, start, end, whole) for word, start, end in _words(whole.text)]
+        spans = _words(whole.text)
+        return [Token(word, whole.starts[start], whole.ends[end - 1]) for word, start, end in spans]
 
     def term(self, word: str) -> str:
         """The index term of one folded word."""
@@ -138,7 +140,9 @@ class Analyzer:
 
     def settings(self) -> dict[str, str]:
         """The settings that an index stores, to be sure that its terms can be made again."""
-        return {"analyzer.rules": _RULES, "analyzer.stemmer": _stemmer_name()}
+        import Stemmer
+
+        return {"analyzer.rules": _RULES, "analyzer.stemmer": f"snowball english {Stemmer.version()}"}
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, str]) -> Analyzer:
@@ -170,7 +174,7 @@ def _plain_words(text: str) -> list[str]:
     elif _rare().search("".join(NOT_ASCII.findall(text))):
         return [word for word, _, _ in _words(text)]
     else:
-        words = _plain_unicode_words().findall(text)
+        words = _PLAIN_WORDS.findall(text)
     return [word[:-2] if word.endswith("'s") else word for word in words] if "'s" in text else words
 
 
@@ -189,10 +193,6 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
             yield word, start, end
 
 
-def _located(word: str, start: int, end: int, folded: Folded) -> Token:
-    return Token(word, folded.starts[start], folded.ends[end - 1])
-
-
 @cache
 def _unicode_words() -> re.Pattern[str]:
     letter, mark = f"[^\\W_{UNSPACED}]", f"[{marks()}]"
@@ -204,19 +204,6 @@ def _unicode_words() -> re.Pattern[str]:
 def _rare() -> re.Pattern[str]:
     """What makes words otherwise than letters do: marks, and scripts without spaces."""
     return re.compile(f"[{UNSPACED}{marks()}]")
-
-
-@cache
-def _plain_unicode_words() -> re.Pattern[str]:
-    """`_unicode_words` for text without anything rare."""
-    return re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-
-
-@cache
-def _stemmer_name() -> str:
-    import Stemmer
-
-    return f"snowball english {Stemmer.version()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,17 +30,13 @@ from .dense import (
     MANY,
     FaissScan,
     VectorIndex,
-    best_of,
     bitmap,
-    check_vectors,
-    chosen_rows,
     faiss,
     one_thread,
     width_of,
 )
 from .files import make_folder
-from .protocol import Floats, Ids, Mask, Places, Ranking
-from .ranking import check_k
+from .protocol import Floats, Ids, Mask, Places
 from .rows import StoredRows
 from .segment import ANN, UNFINISHED, Segment, is_segment_name, open_segment, write_segment
 
@@ -59,9 +55,7 @@ _FEW = 4096  # vectors of a filter that are scored without a search
 _CANDIDATES = (20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 _QUERIES = 300
 _DISTANCE = 1.5
-_READING = (
-    7  # the cost of a byte of a stored vector, anywhere on the disk, in bytes of codes that are scanned
-)
+_READING = 7  # the cost of a byte of a stored vector on the disk, in bytes of codes that are scanned
 
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) passages."""
@@ -82,13 +76,12 @@ class Tuning:
 @dataclass(frozen=True, slots=True)
 class Codes:
     """A FAISS index over the vectors of some passages: its row i is the vector of `passage_ids[i]` with the
-    CRC-32 `sums[i]`. `trained_on` counts the vectors when it was trained.
+    CRC-32 `sums[i]`.
     """
 
     passage_ids: Ids
     sums: NDArray[np.uint32]
     index: Any
-    trained_on: int
     tuning: Tuning
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -98,7 +91,7 @@ class Codes:
             "passage_ids": self.passage_ids,
             "sums": self.sums,
             "faiss": faiss().serialize_index(self.index),
-            "search": np.array([tuning.n_lists, tuning.candidates, self.trained_on], np.int64),
+            "search": np.array([tuning.n_lists, tuning.candidates, len(self.passage_ids)], np.int64),
             "recall": np.array([tuning.wanted, tuning.recall], np.float32),
         }
 
@@ -111,7 +104,7 @@ class Codes:
         if segment.kind != ANN:
             raise ValueError(f"it holds {segment.kind}")
         columns = {name: column.copy() for name, column in segment.columns.items()}
-        n_lists, candidates, trained_on = columns["search"].tolist()
+        n_lists, candidates, _ = columns["search"].tolist()
         tuning = Tuning(n_lists, candidates, *columns["recall"].tolist())
         try:
             index = faiss().deserialize_index(columns["faiss"])
@@ -122,7 +115,7 @@ class Codes:
             raise ValueError(f"a FAISS index of another kind or size, expected {len(ids)} vectors")
         if not (1 <= n_lists <= index.nlist and 1 <= candidates <= 2**20) or len(np.unique(ids)) != len(ids):
             raise ValueError("the search or the passages")
-        return cls(ids, columns["sums"], index, trained_on, tuning)
+        return cls(ids, columns["sums"], index, tuning)
 
     def rows(self, stored: StoredRows) -> Ids:
         """(n,) the stored row of each code; -1 where the passage is gone or has another vector."""
@@ -160,63 +153,31 @@ class Selection:
         return None if chosen.all() else cls(bitmap(chosen), float(chosen.mean()))
 
 
-class ApproximateIndex:
-    """Ranks live passages for unit vectors, as `VectorIndex` does, with the recall of its tuning."""
+class ApproximateIndex(VectorIndex):
+    """Ranks live passages for unit vectors with the recall of its tuning."""
 
     def __init__(self, stored: StoredRows, codes: Codes, places: Places) -> None:
-        self._stored = stored
+        super().__init__(stored, places)
         self._codes = codes
-        self._places = places
         self._rows = codes.rows(stored)
         self._live = Selection.of(self._rows >= 0)
         lacking = np.ones(len(stored), np.bool_)
         lacking[self._rows[self._rows >= 0]] = False
         self._others = VectorIndex(stored.only(lacking), places)
 
-    def __len__(self) -> int:
-        """The number of live passages with a vector."""
-        return len(self._stored)
-
-    @property
-    def tuning(self) -> Tuning:
-        """The parameters of the search, with the recall that was measured."""
-        return self._codes.tuning
-
-    @property
-    def n_uncoded(self) -> int:
-        """The number of vectors that are searched one by one."""
-        return len(self._others)
-
-    @property
-    def width(self) -> int:
-        """Numbers in a vector."""
-        return width_of(self._stored)
-
-    def search(self, queries: Floats, k: int, among: Ids | None = None) -> list[Ranking]:
-        """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
-
-        `among` are the passage ids that the search is restricted to; those without a vector are ignored.
-        """
-        check_k(k)
-        check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
-        chosen = None if among is None else chosen_rows(self._stored, among)
+    def _proposed(self, queries: Floats, k: int, chosen: Mask | None) -> list[Ids]:
+        """For each query rows that are likely to hold its best k of those `chosen`."""
         if chosen is not None and chosen.sum() <= max(_FEW, k):
-            found = [np.flatnonzero(chosen)] * len(queries)
-        else:
-            found = self._candidates(queries, k, among, chosen)
-        pairs = zip(found, queries, strict=True)
-        return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
-
-    def _candidates(self, queries: Floats, k: int, among: Ids | None, chosen: Mask | None) -> list[Ids]:
-        """For each query the rows that may be among its best k."""
+            return [np.flatnonzero(chosen)] * len(queries)
         allowed = self._live
         if chosen is not None:
             allowed = Selection.of(chosen[self._rows] & (self._rows >= 0))
-        n = self.tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
-        found = self._codes.search(queries, self.tuning.n_lists, n, allowed)
-        coded = [self._rows[places] for places in found]
+        tuning = self._codes.tuning
+        n = tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
+        coded = [self._rows[places] for places in self._codes.search(queries, tuning.n_lists, n, allowed)]
         if not len(self._others):
             return coded
+        among = None if chosen is None else np.sort(self._stored.passage_ids[chosen])
         exact = self._others.search(queries, k, among)
         others = [self._stored.rows_of(ranking.passage_ids) for ranking in exact]
         return [np.concatenate(pair) for pair in zip(coded, others, strict=True)]
@@ -231,38 +192,30 @@ def renewed(
     """New codes for these vectors; None when the old ones are good enough, and for vectors that cannot have
     codes: very few, or of a width that is no multiple of 4.
 
-    New vectors are added to the old index; it is trained again when the collection has doubled or a quarter
-    of its passages is gone. Every new index is tuned again.
+    The old ones are good enough until 5 % of the vectors lack a code, or 25 % of the codes lack their vector.
+    For another recall they are tuned again.
     """
     if width_of(stored) % (2 * _GROUP) or len(stored) < _ENTRIES:
         return None
-    if old is not None and (old.index.d != width_of(stored) or len(stored) >= 2 * old.trained_on):
-        old = None
-    if old is not None:
-        rows = old.rows(stored)
-        n_known = int((rows >= 0).sum())
-        is_enough = len(stored) - n_known <= _LACKING * len(stored)
-        if len(rows) - n_known > _GONE * len(rows):
-            old = None
-        elif is_enough and abs(old.tuning.wanted - wanted) < 1e-6:
-            return None
-    lacking = np.ones(len(stored), np.bool_)
-    if old is not None:
-        lacking[rows[rows >= 0]] = False
-    gone = np.empty(0, np.int64) if old is None else old.passage_ids
-    lacking &= ~np.isin(stored.passage_ids, gone)  # a passage has one code, even one that no longer fits
-    new = np.flatnonzero(lacking)
-    index = _trained(stored) if old is None else old.index
-    for at in range(0, len(new), _BLOCK):
-        index.add(stored.read(new[at : at + _BLOCK])["vectors"])
-        on_progress(min(at + _BLOCK, len(new)), len(new))
+    if old is not None and _fits(old, stored):
+        is_tuned = abs(old.tuning.wanted - wanted) < 1e-6
+        return None if is_tuned else replace(old, tuning=tuned(stored, old, wanted))
+    index = _trained(stored)
+    for at in range(0, len(stored), _BLOCK):
+        rows = np.arange(at, min(at + _BLOCK, len(stored)))
+        index.add(stored.read(rows)["vectors"])
+        on_progress(at + len(rows), len(stored))
     stored.release()
-    ids, sums = stored.passage_ids[new], stored.sums[new]
-    if old is not None:
-        ids, sums = np.concatenate([old.passage_ids, ids]), np.concatenate([old.sums, sums])
-    trained_on = len(stored) if old is None else old.trained_on
-    untuned = Codes(ids, sums, index, trained_on, Tuning(1, 1, wanted, 0.0))
+    untuned = Codes(stored.passage_ids, stored.sums, index, Tuning(1, 1, wanted, 0.0))
     return replace(untuned, tuning=tuned(stored, untuned, wanted))
+
+
+def _fits(codes: Codes, stored: StoredRows) -> bool:
+    """Whether few vectors lack a code, and few codes lack their vector."""
+    if codes.index.d != width_of(stored):
+        return False
+    n_all, n_known = len(codes.passage_ids), int((codes.rows(stored) >= 0).sum())
+    return len(stored) - n_known <= _LACKING * len(stored) and n_all - n_known <= _GONE * n_all
 
 
 def list_count(n_vectors: int) -> int:
@@ -323,7 +276,8 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
     list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _GROUP)
     vector_bytes = width_of(stored) * 4 * _READING
     best, recall = None, 0.0
-    for looked in _steps(n_lists):
+    steps = {n for power in range(n_lists.bit_length()) for n in (2**power, 3 * 2**power) if n < n_lists}
+    for looked in [*sorted(steps), n_lists]:
         if best is not None and best[0] <= looked * list_bytes + _CANDIDATES[0] * vector_bytes:
             break  # every wider search costs more than the best
         found = codes.search(queries, looked, _CANDIDATES[-1], live)
@@ -334,17 +288,6 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
             if recall >= aim and (best is None or cost < best[0]):
                 best = cost, Tuning(looked, n, wanted, recall)
     return best[1] if best else Tuning(n_lists, _CANDIDATES[-1], wanted, recall)
-
-
-def _steps(n_lists: int) -> Iterator[int]:
-    """1, 2, 3, 4, 6, 8, 12, …: about 1.4 times as many lists at each step, and all of them last."""
-    step = 1
-    while step < n_lists:
-        yield step
-        if step > 1 and step + step // 2 < n_lists:
-            yield step + step // 2
-        step *= 2
-    yield n_lists
 
 
 def read_codes(folder: Path, model: str) -> Codes | None:

@@ -54,17 +54,17 @@ class VectorIndex:
         check_k(k)
         check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
         chosen = None if among is None else chosen_rows(self._stored, among)
+        pairs = zip(self._proposed(queries, k, chosen), queries, strict=True)
+        return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
+
+    def _proposed(self, queries: Floats, k: int, chosen: Mask | None) -> list[Ids]:
+        """For each query rows that hold its best k of those `chosen`."""
         n_rows = len(self) if chosen is None else int(chosen.sum())
-        if not n_rows:
-            return [Ranking.empty() for _ in queries]
-        if len(queries) < MANY and n_rows <= _FEW:
+        if not n_rows or (len(queries) < MANY and n_rows <= _FEW):
             rows = np.arange(len(self)) if chosen is None else np.flatnonzero(chosen)
-            return [best_of(self._stored, rows, query, k, self._places) for query in queries]
+            return [rows] * len(queries)
         found = self._scan.nearest(queries, min(k + _SPARE, n_rows), chosen)
-        return [
-            best_of(self._stored, self._widened(found, row, query, k, chosen, n_rows), query, k, self._places)
-            for row, query in enumerate(queries)
-        ]
+        return [self._widened(found, row, query, k, chosen, n_rows) for row, query in enumerate(queries)]
 
     def _widened(
         self, found: Candidates, row: int, query: Floats, k: int, chosen: Mask | None, n_rows: int

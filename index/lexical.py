@@ -28,11 +28,8 @@ _OVERHEAD = 32  # the cost of a term besides its pairs, as a number of pairs
 class CorpusStatistics:
     """Counts over live passages: passages, terms in all, and passages that hold each term (`df`).
 
-    Statistics of disjoint corpora add up, so segments score as one corpus.
-
-    >>> both = CorpusStatistics(2, 7, {"mill": 1}) + CorpusStatistics(3, 8, {"mill": 2, "owl": 1})
-    >>> (both.n_docs, both.avgdl, both.df["mill"])
-    (5, 3.0, 3)
+    >>> CorpusStatistics(5, 15, {"mill": 3}).avgdl
+    3.0
     """
 
     n_docs: int
@@ -43,12 +40,6 @@ class CorpusStatistics:
     def avgdl(self) -> float:
         """The mean length of a passage in terms; 0 for an empty corpus."""
         return self.total_length / self.n_docs if self.n_docs else 0.0
-
-    def __add__(self, other: CorpusStatistics) -> CorpusStatistics:
-        """The statistics of both corpora taken as one."""
-        df = Counter(self.df)
-        df.update(other.df)
-        return CorpusStatistics(self.n_docs + other.n_docs, self.total_length + other.total_length, df)
 
 
 class Formula(Protocol):
@@ -84,7 +75,7 @@ class LivePostings:
         self.passage_ids: Ids = _joined([part.passage_ids for part in segments])
         self.lengths: Ids = _joined([part.lengths for part in segments])
         self.live = np.isin(self.passage_ids, deleted, invert=True)
-        self._all_live = bool(self.live.all())
+        self._n_docs, self._total_length = int(self.live.sum()), int(self.lengths[self.live].sum())
         self._terms: dict[str, _Term] = {}
         self._n_held = 0
 
@@ -120,12 +111,12 @@ class LivePostings:
     @cached_property
     def all_statistics(self) -> CorpusStatistics:
         """The live corpus with the document frequencies of all its terms; read once."""
-        total = CorpusStatistics(self._n_docs, self._total_length, {})
+        total: Counter[str] = Counter()
         for pairs in self.pairs():
             df = np.bincount(pairs.terms, minlength=len(pairs.vocabulary)).tolist()
             terms = (term.decode("utf-8") for term in pairs.vocabulary)
-            total += CorpusStatistics(0, 0, {term: n for term, n in zip(terms, df, strict=True) if n})
-        return total
+            total.update({term: n for term, n in zip(terms, df, strict=True) if n})
+        return CorpusStatistics(self._n_docs, self._total_length, total)
 
     def pairs(self) -> Iterator[Pairs]:
         """All pairs of term and live row, one block a segment, each in the order of its terms' bytes."""
@@ -152,18 +143,10 @@ class LivePostings:
         found = [segment.find(term) for segment in self._segments]
         rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
         counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
-        if self._all_live:
+        if self._n_docs == len(self):
             return rows, counts
         kept = self.live[rows]
         return rows[kept], counts[kept]
-
-    @cached_property
-    def _n_docs(self) -> int:
-        return int(self.live.sum())
-
-    @cached_property
-    def _total_length(self) -> int:
-        return int(self.lengths[self.live].sum())
 
     def _numbered(self, parts: Iterable[_T]) -> Iterator[tuple[int, _T]]:
         return zip(self._first_rows, parts, strict=False)
@@ -203,27 +186,14 @@ class PostingsIndex:
         """The number of live passages that can be found."""
         return int(self._postings.live.sum())
 
-    def search(
-        self,
-        queries: Sequence[Sequence[str]],
-        k: int,
-        among: Ids | None = None,
-        statistics: CorpusStatistics | None = None,
-    ) -> list[Ranking]:
-        """For each list of terms its best k passages, restricted to `among` when given.
-
-        `statistics` are those of a larger corpus that this index is a part of; by default its own, which
-        `among` does not change.
-        """
+    def search(self, queries: Sequence[Sequence[str]], k: int, among: Ids | None = None) -> list[Ranking]:
+        """For each list of terms its best k passages; `among` does not change the statistics."""
         check_k(k)
         allowed = rows_among(self._postings.passage_ids, among)
-        return [self._search(terms, k, allowed, statistics) for terms in queries]
+        return [self._search(terms, k, allowed) for terms in queries]
 
-    def _search(
-        self, terms: Sequence[str], k: int, allowed: Mask | None, statistics: CorpusStatistics | None
-    ) -> Ranking:
-        corpus = statistics or self._postings.statistics(set(terms))
-        scores = self._weighting.scores(terms, self._postings, corpus)
+    def _search(self, terms: Sequence[str], k: int, allowed: Mask | None) -> Ranking:
+        scores = self._weighting.scores(terms, self._postings, self._postings.statistics(set(terms)))
         if allowed is not None:
             scores = np.where(allowed, scores, 0.0)
         found = promising(scores, k)

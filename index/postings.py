@@ -20,6 +20,7 @@ from __future__ import annotations
 import heapq
 import zlib
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -220,14 +221,9 @@ class PostingsSegment:
 
     def _number(self, term: bytes) -> int | None:
         """The place of a term in the sorted dictionary, by bisection."""
-        low, high = 0, len(self._columns["sums"])
-        while low < high:
-            middle = (low + high) // 2
-            if self._term(middle) < term:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self._columns["sums"]) and self._term(low) == term else None
+        n = len(self._columns["sums"])
+        number = bisect_left(range(n), term, key=self._term)
+        return number if number < n and self._term(number) == term else None
 
 
 def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[str, NDArray[Any]]:

@@ -32,7 +32,7 @@ from .segment import TOKENS, VECTORS, Blocks, Columns, Segment, open_segment
 Data = Mapping[str, NDArray[Any]]
 DATA = {VECTORS: ("vectors",), TOKENS: ("centroids", "values", "scales")}
 
-_BLOCK = 65_536  # rows of data that are copied or looked at together
+_BLOCK = 16_384  # rows of data that are copied or read together
 _MAX_PENDING_BYTES = 128 * 2**20
 
 
@@ -174,11 +174,6 @@ class RowsBuilder:
             ends, copied = np.cumsum(lengths), {name: column.copy() for name, column in data.items()}
             sums = sums_of(copied, ends - lengths, ends)
             self._batches.append(_Batch(passage_ids.copy(), ends, copied, sums))
-
-    def copy_rows(self, passage_ids: Ids, segment: RowsSegment, rows: Ids) -> None:
-        """Keep for these passages a copy of rows of a segment, each compared with its sum."""
-        starts, ends = spans_of(segment.ends, rows)
-        self.add(passage_ids, ends - starts, segment.read(rows))
 
     def holds(self, passage_ids: Ids) -> Mask:
         """(n,) whether each of the passages has a row here."""
@@ -353,20 +348,12 @@ class StoredRows:
     def blocks(self, name: str, chosen: Mask | None = None) -> Iterator[NDArray[Any]]:
         """One column of data of passages with one row each, or of those `chosen` (n,), block by block.
 
-        Runs without a gap are views of the mapped file. Memory that was read is given back behind each
-        segment.
+        Memory that was read is given back behind each block.
         """
-        for segment, part in zip(self._segments, self.parts, strict=True):
-            wanted = np.arange(part.first, part.first + len(part.starts))
-            if chosen is not None:
-                wanted = wanted[chosen[wanted]]
-            for at in range(0, len(wanted), _BLOCK):
-                rows = wanted[at : at + _BLOCK]
-                self.check_rows(rows)
-                places = part.starts[rows - part.first]
-                is_run = places[-1] - places[0] == len(places) - 1  # they ascend
-                yield part.data[name][places[0] : places[-1] + 1] if is_run else part.data[name][places]
-            segment.release()
+        wanted = np.arange(len(self)) if chosen is None else np.flatnonzero(chosen)
+        for at in range(0, len(wanted), _BLOCK):
+            yield self.read(wanted[at : at + _BLOCK])[name]
+            self.release()
 
     def release(self) -> None:
         """Give back the memory of what was read."""
@@ -423,7 +410,8 @@ class PendingRows:
                 found = np.flatnonzero((at >= 0) & ~done)
                 found = found[np.unique(new[found], return_index=True)[1]]
                 if len(found):
-                    self.builder(model).copy_rows(new[found], segment, at[found])
+                    starts, ends = spans_of(segment.ends, at[found])
+                    self.builder(model).add(new[found], ends - starts, segment.read(at[found]))
                     done |= np.isin(new, new[found])
             served |= done
         return served

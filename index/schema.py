@@ -205,6 +205,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """The connection, closed again unless the header is that of a catalog of this format."""
     try:
         _check_header(connection, path)
     except BaseException:

@@ -19,7 +19,7 @@ import mmap
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -110,10 +110,7 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """The bytes of `manifest.json`; equal manifests give equal bytes."""
-        columns = {
-            name: {"dtype": c.dtype, "shape": list(c.shape), "offset": c.offset, "sha256": c.sha256}
-            for name, c in self.columns.items()
-        }
+        columns = {name: asdict(column) for name, column in self.columns.items()}
         head = {"format": FORMAT, "kind": self.kind, "model": self.model}
         body = {"bytes": self.n_bytes, "sha256": self.sha256, "columns": columns}
         return json.dumps(head | body, sort_keys=True, indent=1).encode("ascii")

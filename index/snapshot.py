@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,9 +43,9 @@ class Snapshot(Catalog):
         super().__init__(database, path)
         self._segments: tuple[Segment, ...] = ()
         self._deleted = np.empty(0, np.int64)
-        self._remembered = PassageMemory(self.passages)
+        self._known: dict[int, Passage] = {}
         self._postings: LivePostings | None = None
-        self._vectors: dict[tuple[str, bool], VectorIndex | ApproximateIndex] = {}
+        self._vectors: dict[tuple[str, bool], VectorIndex] = {}
         self._tokens: dict[str, StoredRows] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
 
@@ -75,7 +74,14 @@ class Snapshot(Catalog):
 
     def found(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in this order; recently found ones are not read again."""
-        return self._remembered.passages(passage_ids)
+        found = {number: one for number in passage_ids if (one := self._known.get(number))}
+        if lacking := [number for number in dict.fromkeys(passage_ids) if number not in found]:
+            read = dict(zip(lacking, self.passages(lacking), strict=True))
+            if len(self._known) + len(read) > _MAX_REMEMBERED:
+                self._known = {}
+            self._known.update(read)
+            found |= read
+        return [found[number] for number in passage_ids]
 
     def all_passages(self, passage_ids: Sequence[int] | None = None) -> Iterator[Passage]:
         """These passages (all, in the order of `passage_ids()`), read a few hundred at a time."""
@@ -113,7 +119,7 @@ class Snapshot(Catalog):
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
-    def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex | ApproximateIndex:
+    def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex:
         """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
 
         It is approximate where a FAISS index was made, unless `exact`.
@@ -190,29 +196,3 @@ class Snapshot(Catalog):
 
     def _parts(self, kind: str, model_digest: str) -> list[Segment]:
         return [part for part in self._segments if (part.kind, part.model) == (kind, model_digest)]
-
-
-class PassageMemory:
-    """Remembers recently found passages. Threads may share it.
-
-    Its passages were compared with their digests when they were read.
-    """
-
-    def __init__(self, read: Callable[[Sequence[int]], list[Passage]]) -> None:
-        self._read = read
-        self._lock = Lock()
-        self._known: dict[int, Passage] = {}  # the most recent at the end
-
-    def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
-        """Passages with their text, in this order."""
-        with self._lock:
-            found = {number: self._known.pop(number, None) for number in dict.fromkeys(passage_ids)}
-            self._known |= (known := {number: one for number, one in found.items() if one is not None})
-        lacking = [number for number in found if number not in known]
-        if lacking:
-            known |= (read := dict(zip(lacking, self._read(lacking), strict=True)))
-            with self._lock:
-                self._known |= read
-                for number in list(self._known)[: max(0, len(self._known) - _MAX_REMEMBERED)]:
-                    del self._known[number]
-        return [known[number] for number in passage_ids]

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from threading import Lock
 
@@ -150,13 +151,10 @@ class Store:
         return bool(made)
 
     def _read_settings(self) -> Mapping[str, str]:
-        catalog = Catalog.open(self.path / CATALOG)
-        try:
+        with closing(Catalog.open(self.path / CATALOG)) as catalog:
             catalog.begin()
             catalog.state()
             return catalog.settings
-        finally:
-            catalog.close()
 
     def _current(self) -> Catalog:
         """The connection, opened again when another file lies in the place of the catalog."""

@@ -158,16 +158,13 @@ class Writer:
             return self._tokens.codebook(model_digest)
 
     def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
-        """Store the codebook that encodes the tokens of a model from now on.
-
-        `ValueError` when the model has tokens and this is no extension of their codebook: `drop_tokens`
-        first.
-        """
+        """Store the codebook that encodes the tokens of a model; `ValueError` when it has tokens."""
         _checked_ids(model_digest, [])
-        if self._tokens.is_new(model_digest, codebook):
-            with self._change():
-                self._tokens.put_codebook(model_digest, codebook)
-                self._catalog.begin_changes()
+        if self._tokens.n_tokens(model_digest):
+            raise ValueError(f"model {model_digest} has tokens of another codebook: drop them first")
+        with self._change():
+            self._tokens.put_codebook(model_digest, codebook)
+            self._catalog.begin_changes()
 
     def put_tokens(
         self,
@@ -218,8 +215,8 @@ class Writer:
             if not self._catalog.has_changes:
                 return self._catalog.generation()
             self._flush_postings()
-            self._flush_vectors()
-            self._flush_tokens()
+            self._flush_rows(self._vectors)
+            self._flush_rows(self._tokens.rows)
             for model, columns in self._tokens.changed_codebooks():
                 self._drop(CODEBOOK, model)
                 self._write(CODEBOOK, model, columns)
@@ -260,25 +257,19 @@ class Writer:
     def _flush_full(self) -> None:
         if len(self._postings) > _MAX_PAIRS:
             self._flush_postings()
-        if self._vectors.is_full:
-            self._flush_vectors()
-        if self._tokens.rows.is_full:
-            self._flush_tokens()
+        for rows in (self._vectors, self._tokens.rows):
+            if rows.is_full:
+                self._flush_rows(rows)
 
     def _flush_postings(self) -> None:
         if self._postings.n_passages:
             self._write(POSTINGS, "", self._postings.columns())
             self._postings = PostingsBuilder()
 
-    def _flush_vectors(self) -> None:
-        for model, columns in self._vectors.columns():
-            self._write(VECTORS, model, columns)
-        self._vectors.refresh()
-
-    def _flush_tokens(self) -> None:
-        for model, columns in self._tokens.rows.columns():
-            self._write(TOKENS, model, columns)
-        self._tokens.rows.refresh()
+    def _flush_rows(self, rows: PendingRows) -> None:
+        for model, columns in rows.columns():
+            self._write(rows.kind, model, columns)
+        rows.refresh()
 
     def _drop(self, kind: str, model: str) -> None:
         entries = self._catalog.segments()

@@ -67,14 +67,6 @@ class Encoded:
     last_hidden_state: Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class SpanLogits:
-    """Logits of a span's first and last token, (B, L) each."""
-
-    start_logits: Tensor
-    end_logits: Tensor
-
-
 class BertEmbeddings(nn.Module):
     """The sum of a token's word, position and segment vectors, normalised."""
 
@@ -147,7 +139,10 @@ class Bert(nn.Module):
 
 
 class BertSpanModel(nn.Module):
-    """The encoder with one start and one end vector, and optionally one vector that scores sentences."""
+    """The encoder with one start and one end vector, and optionally one vector that scores sentences.
+
+    It only holds weights: the reader computes states with `packed`.
+    """
 
     def __init__(self, config: BertConfig, sentences: bool = False) -> None:
         super().__init__()
@@ -156,14 +151,6 @@ class BertSpanModel(nn.Module):
         self.qa_outputs = nn.Linear(config.hidden_size, 2, device=_META)
         if sentences:
             self.sentence_outputs = nn.Linear(config.hidden_size, 1, device=_META)
-
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
-    ) -> SpanLogits:
-        """The logits of ids (B, L); arguments as those of `Bert`."""
-        states = self.bert(input_ids, attention_mask, token_type_ids).last_hidden_state
-        start, end = self.qa_outputs(states).unbind(-1)
-        return SpanLogits(start, end)
 
 
 def bert_backbone(checkpoint: Checkpoint) -> Bert | None:

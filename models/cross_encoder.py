@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from .batching import Vectors, no_progress, split_scores
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
 from .locate import BUILTIN, model_digest, model_folder
-from .packed import Ids, PackedTokens
+from .packed import PackedTokens
 from .precision import pick_device
 from .tokenizer import special_tokens
 
@@ -100,8 +99,9 @@ class PairRows:
     def packed(self, rows: Sequence[PairRow]) -> PackedTokens:
         """The rows one after another, with their segments."""
         ids = np.concatenate([row.ids for row in rows]).astype(np.int64)
-        types = np.concatenate([_types(row, self.special.segment) for row in rows])
-        return PackedTokens(ids, types, np.array([len(row) for row in rows], np.int64))
+        first = np.concatenate([np.arange(len(row)) < row.second for row in rows])
+        lengths = np.array([len(row) for row in rows], np.int64)
+        return PackedTokens(ids, np.where(first, 0, self.special.segment), lengths)
 
 
 class PairScorer(nn.Module):
@@ -154,16 +154,17 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         scores = np.full(len(pairs), -np.inf, np.float32)
         for at in range(0, len(pairs), PAIRS_AT_ONCE):
             part = slice(at, at + PAIRS_AT_ONCE)
-            self._score_into(scores[part], pairs[part], partial(_shifted, on_progress, at))
+            self._score_into(scores[part], pairs[part], at, on_progress)
         return split_scores(scores, passages)
 
     def _score_into(
         self,
         scores: NDArray[np.float32],
         pairs: Sequence[tuple[str, str]],
+        before: int,
         on_progress: Callable[[int], None],
     ) -> None:
-        """Raises `scores`, one a pair, to those of the best window."""
+        """Raises `scores`, one a pair, to those of the best window; `before` pairs are done already."""
         tokens = self.rows.tokens_of((text for pair in pairs for text in pair), whole=True)
         windows = [self.rows.windows(tokens[question], tokens[passage]) for question, passage in pairs]
         rows = [row for of_pair in windows for row in of_pair]
@@ -179,7 +180,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
                 raise ModelRejected(f"the cross-encoder's score of {describe(i)} is not a finite number")
             np.maximum.at(scores, owners[batch], found)
             done += len(batch)
-            on_progress(done * len(pairs) // len(rows))
+            on_progress(before + done * len(pairs) // len(rows))
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[PairRow]) -> Vectors:
@@ -215,13 +216,3 @@ def load_pair_scorer(path: Path) -> PairScorer:
     if shapes != expected:
         raise ModelRejected(f"{path} is no cross-encoder: it adds {shapes} to the base, expected {expected}")
     return PairScorer(backbone, linear(added, HEAD, path))
-
-
-def _shifted(on_progress: Callable[[int], None], start: int, done: int) -> None:
-    on_progress(start + done)
-
-
-def _types(row: PairRow, segment: int) -> Ids:
-    types = np.zeros(len(row), np.int64)
-    types[row.second :] = segment
-    return types

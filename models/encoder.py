@@ -16,8 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from spanwise.errors import ModelNotFound
-
 from .batching import BUDGETS, Batcher, Vectors, no_progress, prefetch
 from .load import base_tokenizer, n_positions, tuned_backbone
 from .locate import is_base, is_student, model_digest, model_folder
@@ -143,10 +141,6 @@ def load_encoder(name: str = "base", device: str | None = None) -> TextEncoder |
 
         return ForeignEncoder.load(folder, on)
     student = load_student(folder)
-    if student.question_head is None or student.passage_head is None:
-        raise ModelNotFound(
-            f"{folder} has no dense heads: it gives a vector for each token (--colbert), not one for a text"
-        )
     heads = student.question_head.to(on), student.passage_head.to(on)
     tokenizer = base_tokenizer(student.backbone)
     return TextEncoder(

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from spanwise.errors import ModelRejected
 
 from .bert import Bert, BertConfig, bert_backbone, bert_span_model
-from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json
+from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
 from .tokenizer import FastTokenizer
-from .weights import Checkpoint, read_checkpoint, require_finite, stored_shapes, tuned_weights, weight_names
+from .weights import Checkpoint, read_checkpoint, require_finite, tuned_weights
 
 VOCABULARIES = (
     *("tokenizer.json", "vocab.txt", "vocab.json"),
@@ -39,7 +39,7 @@ def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
     checkpoint = read_checkpoint(base)
     weights: Mapping[str, Tensor] = checkpoint.weights
     if delta is not None:
-        if any(name.startswith(_PREFIX) for name in stored_shapes(delta)):
+        if any(name.startswith(_PREFIX) for name in weight_names(delta)):
             weights = {_PREFIX + name: tensor for name, tensor in weights.items()}
         weights = tuned_weights(weights, delta)
         weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
@@ -91,7 +91,8 @@ def load_span_reader(folder: Path) -> nn.Module:
     if checkpoint and (model := bert_span_model(checkpoint)):
         return model
     found = load_span_model(folder)
-    if not any(name.startswith(SPAN_HEAD) for name in weight_names(folder)):
+    names = (name for path in folder.glob("*.safetensors") for name in weight_names(path))
+    if not any(name.startswith(SPAN_HEAD) for name in names):
         kinds = read_json(folder / CONFIG).get("architectures")
         raise ModelRejected(f"{folder} is no question-answering model ({kinds}): it lacks {SPAN_HEAD}weight")
     return found

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,12 +52,6 @@ MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
 
 Kind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 Value = TypeVar("Value")
-_BUILTIN_FOLDERS: Mapping[Kind, str] = {
-    "encoder": "colbert",
-    "token-encoder": "colbert",
-    "cross-encoder": "cross-encoder",
-    "reader": "reader",
-}
 _TYPES: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
 _SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system
 
@@ -85,11 +80,11 @@ def find_base() -> Path:
     return folder
 
 
-def find_model(name: str, revision: str | None = None) -> Path:
-    """The folder of a model given as "base", a local folder, or a Hugging Face name with its revision.
+def find_model(name: str) -> Path:
+    """The folder of a model given as "base", a local folder, or a Hugging Face name as `name@revision`.
 
-    `name@revision` may be written as one. The revision is the hash of a commit, so that a name always means
-    the same weights. Raises ModelNotFound or ModelRejected.
+    The revision is the hash of a commit, so that a name always means the same weights. Raises ModelNotFound
+    or ModelRejected.
     """
     if is_base(name):
         return find_base()
@@ -101,9 +96,8 @@ def find_model(name: str, revision: str | None = None) -> Path:
             f"{folder} is a pickle, which can run code. Convert it to a folder with safetensors weights "
             "(transformers' save_pretrained writes one) on a machine where you trust it."
         )
-    hub_name, _, in_name = name.partition("@")
-    revision = revision or in_name
-    if not _is_commit(revision):
+    hub_name, _, revision = name.partition("@")
+    if not re.fullmatch("[0-9a-f]{40}", revision):
         raise ModelNotFound(
             f"{name!r} is not a folder. Name a Hugging Face model as name@revision, where revision is the "
             "40 hex digits of a commit."
@@ -120,7 +114,8 @@ def model_folder(name: str, kind: Kind = "encoder") -> Path:
 
 def builtin_folder(kind: Kind) -> Path:
     """The folder in this package that holds the built-in model of that kind."""
-    with as_file(files("spanwise.models") / "weights" / _BUILTIN_FOLDERS[kind]) as folder:
+    name = "colbert" if kind in ("encoder", "token-encoder") else kind
+    with as_file(files("spanwise.models") / "weights" / name) as folder:
         return Path(folder)
 
 
@@ -192,27 +187,25 @@ def checked_folder(folder: Path) -> Path:
         _parsed(path)
     weights = sorted((*folder.glob("*.safetensors"), *folder.glob("*/*.safetensors")))
     holds_safetensors = {path.parent for path in weights}
-    pickles = [
-        path for suffix in PICKLES for path in (*folder.glob(f"*{suffix}"), *folder.glob(f"*/*{suffix}"))
-    ]
-    alone = sorted(path for path in pickles if path.parent not in holds_safetensors)
+    paths = (*folder.glob("*"), *folder.glob("*/*"))
+    alone = sorted(path for path in paths if path.suffix in PICKLES and path.parent not in holds_safetensors)
     if alone or not weights:
+        found = alone[0] if alone else folder
         raise ModelRejected(
-            f"{alone[0] if alone else folder} holds no safetensors weights. Other "
-            "formats can run code and are refused."
+            f"{found} holds no safetensors weights. Other formats can run code and are refused."
         )
     for path in weights:
-        check_weights(path)
+        weight_names(path)
     return folder
 
 
-def check_weights(path: Path) -> None:
-    """Raises ModelRejected unless the file is a complete safetensors file; reads its header only."""
+def weight_names(path: Path) -> list[str]:
+    """The names of the tensors of a safetensors file, from its header; ModelRejected if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="np") as file:
-            file.keys()
+            return list(file.keys())
     except (SafetensorError, OSError) as error:
         raise ModelRejected(f"{path} is not a complete safetensors file: {error}") from error
 
@@ -296,7 +289,3 @@ def _from_hub(name: str, revision: str) -> Path:
         raise ModelNotFound(
             f"cannot download {name}@{revision[:12]}, and it is not in the cache: {error}"
         ) from error
-
-
-def _is_commit(revision: str | None) -> bool:
-    return revision is not None and len(revision) == 40 and all(c in "0123456789abcdef" for c in revision)

@@ -13,7 +13,7 @@ al. 2017, equation 1.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,14 +22,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import gelu, layer_norm, linear, scaled_dot_product_attention
+from torch.nn.functional import gelu, linear, scaled_dot_product_attention
 
 from .batching import padded
+from .bert import Bert, BertConfig
 from .precision import autocast, compute_dtype
 
 VECTOR = 16
 SHAPES_PER_OCTAVE = 16
-_BACKBONES = ("Bert", "BertModel")  # classes that run packed: of `bert` and of transformers
 
 Ids = NDArray[np.int64]
 
@@ -70,14 +70,15 @@ class PackedTokens:
         """(T,): the distance of each token from the start of its sequence."""
         return np.arange(len(self.ids), dtype=np.int64) - np.repeat(self.starts(), self.lengths)
 
-    def mask(self) -> NDArray[np.bool_]:
-        """(B, longest): where a padded batch would hold a token."""
-        kept: NDArray[np.bool_] = np.arange(self.lengths.max()) < self.lengths[:, np.newaxis]
+    def mask(self, multiple: int = 1) -> NDArray[np.bool_]:
+        """(B, L): where a padded batch would hold a token."""
+        width = padded(int(self.lengths.max()), multiple)
+        kept: NDArray[np.bool_] = np.arange(width) < self.lengths[:, np.newaxis]
         return kept
 
-    def padded(self, pad: int) -> tuple[Ids, Ids, Ids]:
-        """Ids, attention mask and types as a padded batch, (B, longest) int64 each."""
-        kept = self.mask()
+    def padded(self, pad: int, multiple: int = 1) -> tuple[Ids, Ids, Ids]:
+        """Ids, attention mask and types as a padded batch, (B, L) int64 each, L a multiple of `multiple`."""
+        kept = self.mask(multiple)
         ids, types = np.full(kept.shape, pad, dtype=np.int64), np.zeros(kept.shape, dtype=np.int64)
         ids[kept], types[kept] = self.ids, self.types
         return ids, kept.astype(np.int64), types
@@ -107,15 +108,10 @@ class Backbone:
 
 
 def is_packable(model: nn.Module) -> bool:
-    """True for a backbone whose forward pass is that of `PackedBert`."""
+    """True for a backbone whose forward pass is that of `PackedBert`: our own, or that of transformers."""
     config: Any = getattr(model, "config", None)
-    flags = ("is_decoder", "add_cross_attention", "quantization_config")
-    return (
-        type(model).__name__ in _BACKBONES
-        and getattr(config, "model_type", "") == "bert"
-        and getattr(config, "hidden_act", "gelu") == "gelu"
-        and (getattr(config, "position_embedding_type", None) or "absolute") == "absolute"
-        and not any(getattr(config, flag, None) for flag in flags)
+    return isinstance(model, Bert) or (
+        type(model).__name__ == "BertModel" and BertConfig.read(config.to_dict()) is not None
     )
 
 
@@ -169,9 +165,9 @@ class Layout:
         widths = -(-lengths // VECTOR) * VECTOR
         ends = np.cumsum(widths)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        blocks = [
+        blocks = [  # of neighbours of equal width
             _block(lengths[first:last], int(ends[first] - widths[first]), int(widths[first]), dtype, device)
-            for first, last in _runs(widths)
+            for first, last in pairwise([0, *(np.flatnonzero(np.diff(widths)) + 1), len(widths)])
         ]
         return cls(rounded(int(ends[-1])), np.repeat(ends - widths, lengths) + within, blocks)
 
@@ -243,13 +239,6 @@ class PrepackedLinear:
 PackedLinear = PlainLinear | PrepackedLinear
 
 
-def packed_linear(layers: Sequence[nn.Linear], dtype: torch.dtype, kind: type[PackedLinear]) -> PackedLinear:
-    """Layers that read the same input as one product; their outputs follow one another."""
-    weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
-    bias = torch.cat([layer.bias.detach() for layer in layers]).to(dtype)
-    return kind(weight, bias)
-
-
 def kind_for(dtype: torch.dtype, device: torch.device) -> type[PackedLinear]:
     """The faster kind that works on the device."""
     return PrepackedLinear if device.type == "cpu" and _prepacked_works(dtype) else PlainLinear
@@ -286,8 +275,9 @@ class PackedLayer:
     def __call__(self, x: Tensor, layout: Layout, heads: int) -> Tensor:
         """(rows, H) from (rows, H)."""
         mixed = attend(self.qkv(x), layout, heads)
-        x = normed(self.mixed.onto(mixed, x), self.norm_attention)
-        return normed(self.narrow.onto(self.wide.gelu(x), x), self.norm_output)
+        x = self.norm_attention(self.mixed.onto(mixed, x))
+        out: Tensor = self.norm_output(self.narrow.onto(self.wide.gelu(x), x))
+        return out
 
 
 class PackedBert:
@@ -299,16 +289,15 @@ class PackedBert:
         self.device: torch.device = self.embeddings.word_embeddings.weight.device
         kind = kind_for(dtype, self.device)
 
+        def joined(*layers: nn.Linear) -> PackedLinear:  # layers that read the same input, as one product
+            weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
+            return kind(weight, torch.cat([layer.bias.detach() for layer in layers]).to(dtype))
+
         def layer(of: Any) -> PackedLayer:
             own, out = of.attention.self, of.attention.output
-            return PackedLayer(
-                packed_linear([own.query, own.key, own.value], dtype, kind),
-                packed_linear([out.dense], dtype, kind),
-                packed_linear([of.intermediate.dense], dtype, kind),
-                packed_linear([of.output.dense], dtype, kind),
-                out.LayerNorm,
-                of.output.LayerNorm,
-            )
+            products = joined(own.query, own.key, own.value), joined(out.dense)
+            feed_forward = joined(of.intermediate.dense), joined(of.output.dense)
+            return PackedLayer(*products, *feed_forward, out.LayerNorm, of.output.LayerNorm)
 
         self.layers = [layer(of) for of in model.encoder.layer]
 
@@ -326,7 +315,8 @@ class PackedBert:
         values = tokens.ids, tokens.types, tokens.positions()
         ids, types, positions = (self._moved(layout.laid_out(one)) for one in values)
         x = own.word_embeddings(ids) + own.token_type_embeddings(types) + own.position_embeddings(positions)
-        return normed(x, own.LayerNorm).to(self.dtype)
+        embedded: Tensor = own.LayerNorm(x).to(self.dtype)
+        return embedded
 
     def _moved(self, values: Ids) -> Tensor:
         """The values on the device; to a GPU from pinned memory, so that nothing waits for the copy."""
@@ -351,11 +341,6 @@ def attend(qkv: Tensor, layout: Layout, heads: int) -> Tensor:
     return out
 
 
-def normed(x: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """The layer norm of x, in its precision; mean and variance are summed in float32."""
-    return layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
-
-
 def sequence_means(states: Tensor, lengths: Ids) -> Tensor:
     """(B, H) float32: the mean state of each sequence, from states (T, H) and lengths (B,)."""
     device = states.device
@@ -363,12 +348,6 @@ def sequence_means(states: Tensor, lengths: Ids) -> Tensor:
     weighted = states.float() * torch.from_numpy(weights).to(device).unsqueeze(1)
     counts = torch.from_numpy(lengths).to(device)
     return torch.segment_reduce(weighted, "sum", lengths=counts, axis=0, unsafe=True)
-
-
-def _runs(widths: Ids) -> Iterator[tuple[int, int]]:
-    """The index ranges [first, last) in which the widths are equal."""
-    cuts = [0, *(np.flatnonzero(np.diff(widths)) + 1).tolist(), len(widths)]
-    yield from pairwise(cuts)
 
 
 def _block(lengths: Ids, first: int, width: int, dtype: torch.dtype, device: torch.device) -> Block:

@@ -6,8 +6,8 @@ layers behind it:
     projection                    the vector of a token: normalize(W state + b), on both sides
     question_head, passage_head   the vector of a text: normalize(W mean + b), of the mean of its states
 
-`settings.json` holds the format, the digests of the base and of the weights, the token limit, the tokens that
-give no vector, and whether there are dense heads.
+`settings.json` holds the format, the digests of the base and of the weights, the token limit, and the tokens
+that give no vector.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from torch import nn
 
@@ -25,10 +24,8 @@ from .load import linear, tuned_backbone
 from .locate import BASE_SHA256, STUDENT, file_sha256, read_json, stated
 from .weights import Precision, save_tuned
 
-Side = Literal["question", "passage"]
 SETTINGS, FORMAT = "settings.json", 1
-PROJECTION = "projection"
-HEADS: dict[Side, str] = {"question": "question_head", "passage": "passage_head"}
+LAYERS = ("projection", "question_head", "passage_head")
 _MIN_LENGTH = 3  # [CLS], one token, [SEP]
 
 
@@ -42,12 +39,12 @@ class StudentSettings:
 
 @dataclass(frozen=True, slots=True)
 class StoredStudent:
-    """The parts of a student in float32; both heads are None for one that gives token vectors only."""
+    """The parts of a student in float32."""
 
     backbone: nn.Module
     projection: nn.Linear
-    question_head: nn.Linear | None
-    passage_head: nn.Linear | None
+    question_head: nn.Linear
+    passage_head: nn.Linear
     settings: StudentSettings
 
 
@@ -60,8 +57,8 @@ def save_student(folder: Path, student: StoredStudent, precision: Precision = "i
     layers = (student.projection, student.question_head, student.passage_head)
     added = {
         f"{name}.{part}": tensor.detach().cpu()
-        for name, layer in zip((PROJECTION, *HEADS.values()), layers, strict=True)
-        for part, tensor in (layer.named_parameters() if layer is not None else ())
+        for name, layer in zip(LAYERS, layers, strict=True)
+        for part, tensor in layer.named_parameters()
     }
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f".{STUDENT}.unfinished"
@@ -71,7 +68,7 @@ def save_student(folder: Path, student: StoredStudent, precision: Precision = "i
         "base_sha256": BASE_SHA256,
         "sha256": file_sha256(unfinished),
         "max_length": student.settings.max_length,
-        "dense": student.question_head is not None,
+        "dense": True,  # it has both heads
         "skiplist": student.settings.skiplist,
     }
     unfinished_settings = folder / f".{SETTINGS}.unfinished"
@@ -87,21 +84,18 @@ def load_student(folder: Path) -> StoredStudent:
     ModelNotFound without the files of a student, ModelRejected for damaged files, files of two students, and
     a student of another base.
     """
-    settings, is_dense = _read_settings(folder)
-    path = folder / STUDENT
+    settings, path = _read_settings(folder), folder / STUDENT
     backbone, added = tuned_backbone(path)
-    names = (PROJECTION, *HEADS.values()) if is_dense else (PROJECTION,)
-    if added.keys() != {f"{name}.{part}" for name in names for part in ("weight", "bias")}:
+    if added.keys() != {f"{name}.{part}" for name in LAYERS for part in ("weight", "bias")}:
         raise ModelRejected(
-            f"{path} adds {sorted(added)} to the base, expected the layers {', '.join(names)}"
+            f"{path} adds {sorted(added)} to the base, expected the layers {', '.join(LAYERS)}"
         )
-    layers = {name: linear(added, name, path) for name in names}
-    question, passage = (layers.get(head) for head in HEADS.values())
-    return StoredStudent(backbone, layers[PROJECTION], question, passage, settings)
+    projection, question, passage = (linear(added, name, path) for name in LAYERS)
+    return StoredStudent(backbone, projection, question, passage, settings)
 
 
-def _read_settings(folder: Path) -> tuple[StudentSettings, bool]:
-    """The settings, and whether there are dense heads; the weights are checked against their digest."""
+def _read_settings(folder: Path) -> StudentSettings:
+    """The settings; the weights are checked against their digest."""
     path, weights = folder / SETTINGS, folder / STUDENT
     for needed in (path, weights):
         if not needed.is_file():
@@ -116,5 +110,4 @@ def _read_settings(folder: Path) -> tuple[StudentSettings, bool]:
     length = stated(config, "max_length", int, path)
     if length is not None and length < _MIN_LENGTH:
         raise ModelRejected(f"{path}: max_length is {length}, expected at least {_MIN_LENGTH} tokens")
-    skiplist = tuple(map(str, stated(config, "skiplist", list, path) or ()))
-    return StudentSettings(length, skiplist), bool(stated(config, "dense", bool, path))
+    return StudentSettings(length, tuple(map(str, stated(config, "skiplist", list, path) or ())))

@@ -50,23 +50,6 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     return Checkpoint(read_json(folder / CONFIG), _tensors(folder / WEIGHTS)[0])
 
 
-def weight_names(folder: Path) -> set[str]:
-    """The names of all tensors in a folder's safetensors files; ModelRejected for a damaged file."""
-    names: set[str] = set()
-    for path in folder.glob("*.safetensors"):
-        names |= stored_shapes(path).keys()
-    return names
-
-
-def stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shape of each tensor of a safetensors file, by name; ModelRejected for a damaged file."""
-    try:
-        with safe_open(path, framework="np") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise ModelRejected(f"{path} cannot be read: {error}") from error
-
-
 def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
     """Raises ModelRejected if a weight is NaN or infinite.
 
@@ -80,11 +63,7 @@ def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
 
 
 def save_delta(
-    path: Path,
-    tuned: Mapping[str, Tensor],
-    base: Mapping[str, Tensor],
-    base_sha256: str = BASE_SHA256,
-    precision: Precision = "int8",
+    path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tensor], precision: Precision = "int8"
 ) -> None:
     """Writes the tensors that `tuned` changes in `base` or adds to it; equal tensors are left out.
 
@@ -103,10 +82,10 @@ def save_delta(
                 out[f"{name}:f32"] = difference.contiguous()
             else:
                 out |= {f"{name}:{part}": value for part, value in _encode(difference, precision).items()}
-    save_file(out, path, metadata={"format": FORMAT, "base_sha256": base_sha256})
+    save_file(out, path, metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
 
 
-def read_delta(path: Path, base_sha256: str = BASE_SHA256) -> dict[str, tuple[str, Tensor]]:
+def read_delta(path: Path) -> dict[str, tuple[str, Tensor]]:
     """The stored tensors by weight name, each with its kind, "new" or "difference", in float32.
 
     Raises ModelRejected for a damaged file, another format, and a file made for another base.
@@ -114,8 +93,8 @@ def read_delta(path: Path, base_sha256: str = BASE_SHA256) -> dict[str, tuple[st
     stored, metadata = _tensors(path)
     if metadata.get("format") != FORMAT:
         raise ModelRejected(f"{path} has the format {metadata.get('format')!r}, expected {FORMAT!r}")
-    if metadata.get("base_sha256") != base_sha256:
-        raise ModelRejected(f"{path} was not made for the base with sha256 {base_sha256}")
+    if metadata.get("base_sha256") != BASE_SHA256:
+        raise ModelRejected(f"{path} was not made for the base with sha256 {BASE_SHA256}")
     try:
         keys = [key for key in sorted(stored) if key.rpartition(":")[2] not in _PARTS]
         return {key.rpartition(":")[0]: _decode(key, stored) for key in keys}
@@ -123,15 +102,13 @@ def read_delta(path: Path, base_sha256: str = BASE_SHA256) -> dict[str, tuple[st
         raise ModelRejected(f"{path}: its weights do not fit together: {error}") from error
 
 
-def tuned_weights(
-    base: Mapping[str, Tensor], path: Path, base_sha256: str = BASE_SHA256
-) -> dict[str, Tensor]:
+def tuned_weights(base: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
     """The weights of the base with the stored differences and additions; `base` itself is not changed.
 
     Raises ModelRejected as `read_delta` does, and for a difference from a weight that the base lacks.
     """
     tuned = dict(base)
-    for name, (kind, tensor) in read_delta(path, base_sha256).items():
+    for name, (kind, tensor) in read_delta(path).items():
         if kind == "new":
             tuned[name] = tensor
         elif name in base and base[name].shape == tensor.shape:
@@ -142,17 +119,15 @@ def tuned_weights(
     return tuned
 
 
-def apply_delta(model: nn.Module, path: Path, base_sha256: str = BASE_SHA256) -> None:
+def apply_delta(model: nn.Module, path: Path) -> None:
     """Adds the stored differences to a model that holds the weights of the base, in place.
 
     Raises ModelRejected as `tuned_weights` does, and for weights that the model does not have.
     """
-    state = model.state_dict()
-    tuned = tuned_weights(state, path, base_sha256)
-    for name, tensor in tuned.items():
-        if name not in state or state[name].shape != tensor.shape:
-            raise ModelRejected(f"{path}: the weight {name} does not fit the model")
-    model.load_state_dict(tuned)
+    try:
+        model.load_state_dict(tuned_weights(model.state_dict(), path))
+    except RuntimeError as error:
+        raise ModelRejected(f"{path} does not fit the model: {error}") from error
 
 
 def save_tuned(
@@ -162,7 +137,7 @@ def save_tuned(
     tuned = {name: tensor.detach().cpu() for name, tensor in backbone.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     base = read_checkpoint(find_base()).weights
-    save_delta(path, {**tuned, **added}, base, precision=precision)
+    save_delta(path, {**tuned, **added}, base, precision)
 
 
 def quantize_int4(values: Tensor) -> tuple[Tensor, Tensor]:

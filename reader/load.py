@@ -128,7 +128,7 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     base = find_base()
     checkpoint = read_checkpoint(base)
     backbone = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
-    weights = tuned_weights(backbone, folder / DELTA, BASE_SHA256)
+    weights = tuned_weights(backbone, folder / DELTA)
     model = bert_span_model(Checkpoint(checkpoint.config, weights))
     if model is None:
         raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")

@@ -10,7 +10,7 @@ Learning Methods", SIGIR 2009, with their c = 60.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,15 +26,6 @@ from .stage import check_questions, hits_of
 
 C = 60
 _DEPTH = 100  # each stage ranks at least this many passages
-
-
-def reciprocal_rank(rank: int, c: int = C) -> float:
-    """The score of the passage at `rank`, counted from 1, in one ranking.
-
-    >>> round(reciprocal_rank(1), 6)
-    0.016393
-    """
-    return 1 / (c + rank)
 
 
 class FusionRetriever:
@@ -71,12 +62,15 @@ class FusionRetriever:
             for stage, one in zip(self._stages, rankings, strict=True)
         }
         return [
-            replace(hit, scores=_scores_of(hit.passage.id, tables) | {self.name: hit.score}) for hit in hits
+            replace(
+                hit,
+                scores={
+                    name: found[hit.passage.id] for name, found in tables.items() if hit.passage.id in found
+                }
+                | {self.name: hit.score},
+            )
+            for hit in hits
         ]
-
-
-def _scores_of(passage_id: int, tables: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
-    return {name: table[passage_id] for name, table in tables.items() if passage_id in table}
 
 
 def fuse(rankings: Sequence[Ranking], k: int, places: Places) -> Ranking:
@@ -84,6 +78,6 @@ def fuse(rankings: Sequence[Ranking], k: int, places: Places) -> Ranking:
     totals: dict[int, float] = {}
     for ranking in rankings:
         for rank, number in enumerate(ranking.passage_ids.tolist(), start=1):
-            totals[number] = totals.get(number, 0.0) + reciprocal_rank(rank)
+            totals[number] = totals.get(number, 0.0) + 1 / (C + rank)
     ids, scores = np.array(list(totals), np.int64), np.array(list(totals.values()), np.float64)
     return best(ids, scores, k, places)

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,18 +41,6 @@ ENCODED = ("dense", "colbert")
 ALIASES = {"hybrid": "bm25+dense"}
 
 
-class Searching(Protocol):
-    """What a retriever of the user's own must have."""
-
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question at most k hits; only the passage ids and scores of the hits count.
-
-        `among`, ascending passage ids, confines the search to them.
-        """
-
-
 def stages_of(name: str) -> list[str]:
     """The single retrievers that a name stands for; `ValueError` lists the known ones.
 
@@ -68,7 +56,7 @@ def stages_of(name: str) -> list[str]:
 
 
 def build(
-    retriever: str | Searching,
+    retriever: str | Retriever,
     snapshot: Snapshot,
     analyzer: Analyzer,
     encoders: Encoders,
@@ -139,7 +127,7 @@ class CheckedRetriever:
     ContractBroken when the search fails, and for a result that is not a ranking of its passages.
     """
 
-    def __init__(self, searching: Searching, snapshot: Snapshot) -> None:
+    def __init__(self, searching: Retriever, snapshot: Snapshot) -> None:
         self.name = str(getattr(searching, "name", "custom"))
         self._searching, self._snapshot = searching, snapshot
         if not callable(getattr(searching, "search", None)):

@@ -48,16 +48,6 @@ def norm(weights: Mapping[str, float]) -> float:
     return sqrt(sum(weight * weight for weight in weights.values()))
 
 
-def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """The cosine of two sparse vectors; 0 when one of them is zero.
-
-    >>> cosine({"sweet": 3.0, "love": 4.0}, {"sweet": 1.0})
-    0.6
-    """
-    lengths = norm(a) * norm(b)
-    return sum(weight * b.get(term, 0.0) for term, weight in a.items()) / lengths if lengths else 0.0
-
-
 def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDArray[np.float64]:
     """The length of every row's vector, (rows,) float64; `statistics` must cover all terms.
 

@@ -60,10 +60,11 @@ def api_page() -> str:
 
 def cli_page() -> str:
     """The text of docs/cli.md."""
-    from spanwise.pipelines.cli.main import Verbs
+    from spanwise.pipelines.cli.main import VERBS, command_of
 
     parts = [CLI]
-    for name, command in Verbs().items():
+    for name in VERBS:
+        command = command_of(name)
         below = getattr(command, "commands", None) or {"": command}
         for sub, one in below.items():
             path = " ".join(filter(None, (name, sub)))

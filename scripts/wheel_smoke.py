@@ -60,10 +60,10 @@ def main(wheel: Path) -> None:
 
 def check_embedded(site: Path, home: Path, env: dict[str, str]) -> None:
     """Raise unless the application's own program gets the answer as a span, from the installed wheel."""
-    said, owners = run("app.py", cwd=home, env=env).splitlines()
-    print(said)
-    if ANSWER.fullmatch(said) is None:
-        raise SystemExit(f"expected Ada Farrow and where that stands, got {said!r}")
+    answer, owners = run("app.py", cwd=home, env=env).splitlines()
+    print(answer)
+    if ANSWER.fullmatch(answer) is None:
+        raise SystemExit(f"expected Ada Farrow and where that stands, got {answer!r}")
     if not owners.startswith(f"application application {site}"):
         raise SystemExit(f"the application's modules, or the wheel, are not what was imported: {owners}")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("the", "mill", "was", "built", "by", "Ada", "Rook", "who")
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,?"
 SIZES = {
@@ -15,7 +16,6 @@ SIZES = {
     "intermediate_size": 32,
     "max_position_embeddings": 256,
 }
-FAMILIES = ("Bert", "Roberta", "Albert", "Electra", "Deberta", "DebertaV2", "DistilBert")
 
 
 def question_answerer(folder: Path, family: str = "Bert", head: str = "QuestionAnswering", **changes) -> Path:
@@ -24,15 +24,10 @@ def question_answerer(folder: Path, family: str = "Bert", head: str = "QuestionA
 
     tokenizer = family_tokenizer(family)
     sizes = SIZES | {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
-    if family == "DistilBert":
-        sizes = {"vocab_size": len(tokenizer), "dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32}
-    if family in ("Albert", "Electra"):
-        sizes["embedding_size"] = 8
-    if family.startswith("Deberta"):  # no segments, positions only relative
+    if family == "DebertaV2":  # as in DeBERTa-v3: no segments, positions only relative
         sizes |= {"type_vocab_size": 0, "relative_attention": True, "position_biased_input": False}
-        sizes |= {"pos_att_type": ["p2c", "c2p"]}
-    if family == "DebertaV2":  # as in DeBERTa-v3
-        sizes |= {"position_buckets": 16, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
+        sizes |= {"pos_att_type": ["p2c", "c2p"], "position_buckets": 16, "share_att_key": True}
+        sizes |= {"norm_rel_ebd": "layer_norm"}
     config = getattr(transformers, f"{family}Config")(**sizes | changes)
     network = getattr(transformers, f"{family}For{head}" if head else f"{family}Model")(config)
     generator = torch.Generator().manual_seed(0)
@@ -51,24 +46,13 @@ def family_tokenizer(family: str):
 
     if family == "Roberta":
         return transformers.RobertaTokenizerFast(tokenizer_object=byte_pairs())
-    if family == "Albert":
-        return transformers.AlbertTokenizerFast(tokenizer_object=unigrams("<pad>", "<unk>"))
     if family == "DebertaV2":
-        return transformers.DebertaV2TokenizerFast(tokenizer_object=unigrams("[PAD]", "[UNK]"))
+        return transformers.DebertaV2TokenizerFast(tokenizer_object=unigrams())
     return transformers.BertTokenizerFast(vocab=pieces(), do_lower_case=False)
 
 
 def pieces() -> dict[str, int]:
-    listed = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *WORDS,
-        *LETTERS,
-        *(f"##{one}" for one in LETTERS),
-    ]
+    listed = [*SPECIAL, *WORDS, *LETTERS, *(f"##{one}" for one in LETTERS)]
     return {piece: number for number, piece in enumerate(listed)}
 
 
@@ -84,14 +68,13 @@ def byte_pairs():
     return made
 
 
-def unigrams(pad: str, unknown: str):
+def unigrams():
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    special = [pad, unknown, "[CLS]", "[SEP]", "[MASK]"]
-    scored = [*((one, 0.0) for one in special), *((f"▁{word}", -2.0) for word in WORDS)]
+    scored = [*((one, 0.0) for one in SPECIAL), *((f"▁{word}", -2.0) for word in WORDS)]
     scored += [(one, -3.0) for one in ("▁", *LETTERS)]
     made = Tokenizer(models.Unigram(scored, unk_id=1))
-    made.add_special_tokens(special)
+    made.add_special_tokens(list(SPECIAL))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.post_processor = processors.TemplateProcessing(
         single="[CLS]:0 $A:0 [SEP]:0",

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = ROOT / "examples"
 TEXTS = {
     "mill.md": "# The mill\n\nThe mill was founded by Ada Farrow in May 1841.\n\n# Opening hours\n\n"
     "Visitors are let in from nine until five.\n",
@@ -30,18 +29,14 @@ def folder(tmp_path) -> Path:
     return made
 
 
-def command(name: str, *arguments: object) -> list[str]:
-    return [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
-
-
 def run(name: str, *arguments: object, cwd: Path) -> str:
-    done = subprocess.run(command(name, *arguments), cwd=cwd, env=env(), capture_output=True, text=True)
+    path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / name, *map(str, arguments)],
+        cwd=cwd, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def env() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(ROOT)])}
 
 
 def test_the_batch_job_cites_and_goes_on_where_it_stopped(folder, tmp_path):

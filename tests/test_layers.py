@@ -55,15 +55,10 @@ def offences(source: str, package: str) -> list[str]:
     return found
 
 
-def modules(folder: str) -> Iterator[tuple[Path, str]]:
-    """The Python files of a folder with the name of the package that each lies in."""
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        yield path, ".".join(["spanwise", *path.parent.relative_to(ROOT).parts])
-
-
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_folder_imports_only_what_lies_below_it(folder: str) -> None:
-    for path, package in modules(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        package = ".".join(["spanwise", *path.parent.relative_to(ROOT).parts])
         assert offences(path.read_text(encoding="utf-8"), package) == [], path
 
 
@@ -71,8 +66,6 @@ def test_folder_imports_only_what_lies_below_it(folder: str) -> None:
     ("package", "line"),
     [
         ("spanwise.retrieval", "from ..reader.spans import Spans"),
-        ("spanwise.index.analysis", "from ...retrieval import bm25"),
-        ("spanwise.eval", "from .. import corpora"),
         ("spanwise.models", "import spanwise.index.store"),
         ("spanwise.pipelines", "from spanwise.index.store import Store"),
         ("spanwise.pipelines", "import index"),
@@ -81,13 +74,6 @@ def test_folder_imports_only_what_lies_below_it(folder: str) -> None:
 )
 def test_an_import_against_the_direction_is_noticed(package: str, line: str) -> None:
     assert len(offences(line, package)) == 1
-
-
-@pytest.mark.parametrize(
-    "line", ["from ..index.store import Store", "from .bm25 import BM25", "import numpy"]
-)
-def test_an_import_along_the_direction_passes(line: str) -> None:
-    assert offences(line, "spanwise.retrieval") == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "spanwise").glob("*.py")), ids=lambda path: path.name)
@@ -109,13 +95,4 @@ def test_packages_in_pyproject_are_those_in_the_tree() -> None:
             tree[".".join(["spanwise", *path.parts])] = path.as_posix()
     assert SETUPTOOLS["package-dir"] == tree
     assert sorted(SETUPTOOLS["packages"]) == sorted(tree)
-
-
-def test_only_spanwise_is_installed_at_the_top() -> None:
-    assert {package.split(".")[0] for package in SETUPTOOLS["packages"]} == {"spanwise"}
     assert "py-modules" not in SETUPTOOLS
-
-
-def test_neither_the_root_nor_the_tests_are_packages() -> None:
-    assert not (ROOT / "__init__.py").exists()
-    assert list((ROOT / "tests").rglob("__init__.py")) == []

@@ -22,7 +22,6 @@ SIZES = {
     "max_position_embeddings": 512,
 }
 SKIPLIST = ("[CLS]", "[SEP]", ".", ",", "-", "!")
-LANGUAGES = ("the mill", "die Mühle", "le moulin", "мельница", "水车")
 
 
 def tiny_config():
@@ -91,36 +90,10 @@ def token_model(folder: Path) -> Path:
     return folder / "saved"
 
 
-def multilingual_model(folder: Path) -> Path:
-    """A SentenceTransformer over an XLM-RoBERTa with a vocabulary of pieces of several languages."""
-    from sentence_transformers import SentenceTransformer
-    from tokenizers import Tokenizer
-    from tokenizers.models import Unigram
-    from tokenizers.pre_tokenizers import Metaspace
-    from tokenizers.processors import RobertaProcessing
-    from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
-
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    letters = sorted(set("".join(LANGUAGES)) - {" "})
-    pieces = [*special, "▁", *letters, *(f"▁{word}" for text in LANGUAGES for word in text.split())]
-    tokenizer = Tokenizer(Unigram([(piece, -float(i)) for i, piece in enumerate(pieces)], unk_id=3))
-    tokenizer.pre_tokenizer = Metaspace()
-    tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0))
-    names = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>"}
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=30, **names)
-    fast.save_pretrained(folder / "backbone")
-    config = SIZES | {"vocab_size": len(pieces), "max_position_embeddings": 34}
-    torch.manual_seed(0)
-    saved(XLMRobertaModel(XLMRobertaConfig(**config)), folder / "backbone", tokenizer=False)
-    SentenceTransformer(str(folder / "backbone"), device="cpu").save_pretrained(str(folder / "saved"))
-    return folder / "saved"
-
-
-def student(folder: Path, seed: int = 0, dense: bool = True, max_length: int | None = None) -> Path:
+def student(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
     """A student over the base with random heads and one changed weight."""
-    heads = [layer(384, seed + 10), layer(384, seed + 11)] if dense else [None, None]
-    settings = StudentSettings(max_length, SKIPLIST)
-    save_student(folder, StoredStudent(changed_base(seed), layer(16, seed + 12), *heads, settings))
+    layers = layer(16, seed + 12), layer(384, seed + 10), layer(384, seed + 11)
+    save_student(folder, StoredStudent(changed_base(seed), *layers, StudentSettings(max_length, SKIPLIST)))
     return folder
 
 
@@ -150,15 +123,14 @@ def layer(n_out: int, seed: int) -> torch.nn.Linear:
     return made
 
 
-def saved(network, folder: Path, tokenizer: bool = True) -> Path:
+def saved(network, folder: Path) -> Path:
     """The network with weights so large that texts differ, as safetensors with the base's tokenizer."""
     with torch.no_grad():
         for name, weight in network.named_parameters():
             if weight.dim() > 1 and "LayerNorm" not in name:
                 weight.mul_(8)
     network.save_pretrained(folder)
-    if tokenizer:
-        copy_tokenizer(folder)
+    copy_tokenizer(folder)
     return folder
 
 

@@ -14,45 +14,24 @@ from spanwise.models.weights import Checkpoint
 from spanwise.retrieval.training.distillation import Student
 from spanwise.types import RankingExample
 
-THINGS = (
-    "mill",
-    "tram",
-    "weir",
-    "bridge",
-    "school",
-    "church",
-    "harbour",
-    "tower",
-    "museum",
-    "garden",
-    "hospital",
-)
+THINGS = tuple("mill tram weir bridge school church harbour tower museum garden hospital".split())
 HELD_OUT = ("library", "castle", "market", "palace")
 EASY = "Nobody goes to the sea when it rains."
-TOKENIZER = load_tokenizer(find_base())
 
 
-def tiny_trunk(seed: int = 0) -> nn.Module:
-    """A BERT of two layers with random weights, in the class that computes the base."""
+def tiny_student(seed: int = 0, width: int = 8) -> Student:
+    """A BERT of two layers with random weights, in the class that computes the base, and random layers."""
     from transformers import BertModel
 
     torch.manual_seed(seed)
     weights = BertModel(tiny_config()).state_dict()
     trunk = bert_backbone(Checkpoint(tiny_config().to_dict(), weights))
     assert trunk is not None
-    return trunk.requires_grad_(True)
-
-
-def tiny_student(seed: int = 0, width: int = 8) -> Student:
-    """Random layers behind it."""
-    trunk = tiny_trunk(seed)
+    trunk.requires_grad_(True)
     return Student(trunk, nn.Linear(16, width), nn.Linear(16, 16), nn.Linear(16, 16))
 
 
-def sides_of(model: Student) -> tuple[TokenRows, TokenRows]:
-    """Rows of at most 64 tokens, a full stop gives no vector."""
-    rows = TokenRows(TOKENIZER, 64, skiplist=(".",))
-    return rows, rows
+ROWS = TokenRows(load_tokenizer(find_base()), 64, skiplist=(".",))
 
 
 def lists_of(things: tuple[str, ...]) -> list[RankingExample]:

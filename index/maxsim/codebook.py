@@ -73,12 +73,6 @@ class TokenCodes:
     values: NDArray[np.uint8]
     scales: NDArray[np.float16]
 
-    def __post_init__(self) -> None:
-        """Refuse columns of unequal length."""
-        if not len(self.centroids) == len(self.values) == len(self.scales):
-            found = (len(self.centroids), len(self.values), len(self.scales))
-            raise ValueError(f"columns of {found} tokens, expected equal lengths")
-
     def __len__(self) -> int:
         """The number of tokens."""
         return len(self.centroids)
@@ -87,11 +81,6 @@ class TokenCodes:
     def data(self) -> dict[str, NDArray[Any]]:
         """The columns by name, as rows of a segment."""
         return {"centroids": self.centroids, "values": self.values, "scales": self.scales}
-
-    @property
-    def nbytes(self) -> int:
-        """The size on the disk."""
-        return int(self.centroids.nbytes + self.values.nbytes + self.scales.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +162,8 @@ class Codebook:
             raise ValueError(f"centroid {codes.centroids.max()} of {len(self.centroids)}")
         from .kernels import add_centroids, look_up
 
-        pairs = self.levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15].view(np.uint64)[
-            :, 0
-        ]  # of a byte
         vectors = np.empty((len(codes), self.width), np.float32)
-        look_up(codes.values, pairs, vectors.view(np.uint64))
+        look_up(codes.values, byte_pairs(self.levels).view(np.uint64)[:, 0], vectors.view(np.uint64))
         add_centroids(self.centroids, codes.centroids, codes.scales.astype(np.float32), vectors)
         return vectors
 
@@ -235,16 +221,6 @@ class Codebook:
         except ValueError as error:
             raise segment.corrupt(str(error)) from error
 
-    def equals(self, other: Codebook) -> bool:
-        """Whether both have the same columns."""
-        columns, others = self.columns(), other.columns()
-        return all(np.array_equal(columns[name], others[name]) for name in columns)
-
-    def extends(self, older: Codebook) -> bool:
-        """Whether codes of the older one mean the same in this one: its centroids are the first of these."""
-        first = self.centroids[: len(older.centroids)]
-        return np.array_equal(self.levels, older.levels) and np.array_equal(first, older.centroids)
-
     @cached_property
     def _finder(self) -> Nearest:
         return Nearest.build(self.centroids)
@@ -254,6 +230,11 @@ class Codebook:
         residuals = vectors - self.centroids[self.nearest(vectors)]
         squares: Floats = np.einsum("td,td->t", residuals, residuals)
         return squares
+
+
+def byte_pairs(levels: NDArray[Any]) -> NDArray[Any]:
+    """(256, 2) the two levels that each byte of values stands for."""
+    return np.asarray(levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15])
 
 
 def _split(sample: Floats) -> tuple[Floats, Floats]:

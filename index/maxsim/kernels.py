@@ -3,10 +3,10 @@
 `product_sums` reads tokens once, where they lie. Four products of bytes, added to 16 accumulators, are one
 instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by signed bytes: question
 rows are stored with 128 added. That adds 128 times the sum of the token's numbers to a product; the sum is
-found in the last lane, a row of ones, and subtracted. Machines that cannot (`is_fused`) multiply blocks.
+found in the last lane, a row of ones, and subtracted.
 
 `code_sums` takes the elementwise maximum of 16 bytes for each code. numba alone keeps the maxima in memory
-and take twenty times as long.
+and takes twenty times as long.
 
 All stand in this one file: numba's cache on disk is renewed when the file of a function changes, not when the
 file of an intrinsic that it calls does.
@@ -33,18 +33,17 @@ LANES = 16
 ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
 GROUP = 4  # numbers that are multiplied at once
 _TILE = 8  # tokens whose products are added up side by side
-_AHEAD = 16  # tokens that are fetched before their turn
 _INT32 = ir.IntType(32)
 _INTS = ir.VectorType(_INT32, LANES)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _NOWHERE = ir.Constant(_INTS, ir.Undefined)
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _LOWEST = float(np.finfo(np.float32).min)
-_LEVELS = 255  # steps of a byte
 SMALLEST = 1e-6  # root mean square of a residual that is taken for none
 _TURNS = 3  # of fitting codes, then the scale
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+instructions: Callable[[Callable[..., Any]], Any] = intrinsic  # from a signature and a generator of LLVM code
 
 
 def compiled(function: Function) -> Function:
@@ -54,11 +53,6 @@ def compiled(function: Function) -> Function:
     except RuntimeError:  # numba found no folder for its cache: compile in every process
         made = numba.njit(nogil=True)(function)
     return cast(Function, made)
-
-
-def instructions(function: Callable[..., Any]) -> Any:
-    """An intrinsic for compiled functions, from a signature and a generator of LLVM code."""
-    return intrinsic(function)
 
 
 @cache
@@ -104,8 +98,6 @@ class _Tile:
         for held in sums:
             builder.store(ir.Constant(_INTS, [0] * LANES), held)
         offsets = [builder.mul(place, self._n_steps) for place in places]
-        for offset in offsets:
-            self._prefetch(offset)
         with cgutils.for_range(builder, self._n_steps) as loop:
             rows = builder.load(builder.gep(self._rows, [loop.index]), align=1)
             for held, offset in zip(sums, offsets, strict=True):
@@ -115,18 +107,6 @@ class _Tile:
                 builder.store(builder.call(self._multiply_add, [builder.load(held), rows, spread]), held)
         for held, place in zip(sums, places, strict=True):
             self._raise(builder.load(held), place)
-
-    def _prefetch(self, offset: Any) -> None:
-        """Ask for what lies some tokens ahead: the processor itself stops at the end of each memory page."""
-        builder, byte = self._builder, ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, *[_INT32] * 3])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-        ahead = builder.mul(self._n_steps, ir.Constant(offset.type, _AHEAD))
-        for line in (0, 1):
-            step = ir.Constant(offset.type, line * LANES)
-            place = builder.gep(self._tokens, [builder.add(builder.add(offset, ahead), step)])
-            how = [ir.Constant(_INT32, number) for number in (0, 3, 1)]  # to read, into all caches, data
-            builder.call(prefetch, [builder.bitcast(place, byte), *how])
 
     def _raise(self, products: Any, place: Any) -> None:
         """Raise the maxima by the similarities with one token."""
@@ -184,42 +164,12 @@ def _maxima(
     return types.void(word, count, word, count, word, word, word, count, word), generate
 
 
-@instructions
-def _unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
-    """Write the levels of the 32 codes in 16 bytes; arguments are addresses."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        look_up = builder.module.declare_intrinsic(
-            "llvm.x86.ssse3.pshuf.b.128", (), ir.FunctionType(_BYTES, [_BYTES, _BYTES])
-        )
-        stored, levels, out = args
-        codes = builder.load(builder.inttoptr(stored, _BYTES.as_pointer()), align=1)
-        table = builder.load(builder.inttoptr(levels, _BYTES.as_pointer()), align=1)
-        low = builder.and_(codes, ir.Constant(_BYTES, [15] * LANES))
-        high = builder.lshr(codes, ir.Constant(_BYTES, [4] * LANES))
-        even, odd = (builder.call(look_up, [table, code]) for code in (low, high))
-        order = [place + half * LANES for place in range(LANES) for half in (0, 1)]
-        both = builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(_INT32, 2 * LANES), order))
-        builder.store(both, builder.inttoptr(out, both.type.as_pointer()), align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.uintp, types.uintp, types.uintp), generate
-
-
 @compiled
-def unpack(
-    values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
-) -> None:
-    """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its low bits."""
-    n_bytes = values.shape[1]
-    stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
-    whole = n // LANES * LANES
-    for first in range(0, whole, LANES):
-        source, to = np.uintp(stored + first), np.uintp(out.ctypes.data + 2 * first)
-        _unpacked(source, np.uintp(levels.ctypes.data), to)
-    for place in range(whole, n):
-        byte = values[start + place // n_bytes, place % n_bytes]
-        out[2 * place], out[2 * place + 1] = levels[byte & 15], levels[byte >> 4]
+def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
+    """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
+    for token in range(values.shape[0]):
+        for place in range(values.shape[1]):
+            found[token, place] = table[values[token, place]]
 
 
 @compiled
@@ -227,7 +177,7 @@ def product_sums(
     rows: NDArray[np.uint8],
     weights: Floats,
     base: Floats,
-    levels: NDArray[np.int8],
+    levels: NDArray[np.uint16],
     values: NDArray[np.uint8],
     scales: NDArray[np.uint16],
     centroids: NDArray[np.uint16],
@@ -238,18 +188,18 @@ def product_sums(
     """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
 
     `rows` as `interleaved` makes them; `weights` (groups * 15,), 0 beyond the question's rows; `base`
-    (C, groups * 16), one row a centroid; `levels` (16,) of the codes in `values` (T, bytes); `scales` (T,)
-    are the bits of float16. Only where `is_fused`.
+    (C, groups * 16), one row a centroid; `levels` (256,) two int8 for each byte of `values` (T, bytes);
+    `scales` (T,) are the bits of float16. Only where `is_fused`.
     """
     n_groups, n_steps = rows.shape[0], rows.shape[1]
     longest = 0
     for passage in range(starts.shape[0]):
         longest = max(longest, ends[passage] - starts[passage])
-    unpacked = np.empty(longest * n_steps * GROUP, np.int8)
+    unpacked = np.empty((longest, values.shape[1]), np.uint16)
     maxima = np.empty(LANES, np.float32)
     for passage in range(starts.shape[0]):
         start, end = starts[passage], ends[passage]
-        unpack(values, start, end, levels, unpacked)
+        look_up(values[start:end], levels, unpacked)
         total = np.float32(0)
         for group in range(n_groups):
             _maxima(
@@ -314,51 +264,6 @@ def code_sums(
             for lane in range(LANES):
                 total += np.float32(maxima[lane]) * weights[first + lane]
         sums[passage] = total
-
-
-@compiled
-def segment_maxima(
-    products: Floats, scales: Floats, base: Floats, centroids: NDArray[np.uint16], ends: Ids, maxima: Floats
-) -> None:
-    """Write `maxima` (n, M): over the tokens t of passage p, the largest scales[t] * products[t, m] + base.
-
-    `products` (T, M), `scales` (T,), `ends` (n,) where the tokens of each passage end. The base is
-    base[centroids[t], m].
-    """
-    n_columns = maxima.shape[1]
-    start = 0
-    for passage in range(ends.shape[0]):
-        highest = maxima[passage]
-        highest[:] = -np.inf
-        for token in range(start, ends[passage]):
-            row, scale = products[token], scales[token]
-            added = base[centroids[token]]
-            for column in range(n_columns):
-                highest[column] = max(highest[column], row[column] * scale + added[column])
-        start = ends[passage]
-
-
-@compiled
-def quantise(similarities: Floats, levels: NDArray[np.uint8], steps: Floats) -> None:
-    """Write the `levels` (C, R) of similarities (C, m), a column's lowest 0 and its highest 255.
-
-    `steps[r]` is that of a column, for the m there are; the rest is left.
-    """
-    n_rows = similarities.shape[1]
-    lowest, highest = np.full(n_rows, np.inf, np.float32), np.full(n_rows, -np.inf, np.float32)
-    for centroid in range(similarities.shape[0]):
-        for row in range(n_rows):
-            lowest[row] = min(lowest[row], similarities[centroid, row])
-            highest[row] = max(highest[row], similarities[centroid, row])
-    factors = np.zeros(n_rows, np.float32)
-    for row in range(n_rows):
-        if highest[row] > lowest[row]:
-            factors[row] = np.float32(_LEVELS) / (highest[row] - lowest[row])
-            steps[row] = np.float32(1) / factors[row]
-    for centroid in range(similarities.shape[0]):
-        for row in range(n_rows):
-            level = (similarities[centroid, row] - lowest[row]) * factors[row] + np.float32(0.5)
-            levels[centroid, row] = np.uint8(np.int32(level))
 
 
 @compiled
@@ -434,14 +339,6 @@ def _improve(
             ex += scale * (levels[old] - levels[new]) * x[j]
             moved = True
     return moved
-
-
-@compiled
-def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
-    """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
-    for token in range(values.shape[0]):
-        for place in range(values.shape[1]):
-            found[token, place] = table[values[token, place]]
 
 
 @compiled

@@ -4,9 +4,9 @@
 
 A search has three steps, and only the first may lose a passage:
 
-    candidates   by centroids (`centroid_lists`); all passages when the collection or the filter is small, or
-                 the search exact
-    finalists    by products of int8 numbers over all their tokens: no passage of the best k is lost
+    candidates   by centroids; all passages when the collection or the filter is small, or the search exact
+    finalists    by products of int8 numbers over all their tokens, on processors with VNNI: no passage of the
+                 best k is lost
     scores       of the decoded vectors
 
 Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, section 3.3, equation 3.
@@ -15,7 +15,6 @@ Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, section 3.3, equation 3.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
 
@@ -25,19 +24,17 @@ from numpy.typing import NDArray
 from ..dense import check_token_questions
 from ..protocol import Floats, Ids, Places, Ranking
 from ..ranking import best, check_among, check_k
-from ..rows import StoredRows, span_places
-from .centroid_lists import Interaction, InvertedLists, spans_among
-from .codebook import Codebook
-from .kernels import LANES, ROWS, interleaved, is_fused, look_up, product_sums, segment_maxima
+from ..rows import Part, StoredRows
+from .codebook import Codebook, byte_pairs
+from .kernels import LANES, ROWS, code_sums, interleaved, is_fused, product_sums
 from .tokens import codes_of
 
 CANDIDATES = 640, 16  # for any k, and for each passage of the result
 _MEASURED_AT = 20_000  # passages; candidates grow with the square root of how many times more there are
 _WORTHWHILE = 4  # times as many passages as candidates: else all are scanned
-_LISTED = 200_000  # passages from which inverted lists find the candidates
 _DECODED = 128  # passages that are decoded at once
-_BLOCK = 8192  # tokens that are multiplied at once
 _LARGEST = 127  # of an int8
+_STEPS = 255  # of a byte
 _LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
 _ROUNDING = 1e-5  # of whole numbers, summed exactly, and then scaled in float32
 
@@ -45,23 +42,12 @@ _ROUNDING = 1e-5  # of whole numbers, summed exactly, and then scaled in float32
 class MaxSimIndex:
     """Ranks live passages for questions of several unit vectors; scores are sums and may be negative."""
 
-    def __init__(
-        self,
-        stored: StoredRows,
-        codebook: Codebook,
-        places: Places,
-        exact: bool = False,
-        candidates: int | None = None,
-    ) -> None:
-        """`exact` scans all tokens. `candidates` passages are scanned otherwise; None: by k and size."""
-        if candidates is not None and candidates < 1:
-            raise ValueError(f"candidates must be at least 1, not {candidates}")
+    def __init__(self, stored: StoredRows, codebook: Codebook, places: Places, exact: bool = False) -> None:
+        """`exact` scans all tokens."""
         self._stored = stored
         self._codebook = codebook
         self._places = places
         self._is_exact = exact
-        self._candidates = candidates
-        self._levels = Int8Levels.of(codebook)
 
     def __len__(self) -> int:
         """The number of live passages with token vectors."""
@@ -93,45 +79,30 @@ class MaxSimIndex:
 
     def n_candidates(self, k: int) -> int:
         """The number of passages that are scanned to find the best k."""
-        if self._candidates is not None:
-            return max(k, self._candidates)
         for_any, for_each = CANDIDATES
         return ceil((for_any + for_each * k) * max(1.0, sqrt(len(self) / _MEASURED_AT)))
 
-    def _ranked(self, rows_of_question: Floats, k: int, rows: Ids | None) -> Ranking:
+    def _ranked(self, question: Floats, k: int, rows: Ids | None) -> Ranking:
         """The best k of these rows (None means all); scanned scores show which cannot be among them."""
-        question = Question(rows_of_question, self._codebook, self._levels)
-        scanned = scan(self._stored, self._levels, question, rows)
-        rows = np.arange(len(self)) if rows is None else rows
-        if len(rows) > k:
-            threshold = np.partition(scanned, len(rows) - k)[len(rows) - k]
-            rows = rows[scanned >= threshold - question.slack(self._largest_scale)]
-        scores = exact_scores(self._stored, self._codebook, rows, question.rows)
-        return best(self._stored.passage_ids[rows], scores, k, self._places)
+        wanted = np.arange(len(self)) if rows is None else rows
+        if len(wanted) > k and is_fused(self.width):
+            rounded = Question(question, self._codebook)
+            scanned = rounded.scan(self._stored, rows)
+            threshold = np.partition(scanned, len(wanted) - k)[len(wanted) - k]
+            wanted = wanted[scanned >= threshold - rounded.slack(self._largest_scale)]
+        scores = exact_scores(self._stored, self._codebook, wanted, question)
+        return best(self._stored.passage_ids[wanted], scores, k, self._places)
 
-    def _proposed(self, question: Floats, n: int, rows: Ids | None) -> Ids | None:
-        """The n most promising rows, ascending; None for all."""
-        table = self._interaction.table(question)
-        if rows is None and len(self) > _LISTED:
-            rows = self._lists.rows(table, n)
-        scores = self._interaction.scores(table, rows)
-        if len(scores) > n:
-            chosen = np.sort(np.argpartition(scores, len(scores) - n)[len(scores) - n :])
-            return chosen if rows is None else rows[chosen]
-        return rows
+    def _proposed(self, question: Floats, n: int, rows: Ids | None) -> Ids:
+        """The n rows with the best scores by centroids, ascending; requires more than n."""
+        scores = centroid_scores(self._stored, self._codebook.centroids, question, rows)
+        chosen: Ids = np.sort(np.argpartition(scores, len(scores) - n)[len(scores) - n :])
+        return chosen if rows is None else rows[chosen]
 
     def _rows(self, among: Ids) -> Ids:
         """The rows of these passages, ascending."""
         rows = self._stored.rows_of(among)
         return np.sort(rows[rows >= 0])
-
-    @cached_property
-    def _interaction(self) -> Interaction:
-        return Interaction(self._stored, self._codebook.centroids)
-
-    @cached_property
-    def _lists(self) -> InvertedLists:
-        return InvertedLists.build(self._stored, len(self._codebook.centroids))
 
     @cached_property
     def _largest_scale(self) -> float:
@@ -140,50 +111,53 @@ class MaxSimIndex:
         return max((float(np.abs(part).max(initial=0)) for part in scales), default=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Int8Levels:
-    """The levels of a codebook rounded to `values` (16,) int8 times `step`.
-
-    `error` is the largest difference of a level from its rounded value, in units of a token's scale.
-    """
-
-    values: NDArray[np.int8]
-    step: float
-    error: float
-
-    @classmethod
-    def of(cls, codebook: Codebook) -> Int8Levels:
-        """The rounded levels of this codebook."""
-        levels = codebook.levels.astype(np.float64)
-        step = float(np.abs(levels).max()) / _LARGEST or 1.0
-        rounded = np.rint(levels / step)
-        return cls(rounded.astype(np.int8), step, float(np.abs(rounded * step - levels).max()))
-
-
 class Question:
-    """The rows (m, width) float32 of one question for the tokens of one codebook.
+    """The rows (m, width) float32 of one question for the tokens of one codebook, rounded to int8.
 
-    Row r is about scale * codes[r], codes (m, width) int8; its similarity with a token is about
+    Row r is about scale * codes[r], the levels of the codebook about step * int8 levels; so the similarity of
+    the row and a token is about
 
         weights[r] * (scale of the token * (codes[r] . int8 levels) + base[centroid, r])
     """
 
-    def __init__(self, rows: Floats, codebook: Codebook, levels: Int8Levels) -> None:
+    def __init__(self, rows: Floats, codebook: Codebook) -> None:
         self.rows = rows
         self._centroids = codebook.centroids
-        self._levels = levels
+        levels = codebook.levels.astype(np.float64)
+        step = float(np.abs(levels).max()) / _LARGEST or 1.0
+        rounded = np.rint(levels / step)
+        self._levels = byte_pairs(rounded.astype(np.int8)).view(np.uint16)[:, 0]
+        self._level_error = float(np.abs(rounded * step - levels).max())  # in units of a token's scale
         scales = np.abs(rows).max(axis=1) / np.float32(_LARGEST)
         scales[scales == 0] = 1
-        self.codes: NDArray[np.int8] = np.rint(rows / scales[:, np.newaxis]).astype(np.int8)
-        self.weights: Floats = scales * np.float32(levels.step)
-        self._lost = rows - scales[:, np.newaxis] * self.codes
+        self._codes: NDArray[np.int8] = np.rint(rows / scales[:, np.newaxis]).astype(np.int8)
+        self._weights: Floats = scales * np.float32(step)
+        self._lost = rows - scales[:, np.newaxis] * self._codes
 
-    def base(self, lanes: Ids, n_lanes: int) -> Floats:
-        """(C, n_lanes) float32, row r at lanes[r], other lanes 0."""
-        placed = np.zeros((n_lanes, self.rows.shape[1]), np.float32)
-        placed[lanes] = self.rows / self.weights[:, np.newaxis]
+    def scan(self, stored: StoredRows, rows: Ids | None = None) -> Floats:
+        """(n,) the score of each of these rows, ascending (None means all), up to `slack`.
+
+        One pass over the tokens where they lie; only where `is_fused`.
+        """
+        if rows is None:
+            stored.check()
+        else:
+            stored.check_rows(rows)
+        groups = interleaved(self._codes)
+        n_groups, number = len(groups), np.arange(len(self.rows))
+        weights = np.zeros(n_groups * ROWS, np.float32)
+        weights[: len(self.rows)] = self._weights
+        placed = np.zeros((n_groups * LANES, self.rows.shape[1]), np.float32)
+        placed[number // ROWS * LANES + number % ROWS] = self.rows / self._weights[:, np.newaxis]
         base: Floats = self._centroids @ placed.T
-        return base
+        scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
+        for part, starts, ends, to in _spans_among(stored, rows):
+            codes = codes_of(part.data)
+            product_sums(
+                groups, weights, base, self._levels, codes.values, codes.scales.view(np.uint16),
+                codes.centroids, starts, ends, scores[to],
+            )  # fmt: skip
+        return scores
 
     def slack(self, largest_scale: float) -> float:
         """How far the difference of two scanned scores may be from that of the exact ones.
@@ -195,75 +169,49 @@ class Question:
         """
         of_rows = float(np.linalg.norm(self._lost, axis=1).sum()) * _LONGEST
         lengths = float(np.linalg.norm(self.rows, axis=1).sum())
-        of_levels = lengths * self._levels.error * largest_scale * sqrt(self.rows.shape[1])
+        of_levels = lengths * self._level_error * largest_scale * sqrt(self.rows.shape[1])
         return 2 * (of_rows + of_levels + lengths * _LONGEST * _ROUNDING)
 
 
-def scan(stored: StoredRows, levels: Int8Levels, question: Question, rows: Ids | None = None) -> Floats:
-    """(n,) the score of each of these rows, ascending (None means all), up to `question.slack`.
+def centroid_scores(stored: StoredRows, centroids: Floats, question: Floats, rows: Ids | None) -> Floats:
+    """(n,) the score of each of these rows, ascending, by centroids alone, less a constant; None means all.
 
-    One pass over the tokens where they lie, on a machine that can; else blocks of float32 products, which
-    hold the whole numbers exactly. Memory is that of a block.
+        sum over question rows r of max over tokens t of <q_r, centroid of t>
+
+    The similarities of centroids and question rows are a table of bytes, small enough for a processor's
+    cache, and a passage is a run of codes into it: two bytes read a token, instead of 68.
+
+    Source: Santhanam et al., "PLAID: An Efficient Engine for Late Interaction Retrieval", CIKM 2022, section
+    4.2. Theirs drops centroids that are far from the question and keeps float scores; ours looks at all.
     """
+    similarities = centroids @ question.T
+    lowest = similarities.min(axis=0)
+    spread, m = similarities.max(axis=0) - lowest, len(question)
+    factors = np.divide(np.float32(_STEPS), spread, out=np.zeros_like(spread), where=spread > 0)
+    weights = np.zeros(-(-m // LANES) * LANES, np.float32)
+    np.divide(np.float32(1), factors, out=weights[:m], where=spread > 0)
+    table = np.zeros((len(centroids), len(weights)), np.uint8)
+    table[:, :m] = (similarities - lowest) * factors + np.float32(0.5)
     scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
-    if rows is None:
-        stored.check()
-    else:
-        stored.check_rows(rows)
-    (_scan_fused if is_fused(question.rows.shape[1]) else scan_blocks)(stored, levels, question, rows, scores)
+    for part, starts, ends, to in _spans_among(stored, rows):
+        code_sums(table, weights, part.data["centroids"], starts, ends, scores[to])
     return scores
 
 
-def _scan_fused(
-    stored: StoredRows, levels: Int8Levels, question: Question, rows: Ids | None, scores: Floats
-) -> None:
-    groups = interleaved(question.codes)
-    weights = np.zeros(len(groups) * ROWS, np.float32)
-    weights[: len(question.rows)] = question.weights
-    number = np.arange(len(question.rows))
-    base = question.base(number // ROWS * LANES + number % ROWS, len(groups) * LANES)
-    for part, starts, ends, to in spans_among(stored, rows):
-        codes = codes_of(part.data)
-        product_sums(
-            groups, weights, base, levels.values, codes.values, codes.scales.view(np.uint16), codes.centroids,
-            starts, ends, scores[to],
-        )  # fmt: skip
-
-
-def scan_blocks(
-    stored: StoredRows, levels: Int8Levels, question: Question, rows: Ids | None, scores: Floats
-) -> None:
-    """Write the score of each of these rows from products of blocks of tokens, on any machine."""
-    pairs = levels.values[np.arange(256)[:, np.newaxis] >> (0, 4) & 15].view(np.uint16)[:, 0]  # of a byte
-    columns = question.codes.T.astype(np.float32)
-    base = question.base(np.arange(len(question.rows)), len(question.rows))
-    for part, starts, ends, to in spans_among(stored, rows):
-        codes, sums = codes_of(part.data), scores[to]
-        for first, last in _blocks(ends - starts):
-            lengths = ends[first:last] - starts[first:last]
-            tokens = span_places(starts[first:last], lengths)
-            values = np.empty((len(tokens), codes.values.shape[1]), np.uint16)
-            look_up(codes.values[tokens], pairs, values)
-            maxima = np.empty((last - first, len(question.rows)), np.float32)
-            segment_maxima(
-                values.view(np.int8).astype(np.float32) @ columns,
-                codes.scales[tokens].astype(np.float32),
-                base,
-                codes.centroids[tokens],
-                np.cumsum(lengths),
-                maxima,
-            )
-            sums[first:last] = (maxima * question.weights).sum(axis=1)
-
-
-def _blocks(lengths: Ids) -> Iterator[tuple[int, int]]:
-    """Consecutive passages with at most `_BLOCK` tokens together, or a longer one alone."""
-    ends = np.cumsum(lengths)
-    first = done = 0
-    while first < len(ends):
-        last = max(first + 1, int(np.searchsorted(ends, done + _BLOCK, side="right")))
-        yield first, last
-        first, done = last, int(ends[last - 1])
+def _spans_among(stored: StoredRows, rows: Ids | None) -> Iterator[tuple[Part, Ids, Ids, slice]]:
+    """Each part with the starts and ends of those of its passages that are among `rows`, ascending (None
+    means all), and their places in `rows`.
+    """
+    at = 0
+    for part in stored.parts:
+        starts, ends = part.starts, part.ends
+        if rows is not None:
+            first, last = np.searchsorted(rows, (part.first, part.first + len(starts)))
+            here = rows[first:last] - part.first
+            starts, ends = starts[here], ends[here]
+        if len(starts):
+            yield part, starts, ends, slice(at, at + len(starts))
+        at += len(starts)
 
 
 def exact_scores(stored: StoredRows, codebook: Codebook, rows: Ids, question: Floats) -> NDArray[np.float64]:

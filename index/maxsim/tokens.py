@@ -47,15 +47,6 @@ class PendingTokens:
                 self._codebooks[model] = Codebook.from_segment(open_segment(self.rows.folder / entry.id))
         return self._codebooks.get(model)
 
-    def is_new(self, model: str, codebook: Codebook) -> bool:
-        """False for the current codebook; `ValueError` for one that cannot decode the stored tokens."""
-        known = self.codebook(model)
-        if known is None:
-            return True
-        if self._n_tokens(model) and not codebook.extends(known):
-            raise ValueError(f"model {model} has tokens of another codebook: drop them first")
-        return not codebook.equals(known)
-
     def put_codebook(self, model: str, codebook: Codebook) -> None:
         """Replace the codebook of a model with the next commit."""
         self._codebooks[model] = codebook
@@ -105,7 +96,7 @@ class PendingTokens:
         The size of a fresh codebook for the collection bounds both.
         """
         codebook, sample = self._codebooks[model], _some(vectors, _DRIFT_SAMPLE)
-        n_tokens = self._n_tokens(model) + len(vectors)
+        n_tokens = self.n_tokens(model) + len(vectors)
         n_known, n_fresh = len(codebook.centroids), n_centroids(n_tokens, n_tokens)
         if codebook.wants_more(n_tokens) and n_known < n_fresh:
             codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
@@ -126,7 +117,7 @@ class PendingTokens:
         decoded = [codebook.decode(codes_of(part)) for part in parts]
         return np.concatenate([_some(vectors, _SAMPLE // 2), *decoded])
 
-    def _n_tokens(self, model: str) -> int:
+    def n_tokens(self, model: str) -> int:
         """The number of stored and pending tokens, those of deleted passages included."""
         stored = self.rows.stored().get(model, [])
         return self.rows.builder(model).n_rows + sum(each.n_rows for each in stored)

@@ -15,33 +15,15 @@ from typing import Annotated
 
 import typer
 
-from spanwise.errors import SpanwiseError
+from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
 
 from ..library import Library
 from ..records import answer_record
 from ..summarize import summary_record
 from ..visible import visible
-from .index import say_report
-from .options import (
-    AfterOption,
-    BeforeOption,
-    DedupeOption,
-    GeneratorOption,
-    IndexOption,
-    JsonOption,
-    MetaOption,
-    PathOption,
-    ReaderOption,
-    RerankModelOption,
-    RerankOption,
-    RetrieverOption,
-    TypeOption,
-    filter_of,
-    library_of,
-    options_of,
-    rerank_name,
-)
+from . import options as opt
+from .index import no_documents, say_report
 from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
 
 PROMPT = "? "
@@ -52,20 +34,16 @@ HINT = "Type a question. An empty line or Ctrl-D ends, Ctrl-C drops the question
 def ask(
     context: typer.Context,
     question: Annotated[
-        str | None,
-        typer.Argument(
-            help="The question. Default: a prompt, or a question a line on stdin.", show_default=False
-        ),
+        str | None, typer.Argument(help="The question. Default: a prompt, or a question a line on stdin.")
     ] = None,
     folder: Annotated[
-        Path | None,
-        typer.Argument(help="A folder to sync first. Default: the nearest index upward.", show_default=False),
+        Path | None, typer.Argument(help="A folder to sync first. Default: the nearest index upward.")
     ] = None,
-    index: IndexOption = None,
-    retriever: RetrieverOption = None,
-    rerank: RerankOption = False,
-    rerank_model: RerankModelOption = None,
-    reader: ReaderOption = "builtin",
+    index: opt.Index = None,
+    retriever: opt.Retriever = None,
+    rerank: opt.Rerank = False,
+    rerank_model: opt.RerankModel = None,
+    reader: opt.Reader = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="Number of passages to read.")] = 20,
     threshold: Annotated[
         float | None,
@@ -73,68 +51,61 @@ def ask(
             min=0.0,
             max=1.0,
             help="Minimum confidence for an answer (0 = always answer). Default: the fitted one.",
-            show_default=False,
         ),
     ] = None,
-    dedupe: DedupeOption = True,
-    path: PathOption = None,
-    type: TypeOption = None,
-    after: AfterOption = None,
-    before: BeforeOption = None,
-    meta: MetaOption = None,
+    dedupe: opt.Dedupe = True,
+    path: opt.PathFilter = None,
+    type: opt.TypeFilter = None,
+    after: opt.AfterFilter = None,
+    before: opt.BeforeFilter = None,
+    meta: opt.MetaFilter = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show evidence and ranks by stage.")] = False,
     document: Annotated[
         str | None,
         typer.Option(
-            help="With --explain: the stage at which this document was lost. An id, a path, or its end.",
-            show_default=False,
+            help="With --explain: the stage at which this document was lost. An id, a path, or its end."
         ),
     ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Write the answer as sentences with citations.")
     ] = False,
-    generator: GeneratorOption = EXTRACTIVE,
-    json: JsonOption = False,
+    generator: opt.Generator = EXTRACTIVE,
+    json: opt.Json = False,
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
     if document is not None and not explain:
         raise typer.BadParameter("add --explain", param_hint="--document")
-    options = options_of(
-        AskOptions,
-        context,
-        k=k,
-        retriever=retriever or "",
-        rerank=rerank_name(rerank, rerank_model),
-        dedupe=dedupe,
-        where=filter_of(path, type, after, before, meta),
-        reader=reader,
-        threshold=threshold,
-    )
-    with library_of(folder, index) as library:
+    options = opt.options_of(AskOptions, context)
+    with opt.library_of(folder, index) as library:
         if folder is not None:
             _sync(library)
 
         def answer(question: str) -> None:
             if explain:
                 _explain(library, question, options, document, json)
-                return
-            with progress(after_s=2) as report:
-                found = library.ask(question, options, on_progress=report)
-            if write and found.best is not None:
-                _write(library, question, options, generator, json)
             else:
-                print_json(answer_record(found)) if json else show_answer(found)
+                _answer(library, question, options, generator if write else None, json)
             sys.stdout.flush()
 
-        def answer_line(question: str) -> None:
-            if not (json or sys.stdin.isatty()):
-                show((f"\n? {visible(question)}", "bold"))
+        if question is not None:
             answer(question)
-
-        if question is None:
-            _converse(library, answer_line)
+        elif sys.stdin.isatty() and sys.stdout.isatty():
+            _talk(library, answer)
         else:
-            answer(question)
+            _answer_lines(answer, json)
+
+
+def _answer(library: Library, question: str, options: AskOptions, writer: str | None, json: bool) -> None:
+    """Answer with a quote; with the sentences of a generator where one writes."""
+    with progress(after_s=2) as report:
+        answer = library.ask(question, options, on_progress=report)
+    if writer is None or answer.best is None:
+        print_json(answer_record(answer)) if json else show_answer(answer)
+        return
+    shared = {field.name: getattr(options, field.name) for field in fields(AskOptions)}
+    how = SummaryOptions(**shared, max_sentences=WRITTEN_SENTENCES, generator=writer)
+    written = library.summarize(question, how)
+    print_json(summary_record(written)) if json else show_summary(written)
 
 
 def _explain(library: Library, question: str, options: AskOptions, document: str | None, json: bool) -> None:
@@ -142,13 +113,6 @@ def _explain(library: Library, question: str, options: AskOptions, document: str
 
     explanation = library.explain(question, options, document)
     print_json(explanation_record(explanation)) if json else show_explanation(explanation)
-
-
-def _write(library: Library, question: str, options: AskOptions, generator: str, json: bool) -> None:
-    shared = {one.name: getattr(options, one.name) for one in fields(AskOptions)}
-    how = SummaryOptions(**shared, max_sentences=WRITTEN_SENTENCES, generator=generator)
-    written = library.summarize(question, how)
-    print_json(summary_record(written)) if json else show_summary(written)
 
 
 def _sync(library: Library) -> None:
@@ -161,23 +125,25 @@ def _sync(library: Library) -> None:
     folders = ", ".join(str(root.folder) for root in library.roots)
     with library.reading() as snapshot:
         n_documents = snapshot.n_documents
+    if not n_documents:
+        raise DocumentRejected(no_documents(library, report))
     say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 
-def _converse(library: Library, answer: Callable[[str], None]) -> None:
-    """Answer every question: a typed one may fail, a line of a file that fails ends it."""
-    if sys.stdin.isatty():
-        _talk(library, answer)
-        return
-    n_asked = 0
+def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
+    """Answer each line of stdin; an error ends it."""
+    n_questions = 0
     for line in filter(None, map(str.strip, sys.stdin)):
+        if not json:
+            show((f"\n? {visible(line)}", "bold"))
         answer(line)
-        n_asked += 1
-    if not n_asked:
+        n_questions += 1
+    if not n_questions:
         raise ValueError("no question: pass one, or a question a line on stdin, or type one at a terminal")
 
 
 def _talk(library: Library, answer: Callable[[str], None]) -> None:
+    """Answer typed questions; an error ends its question only."""
     seen: int | None = None
     for question in _typed():
         try:
@@ -200,7 +166,7 @@ def _typed() -> Iterator[str]:
     say(HINT)
     while True:
         try:
-            question = _read_line().strip()
+            question = input(PROMPT).strip()
         except EOFError:
             say("")
             return
@@ -210,13 +176,3 @@ def _typed() -> Iterator[str]:
         if not question:
             return
         yield question
-
-
-def _read_line() -> str:
-    """A line from the terminal; the prompt goes to stderr where stdout is redirected."""
-    if sys.stdout.isatty():
-        return input(PROMPT)
-    print(PROMPT, end="", file=sys.stderr, flush=True)
-    if not (line := sys.stdin.readline()):
-        raise EOFError
-    return line

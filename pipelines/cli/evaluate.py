@@ -12,12 +12,13 @@ import typer
 from spanwise.types import AskOptions
 
 from ..visible import visible
-from .options import DedupeOption, IndexOption, JsonOption, ReaderOption, RerankOption, reranked
+from . import options as opt
 from .show import print_json, progress, say
 
 if TYPE_CHECKING:
     from ...eval.significance import Alternative
     from ..evaluation.compare import SystemComparison
+
 PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 ALPHA = 0.05
@@ -25,15 +26,14 @@ NAMED = 5
 WIDTH = 90  # of a printed question
 
 OutOption = Annotated[
-    Path | None,
-    typer.Option(help="Folder for records and figures; the same command resumes.", show_default=False),
+    Path | None, typer.Option(help="Folder for records and figures; the same command resumes.")
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questions.", metavar="N")]
 SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
 RetrieversOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.", show_default=False),
+    list[str] | None, typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.")
 ]
+DepthOption = Annotated[int, typer.Option("-k", min=1, help="Passages to read.")]
 
 app = typer.Typer(
     help="Measure reading, retrieval, or answers from your own folder.",
@@ -45,25 +45,22 @@ app = typer.Typer(
 
 @app.command(epilog="Example: spanwise eval squad --data dev-v1.1.json.gz --json")
 def squad(
-    data: Annotated[Path, typer.Option(help="A SQuAD file, plain or gzipped.", show_default=False)],
-    reader: ReaderOption = "builtin",
+    data: Annotated[Path, typer.Option(help="A SQuAD file, plain or gzipped.")],
+    reader: opt.Reader = "builtin",
     limit: LimitOption = None,
     seed: SeedOption = 0,
     predictions: Annotated[
-        Path | None, typer.Option(help="Score this predictions file instead of a reader.", show_default=False)
+        Path | None, typer.Option(help="Score this predictions file instead of a reader.")
     ] = None,
-    na_probs: Annotated[
-        Path | None, typer.Option(help="No-answer probabilities of the predictions.", show_default=False)
-    ] = None,
+    na_probs: Annotated[Path | None, typer.Option(help="No-answer probabilities of the predictions.")] = None,
     na_prob_thresh: Annotated[
         float | None,
         typer.Option(
-            help="Decline above this no-answer probability (SQuAD 2.0). Default: 0.5, and 1 for a file.",
-            show_default=False,
+            help="Decline above this no-answer probability (SQuAD 2.0). Default: 0.5, and 1 for a file."
         ),
     ] = None,
     out: OutOption = None,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Score answers on SQuAD's paragraphs as the official scripts do."""
     from .. import evaluation
@@ -80,41 +77,36 @@ def squad(
         print_json(figures)
         return
     for name, value in figures.items():
-        print(f"{name:20} {_shown(value)}")
+        is_small = 0 < abs(value) < 0.01  # such as a threshold
+        print(f"{name:20} {value if isinstance(value, int) else format(value, '.3g' if is_small else '.2f')}")
 
 
 @app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever hybrid")
 def open_domain(
     data: Annotated[
-        list[Path],
-        typer.Option(metavar="FILE", help="A SQuAD file, plain or gzipped. Repeatable.", show_default=False),
+        list[Path], typer.Option(metavar="FILE", help="A SQuAD file, plain or gzipped. Repeatable.")
     ],
     corpus: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A SQuAD file with more paragraphs to search. Repeatable.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="A SQuAD file with more paragraphs to search. Repeatable."),
     ] = None,
     index: Annotated[
-        Path | None,
-        typer.Option(help="Index of the paragraphs, made if missing. Default: in --out.", show_default=False),
+        Path | None, typer.Option(help="Index of the paragraphs, made if missing. Default: in --out.")
     ] = None,
     retriever: RetrieversOption = None,
-    rerank: RerankOption = False,
-    reader: ReaderOption = "builtin",
-    k: Annotated[int, typer.Option("-k", min=1, help="Passages to read.")] = PASSAGES,
+    rerank: opt.Rerank = False,
+    reader: opt.Reader = "builtin",
+    k: DepthOption = PASSAGES,
     limit: LimitOption = None,
     read: Annotated[int, typer.Option(min=0, help="Questions to read for EM and F1.")] = 1000,
     seed: SeedOption = 0,
     out: OutOption = None,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Find each question's paragraph among all paragraphs, then read: recall, EM, F1, declined questions."""
     from .. import evaluation
 
-    names = reranked(retriever or RETRIEVERS, rerank)
+    names = opt.reranked(retriever or RETRIEVERS, rerank)
     with progress() as report:
         figures = evaluation.evaluate_open(
             data,
@@ -134,18 +126,14 @@ def open_domain(
 
 @app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")
 def retrieval(
-    data: Annotated[Path, typer.Option(help="A BEIR folder.", show_default=False)],
+    data: Annotated[Path, typer.Option(help="A BEIR folder.")],
     retriever: RetrieversOption = None,
-    rerank: RerankOption = False,
-    split: Annotated[
-        str | None, typer.Option(help="The judgements to use. Default: test.", show_default=False)
-    ] = None,
+    rerank: opt.Rerank = False,
+    split: Annotated[str | None, typer.Option(help="The judgements to use. Default: test.")] = None,
     model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
-    index: Annotated[
-        Path | None, typer.Option(help="Where the index lies. Default: in --out.", show_default=False)
-    ] = None,
+    index: Annotated[Path | None, typer.Option(help="Where the index lies. Default: in --out.")] = None,
     out: OutOption = None,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Measure retrievers on a test collection, as trec_eval does."""
     from .. import evaluation
@@ -153,7 +141,7 @@ def retrieval(
     collection = evaluation.open_collection(data, split)
     for gap in collection.gaps:
         say(f"{collection.name}: {gap}")
-    names = reranked(retriever or RETRIEVERS, rerank)
+    names = opt.reranked(retriever or RETRIEVERS, rerank)
     with progress() as report:
         figures = evaluation.evaluate_retrieval(
             collection, names, out, index, model=model, on_progress=report
@@ -163,36 +151,33 @@ def retrieval(
 
 @app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")
 def folder(
-    folder: Annotated[Path, typer.Argument(help="The folder; it is synced first.", show_default=False)],
-    questions: Annotated[
-        Path, typer.Option(help="JSON lines, or a SQuAD file whose titles are documents.", show_default=False)
-    ],
-    index: IndexOption = None,
+    folder: Annotated[Path, typer.Argument(help="The folder; it is synced first.")],
+    questions: Annotated[Path, typer.Option(help="JSON lines, or a SQuAD file whose titles are documents.")],
+    index: opt.Index = None,
     retriever: RetrieversOption = None,
-    rerank: RerankOption = False,
-    reader: ReaderOption = "builtin",
-    k: Annotated[int, typer.Option("-k", min=1, help="Passages to read.")] = PASSAGES,
+    rerank: opt.Rerank = False,
+    reader: opt.Reader = "builtin",
+    k: DepthOption = PASSAGES,
     threshold: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Minimum confidence of an answer.", show_default=False),
+        float | None, typer.Option(min=0.0, max=1.0, help="Minimum confidence of an answer.")
     ] = None,
-    dedupe: DedupeOption = True,
+    dedupe: opt.Dedupe = True,
     out: OutOption = None,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Judge the answers to questions about your own folder: right, wrong, declined."""
     from .. import evaluation
     from ..open import open
 
-    asked = evaluation.read_questions(questions)
+    judged = evaluation.read_questions(questions)
     options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)
     with open(folder, index) as library, progress() as report:
         library.sync(on_progress=report)
-        names = reranked(retriever or [library.default_retriever], rerank)
-        if missing := evaluation.unindexed_documents(library, asked):
+        names = opt.reranked(retriever or [library.default_retriever], rerank)
+        if missing := evaluation.unindexed_documents(library, judged):
             named = ", ".join(f"{name!r}" for name in list(missing)[:NAMED])
             say(f"questions name {len(missing)} documents that are not in the index: {named}")
-        figures, records = evaluation.evaluate_folder(library, asked, names, out, options, report)
+        figures, records = evaluation.evaluate_folder(library, judged, names, out, options, report)
     if json:
         [alone, *others] = figures.values()
         print_json({"systems": figures, "records": records} if others else {**alone, "records": records})
@@ -208,20 +193,15 @@ def compare(
     results: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RESULTS...",
-            help="Result folders or records.jsonl; the first is the baseline.",
-            show_default=False,
+            metavar="RESULTS...", help="Result folders or records.jsonl; the first is the baseline."
         ),
     ],
     system: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="The two systems, if a folder holds more. Repeatable.", show_default=False
-        ),
+        typer.Option(metavar="NAME", help="The two systems, if a folder holds more. Repeatable."),
     ] = None,
     measure: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A measure. Repeatable. Default: all.", show_default=False),
+        list[str] | None, typer.Option(metavar="NAME", help="A measure. Repeatable. Default: all.")
     ] = None,
     fail_if_worse: Annotated[
         bool,
@@ -230,7 +210,7 @@ def compare(
     permutations: Annotated[int, typer.Option(min=1, help="Random permutations.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
     show: Annotated[int, typer.Option(min=0, help="Questions to name, of wins and of losses.")] = 3,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Compare two runs question by question: difference, interval, p-value, wins and losses."""
     from .. import evaluation
@@ -238,7 +218,7 @@ def compare(
     alternative: Alternative = "less" if fail_if_worse else "two-sided"
     found = evaluation.compare_results(results, system or (), measure or (), alternative, permutations, seed)
     if found.left_out:
-        say(f"{len(found.left_out)} questions left out: not asked of both, or changed")
+        say(f"{len(found.left_out)} questions left out: not in both runs, or changed")
     if json:
         print_json(found.record())
     else:
@@ -281,10 +261,3 @@ def _print_table(rows: Sequence[Sequence[str]]) -> None:
     for first, *others in rows:
         cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
         print(visible("  ".join([first.ljust(widths[0]), *cells])))
-
-
-def _shown(value: float) -> str:
-    """A percentage with two digits; a small number, such as a threshold, with three significant ones."""
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.2f}"

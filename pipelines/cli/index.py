@@ -18,7 +18,7 @@ from ..models import NONE, colbert_setting
 from ..open import open
 from ..records import sync_record
 from ..visible import visible
-from .options import IndexOption, JsonOption, library_of
+from . import options as opt
 from .show import print_json, progress, say
 
 LINES_OF_A_KIND = 10
@@ -28,20 +28,15 @@ QUIET_S = 1.6  # without changes before `--watch` syncs
 def index(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[FOLDER]...", help="The folders. Default: those of the index.", show_default=False
-        ),
+        typer.Argument(metavar="[FOLDER]...", help="The folders. Default: those of the index."),
     ] = None,
-    index: IndexOption = None,
+    index: opt.Index = None,
     drop: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="Remove this folder and its documents. Repeatable.", show_default=False
-        ),
+        typer.Option(metavar="FOLDER", help="Remove this folder and its documents. Repeatable."),
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(help="Encoder of dense vectors: base, a folder, or name@revision.", show_default=False),
+        str | None, typer.Option(help="Encoder of dense vectors: base, a folder, or name@revision.")
     ] = None,
     colbert: Annotated[
         str | None,
@@ -49,13 +44,12 @@ def index(
             metavar="NAME",
             help="Also keep token vectors for --retriever colbert: builtin, a folder, or name@revision of a "
             "ColBERT model; none drops them.",
-            show_default=False,
         ),
     ] = None,
     lexical_only: Annotated[bool, typer.Option("--lexical-only", help="Do not encode vectors.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Read rejected files again.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync after every change.")] = False,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Index folders: add new files, update changed ones, delete removed ones."""
     if colbert not in (None, NONE):
@@ -74,7 +68,7 @@ def index(
 
         report = sync(retry)
         if not watch and not report.passages and not (report.deleted or report.unchanged):
-            raise DocumentRejected(_no_documents(library, report))
+            raise DocumentRejected(no_documents(library, report))
         _show(library, report, json)
         if watch:
             _watch(library, sync, report, json)
@@ -85,7 +79,7 @@ def _library(
 ) -> Library:
     if folders:
         return open(folders, index, model, colbert=NONE if colbert == NONE else None)
-    library = library_of(None, index)
+    library = opt.library_of(None, index)
     library.require_model(model)
     return library
 
@@ -170,7 +164,8 @@ def _say_some(lines: Sequence[str]) -> None:
         say(f"and {len(lines) - LINES_OF_A_KIND} more; see: spanwise status --rejected")
 
 
-def _no_documents(library: Library, report: SyncReport) -> str:
+def no_documents(library: Library, report: SyncReport) -> str:
+    """The message for folders without a readable document: what is in them, and why it is not indexed."""
     folders = ", ".join(str(root.folder) for root in library.roots)
     seen = [f"{r.document_id}: {r.reason}" for r in report.rejected[:3]] + [
         f"{count} skipped: {reason}" for reason, count in report.skipped.items()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,43 +40,31 @@ VERBS = {
 }
 
 
-class Verbs(Mapping[str, Any]):
-    """The commands by name; each is imported when it is looked up."""
-
-    def __getitem__(self, name: str) -> Any:
-        """The command of that name."""
-        place, example = VERBS[name]
-        module, _, attribute = place.partition(":")
-        found = getattr(import_module(f".{module}", __package__), attribute)
-        if not isinstance(found, typer.Typer):
-            function, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
-            found.command(name, epilog=f"Example: {example}")(function)
-        return _without_variables(get_command(found))
-
-    def __iter__(self) -> Iterator[str]:
-        """The names."""
-        return iter(VERBS)
-
-    def __len__(self) -> int:
-        """The number of verbs."""
-        return len(VERBS)
-
-
-def _without_variables(command: Any) -> Any:
-    """The command with a help that fits on a screen: no name of a variable behind every option."""
-    for parameter in command.params:
-        parameter.show_envvar = False
-    for below in getattr(command, "commands", {}).values():
-        _without_variables(below)
+def command_of(verb: str) -> Any:
+    """The command of a verb, imported now; its help names no variable behind every option."""
+    place, example = VERBS[verb]
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(f".{module}", __package__), attribute)
+    if not isinstance(found, typer.Typer):
+        function, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
+        found.command(verb, epilog=f"Example: {example}")(function)
+    command = get_command(found)
+    for one in (command, *getattr(command, "commands", {}).values()):
+        for parameter in one.params:
+            parameter.show_envvar = False
     return command
 
 
 class VerbGroup(TyperGroup):
-    """The group whose commands are the verbs."""
+    """The group whose commands are the verbs; each is imported when it is looked up."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands: Any = Verbs()
+        self.commands: Any = dict.fromkeys(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a verb; None for another name."""
+        return command_of(cmd_name) if cmd_name in VERBS else None
 
 
 app = typer.Typer(

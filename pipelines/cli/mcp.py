@@ -9,25 +9,17 @@ import typer
 from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from .options import (
-    FolderArgument,
-    GeneratorOption,
-    IndexOption,
-    ReaderOption,
-    RetrieverOption,
-    library_of,
-    say_if_empty,
-)
+from . import options as opt
 from .serve import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
 from .show import say
 
 
 def mcp(
-    folder: FolderArgument = None,
-    index: IndexOption = None,
-    retriever: RetrieverOption = None,
-    reader: ReaderOption = "builtin",
-    generator: GeneratorOption = EXTRACTIVE,
+    folder: opt.Folder = None,
+    index: opt.Index = None,
+    retriever: opt.Retriever = None,
+    reader: opt.Reader = "builtin",
+    generator: opt.Generator = EXTRACTIVE,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8766,
@@ -40,8 +32,8 @@ def mcp(
         from ..mcp import http_app, serve_stdio
     options = SummaryOptions(retriever=retriever or "", reader=reader, generator=generator)
     if not http:
-        with library_of(folder, index) as library:
-            say_if_empty(library)
+        with opt.library_of(folder, index) as library:
+            opt.say_if_empty(library)
             say("spanwise mcp: serving over stdin and stdout, until stdin ends")
             serve_stdio(library, options)
         return
@@ -50,7 +42,7 @@ def mcp(
         from ..server.security import Access, protect
 
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
-    with library_of(folder, index) as library:
+    with opt.library_of(folder, index) as library:
 
         def app(bound: Access) -> Any:
             made = http_app(library, options)

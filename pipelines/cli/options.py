@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -22,78 +22,55 @@ from .show import say
 Options = TypeVar("Options", bound=SearchOptions)
 PREFIX = "SPANWISE"
 
-FolderArgument = Annotated[
-    Path | None,
-    typer.Argument(help="A folder with an index. Default: the nearest index upward.", show_default=False),
+Folder = Annotated[
+    Path | None, typer.Argument(help="A folder with an index. Default: the nearest index upward.")
 ]
-IndexOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--index", help="The index: its directory, or a folder with a .spanwise.", show_default=False
-    ),
-]
-RetrieverOption = Annotated[
+Index = Annotated[Path | None, typer.Option(help="The index: its directory, or a folder with a .spanwise.")]
+Retriever = Annotated[
     str | None,
     typer.Option(
         help="tfidf, bm25, dense, colbert, hybrid (bm25+dense), or a fusion such as bm25+colbert. "
-        f"Default: {DEFAULT_RETRIEVER}.",
-        show_default=False,
+        f"Default: {DEFAULT_RETRIEVER}."
     ),
 ]
-RerankOption = Annotated[bool, typer.Option("--rerank", help="Re-rank with a cross-encoder.")]
-RerankModelOption = Annotated[
+Rerank = Annotated[bool, typer.Option("--rerank", help="Re-rank with a cross-encoder.")]
+RerankModel = Annotated[
     str | None,
-    typer.Option(
-        "--rerank-model",
-        metavar="NAME",
-        help="The cross-encoder of --rerank: builtin, a folder, or name@revision.",
-        show_default=False,
-    ),
+    typer.Option(metavar="NAME", help="The cross-encoder of --rerank: builtin, a folder, or name@revision."),
 ]
-ReaderOption = Annotated[
+Reader = Annotated[
     str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
 ]
-GeneratorOption = Annotated[
+Generator = Annotated[
     str,
     typer.Option(
-        "--generator",
         help="extractive (quotes), the URL of an OpenAI-compatible server with #model, or the folder or "
-        "name@revision of a model.",
+        "name@revision of a model."
     ),
 ]
-DedupeOption = Annotated[bool, typer.Option("--dedupe/--no-dedupe", help="Merge near-duplicate passages.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-PathOption = Annotated[
+Dedupe = Annotated[bool, typer.Option(help="Merge near-duplicate passages.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+PathFilter = Annotated[
     list[str] | None,
     typer.Option(
-        "--path",
         metavar="GLOB",
         help="Only documents with this path or below this folder, e.g. 'notes/**'; '!drafts/' excludes. "
         "Repeatable.",
-        show_default=False,
     ),
 ]
-TypeOption = Annotated[
+TypeFilter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable."),
+]
+AfterFilter = Annotated[
+    str | None, typer.Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.")
+]
+BeforeFilter = Annotated[str | None, typer.Option(metavar="DATE", help="Only documents before this date.")]
+MetaFilter = Annotated[
     list[str] | None,
     typer.Option(
-        "--type", metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable.", show_default=False
-    ),
-]
-AfterOption = Annotated[
-    str | None,
-    typer.Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.", show_default=False),
-]
-BeforeOption = Annotated[
-    str | None,
-    typer.Option(metavar="DATE", help="Only documents before this date.", show_default=False),
-]
-MetaOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--meta",
         metavar="KEY=VALUE",
         help="Only documents with this metadata, e.g. author=Rook. Repeatable: all must match.",
-        show_default=False,
     ),
 ]
 
@@ -109,40 +86,11 @@ def index_of(index: Path | None) -> Path:
 
 
 def say_if_empty(library: Library) -> None:
-    """Tell on stderr how to fill an empty index."""
+    """Say on stderr how to fill an empty index."""
     with library.reading() as snapshot:
         is_empty = not snapshot.n_passages
     if is_empty:
         say(visible(f"{library.store.path} has no passages yet. Fill it with: {library.sync_command}"))
-
-
-def filter_of(
-    paths: Sequence[str] | None,
-    types: Sequence[str] | None,
-    after: str | None,
-    before: str | None,
-    meta: Sequence[str] | None,
-) -> Filter | None:
-    """The filter of the options; None when none of them is given."""
-    metadata: dict[str, str] = {}
-    for pair in meta or ():
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise typer.BadParameter(f"{pair!r} is not KEY=VALUE, e.g. author=Rook", param_hint="--meta")
-        if key in metadata:
-            raise typer.BadParameter(f"{key!r} is given twice", param_hint="--meta")
-        metadata[key] = value
-    where = Filter(tuple(paths or ()), tuple(types or ()), after, before, metadata)
-    return None if where == Filter() else where
-
-
-def rerank_name(rerank: bool, model: str | None) -> str:
-    """The cross-encoder to re-rank with; "" for none.
-
-    >>> rerank_name(True, None), rerank_name(False, "mine"), rerank_name(False, None)
-    ('builtin', 'mine', '')
-    """
-    return model or (RERANKER if rerank else "")
 
 
 def reranked(names: Sequence[str], rerank: bool) -> list[str]:
@@ -155,31 +103,50 @@ def reranked(names: Sequence[str], rerank: bool) -> list[str]:
 
 
 def options_of(kind: type[Options], context: typer.Context, **given: Any) -> Options:
-    """The options object of a verb: what is given, then fields without an option of their own.
+    """The options object of a verb that searches: `given`, then the options of the command line.
 
-    Such a field, as `read_all`, is set in the verb's table of spanwise.toml or by its variable, as
-    SPANWISE_ASK_READ_ALL. ValueError for a value of another type.
+    A field without an option, as `read_all`, is set in the verb's table of spanwise.toml or by its variable,
+    as SPANWISE_ASK_READ_ALL. ValueError for a value of another type.
     """
-    verb = (context.info_name or "").upper().replace("-", "_")
-    found: dict[str, Any] = {}
+    options = context.params
+    given["retriever"] = options["retriever"] or ""
+    given["rerank"] = options["rerank_model"] or (RERANKER if options["rerank"] else "")
+    given["where"] = _filter(options)
     for field in fields(kind):
-        name, default = field.name, field.default
-        if name in given or not isinstance(default, bool | int | float | str):
-            continue
-        table: Mapping[str, Any] = context.default_map or {}
-        text = os.environ.get(f"{PREFIX}_{verb}_{name.upper()}")
-        if text is not None:
-            found[name] = _parsed(name, text, default)
-        elif name in table:
-            if type(table[name]) is not type(default):
-                raise ValueError(f"{name} in spanwise.toml is {table[name]!r}; expected {default!r} or alike")
-            found[name] = table[name]
-    return kind(**{**found, **given})
+        name = field.name
+        if name not in given:
+            value = options[name] if name in options else _configured(context, name, field.default)
+            if value is not None:
+                given[name] = value
+    return kind(**given)
 
 
-def _parsed(name: str, text: str, default: bool | int | float | str) -> Any:
-    if isinstance(default, bool):
+def _filter(options: dict[str, Any]) -> Filter | None:
+    """The filter of the command line; None without a condition."""
+    metadata: dict[str, str] = {}
+    for pair in options["meta"] or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise typer.BadParameter(f"{pair!r} is not KEY=VALUE, e.g. author=Rook", param_hint="--meta")
+        if key in metadata:
+            raise typer.BadParameter(f"{key!r} is given twice", param_hint="--meta")
+        metadata[key] = value
+    paths, types = tuple(options["path"] or ()), tuple(options["type"] or ())
+    where = Filter(paths, types, options["after"], options["before"], metadata)
+    return None if where == Filter() else where
+
+
+def _configured(context: typer.Context, name: str, default: Any) -> Any:
+    """The value of a field in the environment or in spanwise.toml; None without one."""
+    verb = (context.info_name or "").upper()
+    text = os.environ.get(f"{PREFIX}_{verb}_{name.upper()}")
+    if text is not None:
+        if not isinstance(default, bool):
+            return type(default)(text)
         if text.lower() not in ("true", "false", "1", "0"):
             raise ValueError(f"{name} is {text!r}; expected true or false")
         return text.lower() in ("true", "1")
-    return type(default)(text)
+    value = (context.default_map or {}).get(name)
+    if value is not None and type(value) is not type(default):
+        raise ValueError(f"{name} in spanwise.toml is {value!r}; expected {default!r} or alike")
+    return value

@@ -10,56 +10,36 @@ from spanwise.types import SearchOptions
 
 from ..models import DEFAULT_RETRIEVER
 from ..records import search_record
-from .options import (
-    AfterOption,
-    BeforeOption,
-    DedupeOption,
-    IndexOption,
-    JsonOption,
-    MetaOption,
-    PathOption,
-    RerankModelOption,
-    RerankOption,
-    RetrieverOption,
-    TypeOption,
-    filter_of,
-    library_of,
-    options_of,
-    rerank_name,
-    reranked,
-)
+from . import options as opt
 from .show import empty_filter, print_json, progress, say, show_hits
 
 
 def search(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question, or words.", show_default=False)],
-    index: IndexOption = None,
-    retriever: RetrieverOption = None,
-    rerank: RerankOption = False,
-    rerank_model: RerankModelOption = None,
+    question: Annotated[str, typer.Argument(help="The question, or words.")],
+    index: opt.Index = None,
+    retriever: opt.Retriever = None,
+    rerank: opt.Rerank = False,
+    rerank_model: opt.RerankModel = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of passages.")] = 10,
-    dedupe: DedupeOption = True,
-    path: PathOption = None,
-    type: TypeOption = None,
-    after: AfterOption = None,
-    before: BeforeOption = None,
-    meta: MetaOption = None,
-    json: JsonOption = False,
+    dedupe: opt.Dedupe = True,
+    path: opt.PathFilter = None,
+    type: opt.TypeFilter = None,
+    after: opt.AfterFilter = None,
+    before: opt.BeforeFilter = None,
+    meta: opt.MetaFilter = None,
+    json: opt.Json = False,
 ) -> None:
     """Print the best passages for a question."""
-    model, where = rerank_name(rerank, rerank_model), filter_of(path, type, after, before, meta)
-    options = options_of(
-        SearchOptions, context, k=k, retriever=retriever or "", rerank=model, dedupe=dedupe, where=where
-    )
-    with library_of(None, index) as library:
+    options = opt.options_of(SearchOptions, context)
+    with opt.library_of(None, index) as library:
         with progress(after_s=2) as report:
             hits = library.search(question, options, on_progress=report)
-        scope = library.scope(where) if where else None
+        scope = library.scope(options.where) if options.where else None
     if nothing := empty_filter(scope):
         say(nothing)
     if json:
-        [name] = reranked([retriever or DEFAULT_RETRIEVER], bool(model))
+        [name] = opt.reranked([retriever or DEFAULT_RETRIEVER], bool(options.rerank))
         print_json(search_record(question, name, hits, scope))
     else:
         show_hits(hits)

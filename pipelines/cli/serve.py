@@ -12,15 +12,7 @@ from spanwise.errors import needing
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
 from ..visible import visible
-from .options import (
-    FolderArgument,
-    GeneratorOption,
-    IndexOption,
-    ReaderOption,
-    RetrieverOption,
-    library_of,
-    say_if_empty,
-)
+from . import options as opt
 from .show import say
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
@@ -28,35 +20,33 @@ TOKEN = "SPANWISE_SERVE_TOKEN"
 HostOption = Annotated[str, typer.Option(help="Address to bind. A public address requires a token.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
 AllowHostOption = Annotated[
-    list[str] | None, typer.Option(help="Further host name of this server. Repeatable.", show_default=False)
+    list[str] | None, typer.Option(help="Further host name of this server. Repeatable.")
 ]
 AllowOriginOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Origin of a web page that may send requests, such as https://notes.example. Repeatable.",
-        show_default=False,
+        help="Origin of a web page that may send requests, such as https://notes.example. Repeatable."
     ),
 ]
 TokenFileOption = Annotated[
-    Path | None, typer.Option(help=f"File with the token that requests need; or {TOKEN}.", show_default=False)
-]
-RerankModelOption = Annotated[
-    str, typer.Option("--rerank-model", metavar="NAME", help="Cross-encoder for requests that re-rank.")
+    Path | None, typer.Option(help=f"File with the token that requests need; or {TOKEN}.")
 ]
 
 
 def serve(
-    folder: FolderArgument = None,
-    index: IndexOption = None,
+    folder: opt.Folder = None,
+    index: opt.Index = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8765,
     allow_host: AllowHostOption = None,
     allow_origin: AllowOriginOption = None,
     token_file: TokenFileOption = None,
-    retriever: RetrieverOption = None,
-    reader: ReaderOption = "builtin",
-    rerank_model: RerankModelOption = "builtin",
-    generator: GeneratorOption = EXTRACTIVE,
+    retriever: opt.Retriever = None,
+    reader: opt.Reader = "builtin",
+    rerank_model: Annotated[
+        str, typer.Option(metavar="NAME", help="Cross-encoder for requests that re-rank.")
+    ] = "builtin",
+    generator: opt.Generator = EXTRACTIVE,
     watch: Annotated[bool, typer.Option("--watch", help="Sync the index when its folders change.")] = False,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
@@ -70,11 +60,11 @@ def serve(
     options = SummaryOptions(
         retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator
     )
-    with library_of(folder, index) as library:
+    with opt.library_of(folder, index) as library:
         if watch:
             watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
         else:
-            say_if_empty(library)
+            opt.say_if_empty(library)
         where = visible(str(library.store.path))
         serve_app(
             lambda bound: create_app(library, bound, options),

@@ -9,17 +9,17 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
-from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, MissingTerm, Passage
+from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, Passage
 
 from ..visible import visible
 
 if TYPE_CHECKING:
-    from spanwise.types import Summary
+    from spanwise.types import Citation, Summary
 
     from ..explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
 
@@ -59,21 +59,21 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
     The bar appears after `after_s` seconds, for tasks that are often done at once.
     """
     if not sys.stderr.isatty():
-        yield lambda stage, done, total: None
+        yield lambda task, done, total: None
         return
     began, bars, tasks = time.monotonic(), list[Any](), dict[str, Any]()
     with ExitStack() as stack:
 
-        def report(stage: str, done: int, total: int) -> None:
+        def report(task: str, done: int, total: int) -> None:
             if not bars:
                 if time.monotonic() - began < after_s:
                     return
                 bars.append(stack.enter_context(_bar()))
-            if stage not in tasks:
-                tasks[stage] = bars[0].add_task(LABELS.get(stage, stage), total=total, amount="")
+            if task not in tasks:
+                tasks[task] = bars[0].add_task(LABELS.get(task, task), total=total, amount="")
             megabytes = f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
-            amount = megabytes if stage == "bytes" else f"{done:,}/{total:,}"
-            bars[0].update(tasks[stage], completed=done, total=total, amount=amount)
+            amount = megabytes if task == "bytes" else f"{done:,}/{total:,}"
+            bars[0].update(tasks[task], completed=done, total=total, amount=amount)
 
         yield report
 
@@ -86,56 +86,30 @@ def _bar() -> Any:
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
 
 
-def is_styled() -> bool:
-    """True when stdout is a terminal, or FORCE_COLOR is set."""
-    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
-
-
 def show(*parts: str | tuple[str, str]) -> None:
     """Print a line in parts that are plain or have a style, as in ("Ada Rook", "bold").
 
     rich, which takes as long to load as a search, is loaded only where a style is seen.
     """
-    if not is_styled():
+    is_terminal = sys.stdout.isatty()
+    if not (is_terminal or os.environ.get("FORCE_COLOR")):
         print(*(part if isinstance(part, str) else part[0] for part in parts), sep="")
         return
+    from rich.console import Console  # respects NO_COLOR
     from rich.text import Text
 
-    _console().print(Text.assemble(*parts))
+    Console(highlight=False, soft_wrap=not is_terminal).print(Text.assemble(*parts))
 
 
-def _console() -> Any:
-    from rich.console import Console  # respects NO_COLOR
-
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-
-
-def where_in_file(page: int | None, line: int, label: str) -> str:
-    """A place in the words of the file's format: its label, else the page, else the line.
-
-    >>> where_in_file(None, 12, "slide 3")
-    'slide 3'
-    """
-    return label or (f"page {page}" if page is not None else f"line {line}")
-
-
-def place(passage: Passage) -> str:
-    """The place of a passage: file, page or line, and heading path.
+def place(at: Passage | AnswerSpan | Citation) -> str:
+    """Where something begins: file, then label, page or line, as its format has them, and heading path.
 
     >>> place(Passage(1, "a.pdf", 0, 1, "x", page=3, heading=("Mill", "History")))
     'a.pdf, page 3, Mill > History'
     """
-    return _place(passage.document_id, where_in_file(passage.page, passage.line, passage.label), passage)
-
-
-def answer_place(answer: AnswerSpan) -> str:
-    """The place of the first character of an answer: file, page or line, heading path."""
-    where = where_in_file(answer.page, answer.line, answer.label)
-    return _place(answer.span.document_id, where, answer.passage)
-
-
-def _place(document: str, where: str, passage: Passage) -> str:
-    return ", ".join(filter(None, (document, where, " > ".join(passage.heading))))
+    passage = at if isinstance(at, Passage) else at.passage
+    where = at.label or (f"line {at.line}" if at.page is None else f"page {at.page}")
+    return visible(", ".join(filter(None, (passage.document_id, where, " > ".join(passage.heading)))))
 
 
 def near_duplicates(duplicates: Sequence[Passage]) -> str:
@@ -146,16 +120,11 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
     """
     files = list(dict.fromkeys(passage.document_id for passage in duplicates))
     named = ", ".join([*files[:SHOWN_PLACES], *(["…"] if len(files) > SHOWN_PLACES else [])])
-    return f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})"
+    return visible(f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})")
 
 
 def empty_filter(scope: FilterResult | None) -> str:
-    """The message for a filter that matches no document, else "".
-
-    >>> from spanwise.types import Filter
-    >>> empty_filter(FilterResult(Filter(), documents=0, of_documents=41, passages=0))
-    'the filter matches 0 of 41 documents'
-    """
+    """The message for a filter that matches no document, else ""."""
     if scope is None or scope.documents:
         return ""
     return f"the filter matches 0 of {scope.of_documents} documents"
@@ -173,10 +142,10 @@ def show_hits(hits: Sequence[Hit]) -> None:
         if len(words) > SHOWN_CHARACTERS:
             words = words[:SHOWN_CHARACTERS].rstrip() + " …"
         score = f"{hit.score:.4f}".rjust(score_width)
-        show(f"{hit.rank:>{rank_width}}  ", (score, "dim"), "  ", (visible(place(hit.passage)), "bold"))
-        show(indent, visible(words))
+        show(f"{hit.rank:>{rank_width}}  ", (score, "dim"), "  ", (place(hit.passage), "bold"))
+        show(indent, words)
         if hit.duplicates:
-            show(indent, (visible(near_duplicates(hit.duplicates)), "dim"))
+            show(indent, (near_duplicates(hit.duplicates), "dim"))
 
 
 def show_answer(answer: Answer) -> None:
@@ -193,15 +162,13 @@ def show_answer(answer: Answer) -> None:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
             more = f", and {len(other.also_in)} more" if other.also_in else ""
-            words = visible(_one_line(other.text))
-            show(f"  {words}{_confidence(other)}  ", (visible(place(other.passage) + more), "dim"))
-    stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
+            show(f"  {_one_line(other.text)}{_confidence(other)}  ", (place(other.passage) + more, "dim"))
     scope, read = answer.scope, answer.passages_read
     confined = f" in {scope.documents} of {scope.of_documents} documents" if scope else ""
     unread = f", best {read} of {read + answer.passages_unread} read" if answer.passages_unread else ""
     cached = "cached answer, " if answer.cached else ""
     searched = f"{answer.passages_searched} passages{confined}, {answer.retriever}{unread}"
-    show((f"\n{searched}; {cached}{stages}", "dim"))
+    show((f"\n{searched}; {cached}{_times(answer.timings_ms)}", "dim"))
 
 
 def _show_best(best: AnswerSpan) -> None:
@@ -211,17 +178,12 @@ def _show_best(best: AnswerSpan) -> None:
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")
-    show((f"  {visible(answer_place(best))}  (score {best.score:.2f}{_confidence(best)})", "dim"))
-    if best.also_in:
-        show((f"  {visible(also_in(best.also_in))}", "dim"))
+    show((f"  {place(best)}  (score {best.score:.2f}{_confidence(best)})", "dim"))
+    if agreeing := best.also_in:
+        more = f", and {len(agreeing) - SHOWN_PLACES} more" if len(agreeing) > SHOWN_PLACES else ""
+        show((f"  also in {'; '.join(map(place, agreeing[:SHOWN_PLACES]))}{more}", "dim"))
     if best.duplicates:
-        show((f"  {visible(near_duplicates(best.duplicates))}", "dim"))
-
-
-def also_in(agreeing: Sequence[AnswerSpan]) -> str:
-    """The first places with the same answer, and the number of others."""
-    more = f", and {len(agreeing) - SHOWN_PLACES} more" if len(agreeing) > SHOWN_PLACES else ""
-    return f"also in {'; '.join(map(answer_place, agreeing[:SHOWN_PLACES]))}{more}"
+        show((f"  {near_duplicates(best.duplicates)}", "dim"))
 
 
 def _show_declined(answer: Answer) -> None:
@@ -230,36 +192,30 @@ def _show_declined(answer: Answer) -> None:
 
     passages, documents = f"{answer.passages_searched:,} passages", f"{answer.documents_searched:,} documents"
     show(f"  searched: {passages} of {documents}; the best {answer.passages_read} were read")
-    for unknown in answer.missing_terms:
-        show(f"  {visible(unknown_word(unknown, answer.question))}")
+    for missing in answer.missing_terms:
+        message = f'"{missing.term.of(answer.question)}" does not occur in the documents'
+        if near := missing.nearest:
+            message += f'; did you mean "{near.text}" ({near.document_id})?'
+        show(f"  {visible(message)}")
     for number, rejected in enumerate(answer.rejected):
         label = "also rejected" if number else "nearest, but rejected"
-        words = visible(_one_line(rejected.answer.text))
-        show(f"  {label}{_confidence(rejected.answer)}: {words}")
-        show((f"    {visible(answer_place(rejected.answer))}", "dim"))
+        show(f"  {label}{_confidence(rejected.answer)}: {_one_line(rejected.answer.text)}")
+        show((f"    {place(rejected.answer)}", "dim"))
         if why := "; ".join(reasons(rejected, answer.question)):
             show((f"    {visible(why)}", "dim"))
     if answer.nearest:
-        show_nearest(answer.nearest)
+        _show_nearest(answer.nearest)
     else:
         show("  no passage was found to read")
     show((f"  {ENGLISH}", "dim"))
 
 
-def unknown_word(unknown: MissingTerm, question: str) -> str:
-    """The message about a word of the question that no document has, with a similar one."""
-    message = f'"{unknown.term.of(question)}" does not occur in the documents'
-    if unknown.nearest is None:
-        return message
-    return f'{message}; did you mean "{unknown.nearest.text}" ({unknown.nearest.document_id})?'
-
-
-def show_nearest(hits: Sequence[Hit]) -> None:
+def _show_nearest(hits: Sequence[Hit]) -> None:
     """Print the passages nearest to a declined question: place and first words."""
     show("  nearest passages:")
     for hit in hits:
-        show((f"    {visible(place(hit.passage))}", "dim"))
-        show(f"      {visible(first_words(hit.passage))}")
+        show((f"    {place(hit.passage)}", "dim"))
+        show(f"      {first_words(hit.passage)}")
 
 
 def first_words(passage: Passage) -> str:
@@ -285,7 +241,7 @@ def show_explanation(explanation: Explanation) -> None:
         show("\nno span was read, so there is nothing to explain")
     else:
         what = "answer" if explanation.answer.best else "nearest span"
-        show((f"\nthe {what} in {visible(place(best.passage))}; evidence: value x weight", "dim"))
+        show((f"\nthe {what} in {place(best.passage)}; evidence: value x weight", "dim"))
         _show_evidence(best)
         if explanation.formula is not None:
             show((f"    {explanation.formula}", "dim"))
@@ -317,8 +273,8 @@ def _show_evidence(found: ScoreBreakdown) -> None:
     """Print a span, its place, a line a feature (value, weight, contribution), and the sum."""
     width = max(len(one.feature) for one in found.contributions)
     sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
-    show(f"  {visible(_one_line(found.span.text))}")
-    show(f"    {visible(place(found.passage))}")
+    show(f"  {_one_line(found.span.text)}")
+    show(f"    {place(found.passage)}")
     for one in found.contributions:
         numbers = f"{one.value:8.3f} x {one.weight:7.3f} = {one.contribution:8.3f}"
         show(f"    {one.feature:{width}}  {numbers}")
@@ -337,24 +293,26 @@ def show_summary(summary: Summary) -> None:
         if nothing := empty_filter(summary.scope):
             show(f"  {nothing}")
         elif summary.nearest:
-            show_nearest(summary.nearest)
+            _show_nearest(summary.nearest)
     elif summary.citations:
         show("")
     for one in summary.citations:
-        where = where_in_file(one.page, one.line, one.label)
-        show((f"[{one.number}] {visible(_place(one.span.document_id, where, one.passage))}", "dim"))
+        show((f"[{one.number}] {place(one)}", "dim"))
     if summary.dropped:
         show((f"\nunsupported sentences dropped: {len(summary.dropped)}", "dim"))
     left = f", {summary.left_out} more did not fit into the prompt" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
-    stages = ", ".join(f"{stage} {value:.0f} ms" for stage, value in summary.timings_ms.items())
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    show((f"\n{passages}{left}, {visible(summary.generator)}{by}; {stages}", "dim"))
+    show((f"\n{passages}{left}, {visible(summary.generator)}{by}; {_times(summary.timings_ms)}", "dim"))
 
 
 def _confidence(answer: AnswerSpan) -> str:
     return "" if answer.confidence is None else f", confidence {answer.confidence:.0%}"
 
 
+def _times(timings_ms: Mapping[str, float]) -> str:
+    return ", ".join(f"{stage} {value:.0f} ms" for stage, value in timings_ms.items())
+
+
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 import typer
 
 from ..visible import visible
-from .options import IndexOption, JsonOption, index_of, library_of
+from . import options as opt
 from .show import print_json
 
 
 def status(
-    index: IndexOption = None,
+    index: opt.Index = None,
     files: Annotated[bool, typer.Option("--files", help="List every file, with its state.")] = False,
     rejected: Annotated[bool, typer.Option("--rejected", help="List unindexed files, and why.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Show what an index contains: documents, passages, vectors, models, rejected files."""
     from ..status import advice
 
-    with library_of(None, index) as library:
+    with opt.library_of(None, index) as library:
         record = library.status(check)
         advised = advice(record, library.sync_command)
         found = library.files() if files or rejected else []
@@ -39,12 +39,12 @@ def status(
         _show(record, advised)
 
 
-def verify(index: IndexOption = None, json: JsonOption = False) -> None:
+def verify(index: opt.Index = None, json: opt.Json = False) -> None:
     """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
     from ..status import verification_record
     from ..status import verify as verified
 
-    found = verified(index_of(index))
+    found = verified(opt.index_of(index))
     if json:
         print_json(verification_record(found))
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..models import DEFAULT_RETRIEVER
-from .options import JsonOption
+from . import options as opt
 from .show import print_json, progress, say
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ OutOption = Annotated[
 ListsOption = Annotated[Path, typer.Option(help="Folder made by `train mine`.")]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Train on this many questions.")]
 EpochsOption = Annotated[int, typer.Option(min=1, help="Passes over the data.")]
-NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, drawn anew for each epoch.")]
+NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, drawn again for each epoch.")]
 RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
@@ -63,7 +63,7 @@ def reader(
     max_length: LengthOption = 320,
     precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data."""
     from ...corpora.squad import read_squad
@@ -93,7 +93,7 @@ def retriever(
     temperature: Annotated[float, typer.Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
     precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Distil a cross-encoder into token vectors (ColBERT) and text vectors for an index."""
     from ...models.training import TrainingConfig
@@ -121,7 +121,7 @@ def reranker(
     max_length: LengthOption = 320,
     precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Train a cross-encoder, which re-ranks passages and teaches a retriever."""
     from ...models.training import TrainingConfig
@@ -159,7 +159,7 @@ def mine(
         typer.Option(help="Evaluation data whose questions and paragraphs are left out; repeatable."),
     ] = None,
     seed: SeedOption = 0,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Make lists of passages for `train retriever` and `train reranker`: positives, negatives, scores."""
     from dataclasses import asdict
@@ -191,7 +191,7 @@ def calibrate(
     questions: Annotated[int, typer.Option(min=50, help="Number of held-out questions.")] = 1500,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages read for a question.")] = 20,
     seed: SeedOption = 0,
-    json: JsonOption = False,
+    json: opt.Json = False,
 ) -> None:
     """Fit a reader's confidence and its threshold for declining, on held-out questions.
 

@@ -9,10 +9,11 @@ compare      compare_results
 
 from __future__ import annotations
 
+from ...corpora.beir import read_beir as open_collection
 from ...eval.text import rouge_l
 from ...reader.load import load_reader
 from .compare import SystemComparison, compare_results
-from .corpus import open_collection, read_questions
+from .corpus import read_questions
 from .folder import evaluate_folder, unindexed_documents
 from .results import ResultFolder
 from .retrieval import evaluate_open, evaluate_retrieval

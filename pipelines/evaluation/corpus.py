@@ -9,12 +9,10 @@ from pathlib import Path
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
-from ...corpora.beir import Collection, read_beir
 from ...corpora.passages import passages_at, split
 from ...corpora.sentences import trimmed
 from ...corpora.squad import Article, read_squad
 from ...eval.questions import FolderQuestion, read_question_set
-from ...eval.trec import read_qrels
 from ...index.analysis import Analyzer
 from ...index.schema import FileState, indexed_text
 from ...index.store import Store
@@ -47,11 +45,6 @@ def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
         for paragraph in article.paragraphs
         for q in paragraph.questions
     )
-
-
-def open_collection(folder: Path, split: str | None = None) -> Collection:
-    """The test collection of a BEIR folder; DataMalformed names the file that is missing or wrong."""
-    return read_beir(folder, split, read_qrels)
 
 
 def is_validation(title: str) -> bool:

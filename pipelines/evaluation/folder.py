@@ -13,7 +13,6 @@ index_bytes                     the bytes of the index that the retriever reads 
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -27,7 +26,6 @@ from ...eval.questions import Evidence, FolderQuestion, QuestionRecord, Verdict,
 from ..library import Library
 from ..models import stages_below
 from .results import Figures, ResultFolder, digest
-from .retrieval import FoundHits
 
 COMMAND = "folder"
 CUTOFFS = (1, 5, 20)
@@ -56,13 +54,8 @@ def evaluate_folder(
         done = results.done(name)
         waiting = [question for question in questions if question.id not in done]
         for at, question in enumerate(waiting, start=1):
-            began = time.perf_counter()
-            hits = asker.retriever.search([question.question], how.k)[0]
-            retrieve = (time.perf_counter() - began) * 1000
-            own = FoundHits(asker.retriever.name, hits)
-            answer = replace(asker, retriever=own).answer([question.question])[0]
-            answer = replace(answer, timings_ms={**answer.timings_ms, "retrieve": retrieve})
-            results.add([folder_record(question, answer, hits, how.k, name)])
+            trace = asker.trace([question.question])[0]
+            results.add([folder_record(question, trace.answer, trace.hits, how.k, name)])
             on_progress(f"ask {name}", len(done) + at, len(questions))
     figures: Figures = {}
     for name in names:

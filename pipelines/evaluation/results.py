@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -21,15 +22,9 @@ from spanwise import __version__
 from spanwise.errors import DataMalformed
 
 from ...eval.questions import QuestionRecord, parse_record, record_line
-from ...eval.trec import run_lines, trec_id
 
-SETTINGS, RECORDS, METRICS, TABLE, RUNS = (
-    "settings.json",
-    "records.jsonl",
-    "metrics.json",
-    "metrics.md",
-    "runs",
-)
+SETTINGS, RECORDS, RUNS = "settings.json", "records.jsonl", "runs"
+METRICS, TABLE = "metrics.json", "metrics.md"
 
 Ranking = Sequence[tuple[str, float]]
 Figures = dict[str, dict[str, Any]]
@@ -68,10 +63,11 @@ class ResultFolder:
     @classmethod
     def open(cls, path: Path) -> Self:
         """The results at `path`; DataMalformed when there are none or they cannot be read."""
-        record = _read_json(path / SETTINGS)
-        if not isinstance(record.get("command"), str) or not isinstance(record.get("settings"), dict):
-            raise DataMalformed(f"{path / SETTINGS}: expected a command and its settings")
-        found = cls(path, record["command"], record["settings"])
+        try:
+            record = json.loads((path / SETTINGS).read_text(encoding="utf-8"))
+            found = cls(path, str(record["command"]), dict(record["settings"]))
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise DataMalformed(f"{path / SETTINGS}: not the settings of an evaluation: {error!r}") from error
         if (path / RECORDS).exists():
             found._remember(read_records(path / RECORDS))
         return found
@@ -108,13 +104,6 @@ class ResultFolder:
         text = "".join(f"| {' | '.join(row)} |\n" for row in cells)
         (self.path / TABLE).write_text(text, encoding="utf-8")
 
-    @property
-    def metrics(self) -> dict[str, Any]:
-        """The contents of metrics.json; DataMalformed when the evaluation is unfinished."""
-        if self.path is None:
-            raise ValueError("these results are in memory alone: name a folder for them")
-        return _read_json(self.path / METRICS)
-
     def run_path(self, system: str) -> Path:
         """The path of the TREC run of a system."""
         if self.path is None:
@@ -143,6 +132,27 @@ class ResultFolder:
                 lines = run.read_text(encoding="utf-8").splitlines(keepends=True)
                 kept = [line for line in lines if line.split(" ", 1)[0] in ids]
                 run.write_text("".join(kept), encoding="utf-8")
+
+
+def run_lines(query: str, ranking: Ranking, tag: str) -> Iterator[str]:
+    """The lines of a query in a TREC run, best first: `qid Q0 docid rank score tag`, ranks from 1.
+
+    >>> list(run_lines("q1", [("d7", 2.5)], "bm25"))
+    ['q1 Q0 d7 1 2.5 bm25\\n']
+    """
+    for rank, (document, score) in enumerate(ranking, start=1):
+        yield f"{trec_id(query)} Q0 {trec_id(document)} {rank} {float(score)!r} {trec_id(tag)}\n"
+
+
+def trec_id(name: str) -> str:
+    """The id in a run, white space and "%" percent-encoded; ValueError: an empty one.
+
+    >>> trec_id("My notes/mill.md")
+    'My%20notes/mill.md'
+    """
+    if not name:
+        raise ValueError("an id is empty; a run cannot hold it")
+    return re.sub(r"[\s%]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
 
 
 def read_records(path: Path) -> list[QuestionRecord]:
@@ -202,18 +212,6 @@ def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     temporary.replace(path)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataMalformed(f"{path} does not exist: is this the folder of a finished evaluation?") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataMalformed(f"{path}: cannot be read: {error}") from error
-    if not isinstance(record, dict):
-        raise DataMalformed(f"{path}: expected an object")
-    return record
 
 
 def _now() -> str:

@@ -25,20 +25,20 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import DataMalformed
-from spanwise.types import Answer, AskOptions, Hit, ProgressCallback, no_progress
+from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, no_progress
 
 from ...corpora.beir import Collection
 from ...corpora.squad import Article, read_squad
@@ -48,6 +48,7 @@ from ...eval.ranking import MEASURES, judge, trec_order
 from ...eval.squad import question_scores_v2
 from ...eval.text import match_text, match_tokens
 from ...retrieval.protocol import Retriever
+from ..library import Library
 from ..models import stages_below
 from .corpus import (
     contents_digest,
@@ -60,18 +61,12 @@ from .corpus import (
 from .results import Figures, Ranking, ResultFolder, digest
 from .squad import GoldQuestion, gold_questions
 
-if TYPE_CHECKING:
-    from ..ask import Answerer
-
 DEFAULTS = AskOptions()
-RECORDS_AT_ONCE = 16  # lost at most when the evaluation is interrupted
 CUTOFFS = (1, 5, 20, 100)
 DEPTH = 1000  # documents ranked for a query of a test collection
 COVERAGES = (0.25, 0.5, 0.75, 1.0)
 RIGHT_F1 = 0.6  # an answer is right from this F1 on, as in the fit of the confidence
 TEXTS_KEPT = 50_000
-
-Judge = Callable[["Found"], QuestionRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +74,7 @@ class Found:
     """One retriever's result for a question: passages and documents, best first, and the time."""
 
     system: str
+    question_id: str
     hits: Sequence[Hit]
     documents: Ranking
     ms: float
@@ -153,27 +149,21 @@ def evaluate_retrieval(
     names = list(dict.fromkeys(retrievers))
     stages = stages_below(names)
     results = ResultFolder.start(out, "retrieval", settings)
-    with (
-        _index_place(index, out) as place,
-        document_library(documents, place, "whole", model, on_progress=on_progress) as library,
-    ):
-        library.encode_for(stages, "builtin", on_progress=on_progress)
+    with _searchable(documents, stages, index, out, on_progress, passages="whole", model=model) as library:
         for name in names:
             retriever = library.retriever(name, **_reranking(name, rerank, rerank_depth))
-
-            def judged(found: Found, query: str) -> QuestionRecord:
-                grades = collection.qrels[query]
+            for found in _rankings(name, retriever, questions, (DEPTH, 1), results, on_progress):
+                grades = collection.qrels[found.question_id]
                 ranking = judge(trec_order(dict(found.documents)), grades)
-                return QuestionRecord(
-                    found.system,
-                    query,
-                    questions[query],
+                record = QuestionRecord(
+                    name,
+                    found.question_id,
+                    questions[found.question_id],
                     {measure: score(ranking) for measure, score in MEASURES.items()},
                     documents=tuple(document for document, grade in grades.items() if grade > 0),
                     timings_ms={"retrieve": found.ms},
                 )
-
-            _ask(name, retriever, questions, (DEPTH, 1), judged, results, on_progress)
+                results.add([record], {record.id: found.documents})
     figures: Figures = {}
     for name in names:
         records = results.records(name)
@@ -227,36 +217,22 @@ def evaluate_open(
         **(_reader_settings(reader) if read else {}),
     }
     asked = {question.id: question for question in questions}
+    texts_asked = {question.id: question.text for question in questions}
     results = ResultFolder.start(out, "open", settings)
-    with (
-        _index_place(index, out) as place,
-        document_library(documents, place, superset=True, on_progress=on_progress) as library,
-    ):
-        library.encode_for(stages, "builtin", on_progress=on_progress)
+    with _searchable(documents, stages, index, out, on_progress, superset=True) as library:
         texts = lru_cache(TEXTS_KEPT)(lambda name: match_text(library.document(name).text))
         for name in names:
             how = _reranking(name, rerank, rerank_depth)
             retriever = library.retriever(name, **how)
             asker = library.answerer(AskOptions(k, name, reader=reader, **how)) if read else None
-
-            def judged(found: Found, question_id: str, asker: Answerer | None = asker) -> QuestionRecord:
-                question = asked[question_id]
+            for found in _rankings(name, retriever, texts_asked, (CUTOFFS[-1], k), results, on_progress):
+                question = asked[found.question_id]
                 record = _retrieval_record(found, question, texts)
-                if asker is None or question_id not in read:
-                    return record
-                own = FoundHits(asker.retriever.name, found.hits)
-                answer = replace(asker, retriever=own).answer([question.text])[0]
-                return _with_answer(record, answer, found.hits[:k], asker.calibration is not None)
-
-            _ask(
-                name,
-                retriever,
-                {question.id: question.text for question in questions},
-                (CUTOFFS[-1], k),
-                judged,
-                results,
-                on_progress,
-            )
+                if asker is not None and question.id in read:
+                    own = FoundHits(asker.retriever.name, found.hits)
+                    answer = replace(asker, retriever=own).answer([question.text])[0]
+                    record = _with_answer(record, answer, found.hits[:k], asker.calibration is not None)
+                results.add([record], {record.id: found.documents})
     figures = {name: open_figures(results.records(name)) for name in names}
     results.finish(figures)
     return figures
@@ -324,56 +300,67 @@ def _confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, float]:
     }
 
 
-def _ask(
+@contextmanager
+def _searchable(
+    documents: Sequence[Document],
+    stages: Container[str],
+    index: Path | None,
+    out: Path | None,
+    on_progress: ProgressCallback,
+    **how: Any,
+) -> Iterator[Library]:
+    """A library of the documents with the vectors of these stages, at `index`, in `out`, or temporary."""
+    with TemporaryDirectory() as temporary:
+        place = index or (out or Path(temporary)) / "index"
+        with document_library(documents, place, **how, on_progress=on_progress) as library:
+            library.encode_for(stages, "builtin", on_progress=on_progress)
+            yield library
+
+
+def _rankings(
     name: str,
     retriever: Retriever,
     questions: Mapping[str, str],
     depth: tuple[int, int],
-    judged: Callable[[Found, str], QuestionRecord],
     results: ResultFolder,
     on_progress: ProgressCallback,
-) -> None:
-    """Keep the record and the ranking of each question that has none yet."""
+) -> Iterator[Found]:
+    """The result for each question that has no record yet."""
     done = results.done(name)
     waiting = [question_id for question_id in questions if question_id not in done]
-    for at in range(0, len(waiting), RECORDS_AT_ONCE):
-        records, rankings = [], {}
-        for question_id in waiting[at : at + RECORDS_AT_ONCE]:
-            began = time.perf_counter()
-            hits, documents = rank_documents(retriever, questions[question_id], *depth)
-            found = Found(name, hits, documents, (time.perf_counter() - began) * 1000)
-            records.append(judged(found, question_id))
-            rankings[question_id] = documents
-        results.add(records, rankings)
-        on_progress(name, len(done) + at + len(records), len(questions))
+    for at, question_id in enumerate(waiting, start=1):
+        began = time.perf_counter()
+        hits, documents = rank_documents(retriever, questions[question_id], *depth)
+        yield Found(name, question_id, hits, documents, (time.perf_counter() - began) * 1000)
+        on_progress(name, len(done) + at, len(questions))
 
 
 def _retrieval_record(found: Found, question: GoldQuestion, texts: Callable[[str], str]) -> QuestionRecord:
     """The record of an open-domain question before it is read; `texts` gives documents by `match_text`."""
     gold = document_id_of(question.context)
-    record = QuestionRecord(
+    scores: dict[str, float] = {}
+    if question.answers:
+        documents = [document for document, _ in found.documents]
+        rank = documents.index(gold) + 1 if gold in documents else 0
+        forms = [match_text(answer) for answer in question.answers if match_tokens(answer)]
+        holding = (at for at, one in enumerate(documents, 1) if any(form in texts(one) for form in forms))
+        holder = next(holding, 0)
+        for cutoff in CUTOFFS:
+            scores[f"recall@{cutoff}"] = float(0 < rank <= cutoff)
+        for cutoff in CUTOFFS:
+            scores[f"answer_recall@{cutoff}"] = float(0 < holder <= cutoff)
+        scores["rr"] = 1 / rank if rank else 0.0
+    return QuestionRecord(
         found.system,
         question.id,
         question.text,
-        {},
+        scores,
         answerable=bool(question.answers),
         golds=question.answers,
         type=question.type,
         documents=(gold,) if question.answers else (),
         timings_ms={"retrieve": found.ms},
     )
-    if not question.answers:
-        return record
-    documents = [document for document, _ in found.documents]
-    rank = documents.index(gold) + 1 if gold in documents else 0
-    forms = [match_text(answer) for answer in question.answers if match_tokens(answer)]
-    holding = [at for at, one in enumerate(documents, 1) if any(form in texts(one) for form in forms)]
-    scores = {
-        **{f"recall@{cutoff}": float(0 < rank <= cutoff) for cutoff in CUTOFFS},
-        **{f"answer_recall@{cutoff}": float(bool(holding) and holding[0] <= cutoff) for cutoff in CUTOFFS},
-        "rr": 1 / rank if rank else 0.0,
-    }
-    return replace(record, scores=scores)
 
 
 def _with_answer(
@@ -427,15 +414,6 @@ def _read_together(paths: Sequence[Path]) -> list[Article]:
         seen |= {question.id for question in gold_questions(found)}
         articles += found
     return articles
-
-
-@contextmanager
-def _index_place(index: Path | None, out: Path | None) -> Iterator[Path]:
-    if index is not None or out is not None:
-        yield index or Path(str(out)) / "index"
-        return
-    with TemporaryDirectory() as temporary:
-        yield Path(temporary) / "index"
 
 
 def _reranking(name: str, model: str, depth: int) -> dict[str, Any]:

@@ -18,17 +18,14 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.squad import Article, read_squad
+from ...corpora.squad import Article, read_na_probabilities, read_predictions, read_squad
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import (
     na_probability,
     question_scores_v1,
     question_scores_v2,
-    read_na_probabilities,
-    read_predictions,
     score_v1,
     score_v2,
-    score_v2_with_na,
 )
 from ...models.locate import file_sha256
 from ...reader.protocol import Reader
@@ -136,7 +133,8 @@ def evaluate_squad(
     settings = {**task.settings, "reader": system, "reader_digest": reader.digest}
     results = ResultFolder.start(out, COMMAND, settings)
     done = set(results.done(system))
-    for batch in _batches(task.questions):
+    for at in range(0, len(task.questions), QUESTIONS_AT_ONCE):
+        batch = task.questions[at : at + QUESTIONS_AT_ONCE]  # the same ones when a run is resumed
         if waiting := {question.id for question in batch} - done:
             records = _read(task, reader, system, batch)
             results.add(record for record in records if record.id in waiting)
@@ -146,7 +144,8 @@ def evaluate_squad(
     predictions = {q.id: by_id[q.id].prediction or "" for q in task.questions}
     probabilities = None
     if task.version == "2.0":
-        probabilities = {q.id: _na_probability(by_id[q.id]) for q in task.questions}
+        margins = {q.id: [one.score for one in by_id[q.id].evidence] for q in task.questions}
+        probabilities = {qid: na_probability(one[0]) if one else 1.0 for qid, one in margins.items()}
     if out is not None:
         for name, values in ((PREDICTIONS, predictions), (NA_PROBABILITIES, probabilities)):
             if values is not None:
@@ -193,23 +192,23 @@ def evaluate_predictions(
     threshold = DECLINES_NOTHING if task.threshold is None else task.threshold
     figures = _score(task, answers, probabilities, threshold)
     if out is not None:
+        settings = {
+            **task.settings,
+            "predictions": predictions.name,
+            "predictions_sha256": file_sha256(predictions),
+            "na_probs_sha256": None if na_probabilities is None else file_sha256(na_probabilities),
+        }
         declined = {qid for qid, p in (probabilities or {}).items() if p > threshold}
         system = predictions.name.removesuffix(".gz").removesuffix(".json") or predictions.name
-        results = ResultFolder.start(out, COMMAND, _settings(task, predictions, na_probabilities))
+        results = ResultFolder.start(out, COMMAND, settings)
         done = results.done(system)
         results.add(
-            _record(task.version, system, question, "" if question.id in declined else given)
-            for question in task.questions
-            if question.id not in done and (given := _given(task, answers, question.id)) is not None
+            _record(task.version, system, q, "" if q.id in declined else answers.get(q.id, ""))
+            for q in task.questions
+            if q.id not in done and (q.id in answers or task.version != "2.0")
         )
         results.finish({system: dict(figures)})
     return figures
-
-
-def _batches(questions: Sequence[GoldQuestion]) -> Iterator[Sequence[GoldQuestion]]:
-    """The questions in groups that are read together; a resumed run has the same groups."""
-    for at in range(0, len(questions), QUESTIONS_AT_ONCE):
-        yield questions[at : at + QUESTIONS_AT_ONCE]
 
 
 def _read(
@@ -269,10 +268,6 @@ def _is_declined(task: SquadTask, best: ScoredSpan) -> bool:
     return na_probability(_margin(best)) > (default if task.threshold is None else task.threshold)
 
 
-def _na_probability(record: QuestionRecord) -> float:
-    return na_probability(record.evidence[0].score) if record.evidence else 1.0
-
-
 def _score(
     task: SquadTask,
     predictions: Mapping[str, str],
@@ -283,14 +278,7 @@ def _score(
     golds = {question.id: question.answers for question in task.questions}
     if task.version != "2.0":
         return score_v1(golds, predictions)
-    if na_probabilities is None:
-        return score_v2(golds, predictions)
-    return score_v2_with_na(golds, predictions, na_probabilities, threshold)
-
-
-def _given(task: SquadTask, answers: Mapping[str, str], question_id: str) -> str | None:
-    """The prediction; a missing one is "" in version 1.1 and None, without a record, in 2.0."""
-    return answers.get(question_id, None if task.version == "2.0" else "")
+    return score_v2(golds, predictions, na_probabilities, threshold)
 
 
 def _notify_unknown(
@@ -299,12 +287,3 @@ def _notify_unknown(
     unknown = sum(qid not in task.ids for qid in entries)
     if unknown:
         notify(f"{unknown:,} of {len(entries):,} entries in {path} are for ids not in the data: ignored")
-
-
-def _settings(task: SquadTask, predictions: Path, na_probabilities: Path | None) -> dict[str, Any]:
-    return {
-        **task.settings,
-        "predictions": predictions.name,
-        "predictions_sha256": file_sha256(predictions),
-        "na_probs_sha256": None if na_probabilities is None else file_sha256(na_probabilities),
-    }

@@ -138,10 +138,10 @@ class ChatBody(BaseModel):
 
     def question(self) -> AskBody:
         """The last message of the user."""
-        said = [message.text() for message in self.messages if message.role == "user"]
-        if not said:
+        texts = [message.text() for message in self.messages if message.role == "user"]
+        if not texts:
             raise ValueError("no message has the role user")
-        return AskBody(question=said[-1])
+        return AskBody(question=texts[-1])
 
 
 class Record(JSONResponse):
@@ -345,7 +345,9 @@ def _handle_errors(app: FastAPI, hidden: list[str]) -> None:
         elif isinstance(error, RequestValidationError):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"][1:])
-            status, kind, message = 400, "BadRequest", f"{where}: {first['msg']}".removeprefix(": ")
+            is_text = first["type"] == "string_pattern_mismatch"
+            reason = "empty, or has characters that are not allowed" if is_text else first["msg"]
+            status, kind, message = 400, "BadRequest", f"{where}: {reason}".removeprefix(": ")
         else:
             status = next((status for each, status in STATUS.items() if isinstance(error, each)), 500)
             is_named = isinstance(error, errors.SpanwiseError)

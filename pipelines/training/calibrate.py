@@ -53,7 +53,6 @@ from ..models import DEFAULT_RETRIEVER, split_rerank
 from .observe import Observed, observe
 
 FOLDS = 5
-BINS = 15  # of the calibration error
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 SETS = ((), (LEAD,), (LEAD, "log_share", "agreement", "agreeing"), CONFIDENCE_FEATURES)
@@ -89,9 +88,8 @@ def calibrate(
     fits = {one: cross_fit(observed, loaded.digest, fitted_on, one, loaded.answers_null) for one in SETS}
     losses = {one: confidence_figures(fitted.held_out)["log_loss"] for one, fitted in fits.items()}
     best = fits[min(fits, key=lambda one: losses[one])]
-    figures = _figures(best, len(observed))
     named = {" ".join(one) or "evidence alone": loss for one, loss in losses.items()}
-    return Calibrated(best.calibration, figures | {"log_losses": named})
+    return Calibrated(best.calibration, _figures(best) | {"log_losses": named})
 
 
 def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
@@ -151,7 +149,10 @@ def cross_fit(
     read = [as_read(one, stopping) for one in observed]
     best = [_Best.of(ranking, one) for ranking, one in zip(rankings, read, strict=True)]
     model, sure = _confidences(best, folds, confidence)
-    held_out = tuple(_record(*row) for row in zip(sure, best, observed, strict=True))
+    held_out = tuple(
+        HeldBack(probability, float(one is not None and one.right), its.answerable)
+        for probability, one, its in zip(sure, best, observed, strict=True)
+    )
     threshold = choose_threshold(held_out)
     calibration = Calibration(
         _weights(observed),
@@ -228,10 +229,6 @@ def _confidences(
     return fit([one for one, _ in found]), sure
 
 
-def _record(sure: float, best: _Best | None, one: Observed) -> HeldBack:
-    return HeldBack(sure, float(best is not None and best.right), one.answerable)
-
-
 def fit_stopping(observed: Sequence[Observed], rankings: Sequence[Calibration]) -> EarlyExit | None:
     """The rule that leaves most passages unread and changes at most MAX_CHANGED of the answers, or None.
 
@@ -244,8 +241,9 @@ def fit_stopping(observed: Sequence[Observed], rankings: Sequence[Calibration]) 
 
 def as_read(one: Observed, stopping: EarlyExit | None) -> Observed:
     """The observation when reading ends early by the rule."""
-    is_enough = stopping is not None and _best_margin(one, stopping.first) >= stopping.margin
-    return shortened(one, stopping.first) if stopping and is_enough else one
+    if stopping is None or _best_margin(one, stopping.first) < stopping.margin:
+        return one
+    return shortened(one, stopping.first)
 
 
 def shortened(one: Observed, first: int) -> Observed:
@@ -322,7 +320,7 @@ def confidence_figures(records: Sequence[HeldBack]) -> dict[str, float]:
     """
     forecasts = [record.score for record in records], [record.right for record in records]
     return {
-        "ece": expected_calibration_error(*forecasts, BINS),
+        "ece": expected_calibration_error(*forecasts),
         "brier": brier_score(*forecasts),
         "log_loss": log_loss(*forecasts),
         "aurc": aurc(*forecasts),
@@ -331,17 +329,17 @@ def confidence_figures(records: Sequence[HeldBack]) -> dict[str, float]:
     }
 
 
-def _figures(fitted: Fitted, n_questions: int) -> dict[str, Any]:
+def _figures(fitted: Fitted) -> dict[str, Any]:
     threshold, calibration = fitted.threshold, fitted.calibration
     rule = calibration.stopping
     return {
         "threshold": threshold.value,
         "utility": threshold.utility,
-        "right": threshold.outcome.right,
-        "answered": threshold.outcome.answered,
-        "rightly_declined": threshold.outcome.rightly_declined,
-        "answerable": threshold.outcome.answerable,
-        "questions": n_questions,
+        "right": threshold.right,
+        "answered": threshold.answered,
+        "rightly_declined": threshold.rightly_declined,
+        "answerable": threshold.answerable,
+        "questions": threshold.questions,
         "weights": dict(calibration.weights),
         "confidence_weights": dict(calibration.confidence_weights),
         "slope": calibration.slope,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from spanwise.types import ProgressCallback, RankingExample, no_progress
 
+from ...corpora.beir import read_beir
 from ...corpora.ranking_examples import LISTS, json_line, read_ranking_examples
 from ...corpora.squad import read_squad
 from ...eval.text import has_answer
@@ -26,7 +27,6 @@ from ..evaluation.corpus import (
     document_id_of,
     document_library,
     is_validation,
-    open_collection,
     paragraph_documents,
     read_questions,
 )
@@ -176,7 +176,7 @@ class Leaks:
         paragraphs: list[str] = []
         for path in paths:
             if path.is_dir():
-                questions += [query.text for query in open_collection(path).judged]
+                questions += [query.text for query in read_beir(path).judged]
             elif path.suffix not in (".json", ".gz"):
                 questions += [one.question for one in read_questions(path)]
             else:

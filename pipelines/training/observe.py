@@ -7,7 +7,6 @@ file, so that an interrupted run resumes, and fitting again takes minutes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Mapping, Sequence
@@ -29,6 +28,7 @@ from ..evaluation.corpus import (
     paragraph_documents,
     split_articles,
 )
+from ..evaluation.results import digest as digest_of
 from ..models import stages_below
 
 RUN = Path("run") / "calibration"
@@ -88,9 +88,9 @@ def observe(
         for paragraph in article.paragraphs
         if paragraph.context not in absent
     ]
-    trial = _digest([[[q.id, q.text, context] for q, context in questions], paragraphs])
+    trial = digest_of([[[q.id, q.text, context] for q, context in questions], paragraphs])[:12]
     file = ObservedFile(
-        reader / RUN / f"observed-{_digest([trial, digest, retriever, k])}.jsonl",
+        reader / RUN / f"observed-{digest_of([trial, digest, retriever, k])[:12]}.jsonl",
         {"trial": trial, "reader": digest, "retriever": retriever, "k": k},
     )
     found, wanted = file.read(), questions[:n]
@@ -176,7 +176,3 @@ def _observed(record: Mapping[str, Any]) -> Observed:
 
 def _short(value: float) -> float:
     return float(f"{value:.6g}")
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]

@@ -23,7 +23,7 @@ from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
 from ...models.load import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokenizer, n_positions
-from ...models.locate import BASE_SHA256, file_sha256, find_base, find_model, is_base
+from ...models.locate import file_sha256, find_base, find_model, is_base
 from ...models.precision import pick_device
 from ...models.training import Progress, own_memory
 from ...models.weights import Precision, apply_delta, read_delta, save_delta
@@ -123,9 +123,9 @@ class ReaderStart:
         delta = (builtin_folder() if start == BUILTIN else Path(start).expanduser()) / DELTA
         if start != BASE and delta.is_file():
             model = load_span_model(find_base())
-            if any(name.startswith(SENTENCE_HEAD) for name in read_delta(delta, BASE_SHA256)):
+            if any(name.startswith(SENTENCE_HEAD) for name in read_delta(delta)):
                 add_sentence_head(model)
-            apply_delta(model, delta, BASE_SHA256)
+            apply_delta(model, delta)
             stated = start_record(start, delta)
             return cls(own_memory(model), load_tokenizer(find_base()), find_base(), BASE, stated)
         folder = find_model(start)
@@ -145,7 +145,7 @@ class ReaderStart:
         if self.is_over_base:
             base = load_span_model(find_base()).state_dict()
             without_head = {name: t for name, t in base.items() if not name.startswith(SPAN_HEAD)}
-            save_delta(out / DELTA, self.model.state_dict(), without_head, BASE_SHA256, precision)
+            save_delta(out / DELTA, self.model.state_dict(), without_head, precision)
             return
         model: Any = self.model
         model.save_pretrained(out)

@@ -58,16 +58,15 @@ def train_retriever(
     else:
         positives = list(dict.fromkeys(one.passages[0] for one in examples))
         stored = untrained_student(positives[:AVERAGED], config.max_length, config.loop.seed)
-    sides = token_rows(stored, config.max_length)
-    n_in = stored.projection.in_features
-    heads = stored.question_head or identity_head(n_in), stored.passage_head or identity_head(n_in)
-    model = own_memory(Student(stored.backbone, stored.projection, *heads)).to(pick_device())
+    rows = token_rows(stored.backbone, stored.settings, config.max_length)
+    heads = stored.projection, stored.question_head, stored.passage_head
+    model = own_memory(Student(stored.backbone, *heads)).to(pick_device())
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
-        tokens, dense = (rank_figures(found, held_out) for found in student_scores(model, sides, held_out))
+        tokens, dense = (rank_figures(found, held_out) for found in student_scores(model, rows, held_out))
         return {**tokens, **{f"dense_{name}": value for name, value in dense.items()}}
 
-    evaluations = distil(model, sides, examples, config, out / RUN, evaluate, "mrr", on_progress)
+    evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
     layers = model.backbone, model.projection, model.question_head, model.passage_head
     save_student(out, StoredStudent(*layers, stored.settings), precision)
@@ -83,16 +82,13 @@ def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> St
     backbone, _ = tuned_backbone()
     vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     settings = StudentSettings(None, punctuation_skiplist(vocabulary))
-    stored = StoredStudent(backbone, nn.Linear(1, 1), None, None, settings)
-    _, rows = token_rows(stored, max_length)
-    projection = untrained_projection(backbone, rows.of(passages), WIDTH, seed)
+    rows = token_rows(backbone, settings, max_length).of(passages)
+    projection = untrained_projection(backbone, rows, WIDTH, seed)
     n_in = backbone.config.hidden_size
     return StoredStudent(backbone, projection, identity_head(n_in), identity_head(n_in), settings)
 
 
-def token_rows(stored: StoredStudent, max_length: int) -> tuple[TokenRows, TokenRows]:
-    """The tokenizers of questions and of passages, of at most `max_length` tokens a text."""
-    limits = max_length, stored.settings.max_length, n_positions(stored.backbone)
-    limit = min(n for n in limits if n)
-    rows = TokenRows(load_tokenizer(find_base()), limit, stored.settings.skiplist)
-    return rows, rows
+def token_rows(backbone: nn.Module, settings: StudentSettings, max_length: int) -> TokenRows:
+    """The tokenizer of questions and passages, of at most `max_length` tokens a text."""
+    limit = min(n for n in (max_length, settings.max_length, n_positions(backbone)) if n)
+    return TokenRows(load_tokenizer(find_base()), limit, settings.skiplist)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from spanwise.types import RankingExample
 
 from ...models.cross_encoder import PairRow, PairRows, PairScorer
-from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
+from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
     PAD_MULTIPLE,
     TrainingList,
@@ -60,7 +60,6 @@ def fine_tune(
 ) -> list[dict[str, float]]:
     """The evaluations of a run that trains `model` in place; the best weights stay in it."""
     freeze_word_embeddings(model)
-    set_dropout(model, 0.0)
     rows = PairRows(tokenizer, config.max_length)
     texts = rows.tokens_of(text for one in examples for text in (one.question, *one.passages))
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
@@ -94,14 +93,6 @@ def pairs_of(one: TrainingList, texts: Mapping[str, NDArray[np.int32]], rows: Pa
 
 def padded_inputs(pairs: Sequence[PairRow], rows: PairRows, device: torch.device) -> dict[str, Tensor]:
     """The inputs of a transformer, (B, L) each, L a multiple of 32."""
-    ids, mask, types = rows.packed(pairs).padded(rows.special.pad)
-    wide = (0, -ids.shape[1] % PAD_MULTIPLE)
-
-    def put(values: NDArray[np.int64], filler: int) -> Tensor:
-        return nn.functional.pad(torch.from_numpy(values), wide, value=filler).to(device)
-
-    return {
-        "input_ids": put(ids, rows.special.pad),
-        "attention_mask": put(mask, 0),
-        "token_type_ids": put(types, 0),
-    }
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    batch = rows.packed(pairs).padded(rows.special.pad, PAD_MULTIPLE)
+    return {name: torch.from_numpy(values).to(device) for name, values in zip(names, batch, strict=True)}

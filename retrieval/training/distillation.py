@@ -34,7 +34,7 @@ from ...models.batching import token_budget_batches
 from ...models.packed import Backbone, PackedTokens
 from ...models.precision import autocast
 from ...models.token_encoder import TokenRow, TokenRows
-from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
+from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
     PAD_MULTIPLE,
     TrainingList,
@@ -85,7 +85,10 @@ class Student(nn.Module):
     def forward(self, rows: Sequence[TokenRow], side: Side) -> Encoded:
         """The vectors of texts, given as rows of tokens."""
         device = self.projection.weight.device
-        ids, mask, kept = (torch.from_numpy(values).to(device) for values in _padded(rows))
+        packed = PackedTokens.of([row.ids for row in rows]).padded(0, PAD_MULTIPLE)
+        ids, mask, kept = (torch.from_numpy(values).to(device) for values in packed)
+        for of_text, row in zip(kept, rows, strict=True):
+            of_text[row.kept] = 1
         states = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state.float()
         with torch.autocast(device.type, enabled=False):
             tokens = F.normalize(self.projection(states), dim=-1)
@@ -143,7 +146,7 @@ def softened_kl(student: Tensor, teacher: Tensor, t_student: float = 1.0, t_teac
 
 def distil(
     model: Student,
-    sides: tuple[TokenRows, TokenRows],
+    tokens: TokenRows,
     examples: Sequence[RankingExample],
     config: DistillationConfig,
     folder: Path,
@@ -153,38 +156,34 @@ def distil(
 ) -> list[dict[str, float]]:
     """The evaluations of a run that trains `model` in place; the best weights stay in it.
 
-    `sides` make rows of questions and of passages. ValueError for an example without the teacher's scores.
+    ValueError for an example without the teacher's scores.
     """
     if unscored := sum(not one.scores for one in examples):
         raise ValueError(f"{unscored} of {len(examples)} lists have no teacher scores. Run `train mine`")
     freeze_word_embeddings(model)
-    set_dropout(model, 0.0)
-    questions, passages = _rows(examples, sides)
+    texts = dict.fromkeys(text for one in examples for text in (one.question, *one.passages))
+    rows = dict(zip(texts, tokens.of(list(texts)), strict=True))
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
-    lengths = [mean_length([len(passages[text]) for text in one.passages]) for one in lists]
+    lengths = [mean_length([len(rows[text]) for text in one.passages]) for one in lists]
     budget = config.batch_tokens // (1 + config.negatives)
     batches = plan_batches(lists, lengths, config.epochs, budget, config.loop.seed)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return distillation_loss(model, [lists[i] for i in batch], questions, passages, config)
+        return distillation_loss(model, [lists[i] for i in batch], rows, config)
 
     return train(model, batches, loss, config.loop, folder, evaluate, select_by, report)
 
 
 def distillation_loss(
-    model: Any,
-    lists: Sequence[TrainingList],
-    question_rows: Mapping[str, TokenRow],
-    passage_rows: Mapping[str, TokenRow],
-    config: DistillationConfig,
+    model: Any, lists: Sequence[TrainingList], rows: Mapping[str, TokenRow], config: DistillationConfig
 ) -> Tensor:
-    """The loss of a batch, see the module.
+    """The loss of a batch, see the module; `rows` are those of all texts.
 
     A passage of several lists is one column: a second one would compete with the positive that it equals.
     """
     column = {text: i for i, text in enumerate(dict.fromkeys(p for one in lists for p in one.passages))}
-    questions = model([question_rows[one.question] for one in lists], "question")
-    passages = _in_buckets(model, [passage_rows[text] for text in column])
+    questions = model([rows[one.question] for one in lists], "question")
+    passages = _in_buckets(model, [rows[text] for text in column])
     own = [[column[passage] for passage in one.passages] for one in lists]
     positive = torch.tensor([columns[0] for columns in own], device=questions.dense.device)
     teacher = in_rows([torch.tensor(one.scores) for one in lists]).to(questions.dense.device)
@@ -203,11 +202,11 @@ def distillation_loss(
 
 @torch.inference_mode()
 def student_scores(
-    model: Student, sides: tuple[TokenRows, TokenRows], examples: Sequence[RankingExample]
+    model: Student, rows: TokenRows, examples: Sequence[RankingExample]
 ) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
     """For each example the MaxSim of its question with each passage, and the cosines of the dense vectors."""
-    questions = _encoded(model, sides[0], [one.question for one in examples], "question")
-    passages = _encoded(model, sides[1], [text for one in examples for text in one.passages], "passage")
+    questions = _encoded(model, rows, [one.question for one in examples], "question")
+    passages = _encoded(model, rows, [text for one in examples for text in one.passages], "passage")
     tokens, dense = [], []
     for one in examples:
         question, found = questions[one.question], [passages[text] for text in one.passages]
@@ -276,29 +275,7 @@ def _encoded(model: Student, rows_of: TokenRows, texts: Sequence[str], side: Sid
     return found
 
 
-def _rows(
-    examples: Sequence[RankingExample], sides: tuple[TokenRows, TokenRows]
-) -> tuple[dict[str, TokenRow], dict[str, TokenRow]]:
-    """The rows of all questions and of all passages, by their text."""
-    questions = list(dict.fromkeys(one.question for one in examples))
-    passages = list(dict.fromkeys(text for one in examples for text in one.passages))
-    rows = [side.of(texts) for side, texts in zip(sides, (questions, passages), strict=True)]
-    return dict(zip(questions, rows[0], strict=True)), dict(zip(passages, rows[1], strict=True))
-
-
 def _in_buckets(model: Any, passages: Sequence[TokenRow]) -> Encoded:
     buckets = length_buckets([len(row) for row in passages])
     parts = [model([passages[i] for i in bucket], "passage") for bucket in buckets]
     return Encoded.joined(parts, np.argsort(np.concatenate(buckets)))
-
-
-def _padded(
-    rows: Sequence[TokenRow],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Ids, the attention mask and the tokens that give a vector, (B, L) each, L a multiple of 32."""
-    longest = max(len(row) for row in rows)
-    shape = len(rows), -(-longest // PAD_MULTIPLE) * PAD_MULTIPLE
-    ids, mask, kept = (np.zeros(shape, np.int64) for _ in range(3))
-    for i, row in enumerate(rows):
-        ids[i, : len(row)], mask[i, : len(row)], kept[i, row.kept] = row.ids, 1, 1
-    return ids, mask, kept

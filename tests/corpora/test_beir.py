@@ -11,7 +11,6 @@ from made_collections import DOCUMENTS, write, write_beir_folder
 
 from spanwise.corpora.beir import read_beir
 from spanwise.errors import DataMalformed
-from spanwise.eval.trec import read_qrels
 
 
 @pytest.fixture
@@ -21,18 +20,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_documents_queries_and_judgements_are_read(folder: Path) -> None:
-    found = read_beir(folder, None, read_qrels)
+    found = read_beir(folder)
     assert {each.id: (each.title, each.text) for each in found.documents} == DOCUMENTS
     assert found.documents[0].titled == "The mill\nIt was built\nin 1811."
     assert (found.qrels["2"], found.gaps) == ({"2": 1, "3": 0}, ())
 
 
 def test_files_may_be_gzipped(folder: Path) -> None:
-    plain = read_beir(folder, None, read_qrels)
+    plain = read_beir(folder)
     for name in ("corpus.jsonl", "queries.jsonl"):
         (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
         (folder / name).unlink()
-    assert read_beir(folder, None, read_qrels) == plain
+    assert read_beir(folder) == plain
 
 
 @pytest.mark.parametrize(
@@ -51,31 +50,31 @@ def test_files_may_be_gzipped(folder: Path) -> None:
 def test_a_wrong_line_is_named(folder: Path, line: str, message: str) -> None:
     write(folder / "corpus.jsonl", '{"_id": 1, "text": "one"}', "", line)
     with pytest.raises(DataMalformed, match=rf"corpus\.jsonl, line 3: {message}"):
-        read_beir(folder, None, read_qrels)
+        read_beir(folder)
 
 
 def test_an_empty_query_is_rejected(folder: Path) -> None:
     write(folder / "queries.jsonl", json.dumps({"_id": "1", "text": " \n"}))
     with pytest.raises(DataMalformed, match=r"queries\.jsonl, line 1: the query '1' is empty"):
-        read_beir(folder, None, read_qrels)
+        read_beir(folder)
 
 
 def test_the_test_split_is_the_default(folder: Path) -> None:
     write(folder / "qrels/train.tsv", "query-id\tcorpus-id\tscore", "2\t3\t2")
-    assert set(read_beir(folder, None, read_qrels).qrels) == {"1", "2"}
-    train = read_beir(folder, "train", read_qrels)
+    assert set(read_beir(folder).qrels) == {"1", "2"}
+    train = read_beir(folder, "train")
     assert ([query.id for query in train.judged], train.gaps) == (
         ["2"],
         ("queries without judgements, left out: 1",),
     )
     with pytest.raises(ValueError, match="Choose one of: test, train"):
-        read_beir(folder, "dev", read_qrels)
+        read_beir(folder, "dev")
 
 
 def test_missing_parts_are_counted(folder: Path) -> None:
     write(folder / "corpus.jsonl", '{"_id": "1", "text": " "}')
     write(folder / "queries.jsonl", '{"_id": "1", "text": "who"}')
-    assert read_beir(folder, None, read_qrels).gaps == (
+    assert read_beir(folder).gaps == (
         "documents without text: 1",
         "judged queries without text, left out: 1",
         "judgements of missing documents: 2",

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from spanwise.corpora.squad import GoldAnswer, SquadDataset, read_squad
+from spanwise.corpora.squad import (
+    GoldAnswer,
+    SquadDataset,
+    read_na_probabilities,
+    read_predictions,
+    read_squad,
+)
 from spanwise.errors import DataMalformed
 
 CONTEXT = "The mill was founded by Hale. Hale sold it."
@@ -120,6 +129,55 @@ def test_damaged_files_are_refused(tmp_path: Path, data: bytes, complaint: str) 
     path.write_bytes(data)
     with pytest.raises(DataMalformed, match=complaint):
         read_squad(path)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_predictions_in_the_order_of_the_file(tmp_path: Path, pack: type[bytes]) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_bytes(pack('{"q2": "Zürich", "q1": ""}'.encode()))
+    assert list(read_predictions(path, required_ids=["q1", "q2"]).items()) == [("q2", "Zürich"), ("q1", "")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"q1": null}', "answer to 'q1' is nothing"),
+        ('{"q1": ["Hawaii"]}', "answer to 'q1' is a list"),
+        ('{"q1": "a", "q1": "b"}', "the key 'q1' twice"),
+        ('["Hawaii"]', "found a list"),
+        ('{"q2": "Hawaii"}', r"no prediction for 'q1' \(1 of 1 missing\)"),
+        ('{"q1": "\\ud800"}', "half of a surrogate pair in the answer to 'q1'"),
+        ('{"q\\udc00": "Hawaii"}', "half of a surrogate pair in the id"),
+    ],
+)
+def test_malformed_predictions_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "predictions.json").write_text(content)
+    with pytest.raises(DataMalformed, match=rf"predictions\.json.*{message}"):
+        read_predictions(tmp_path / "predictions.json", required_ids=["q1"])
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "1" * 400, '"0.5"', "true", "null"])
+def test_a_probability_that_is_not_a_finite_number_is_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "na.json").write_text(f'{{"q1": {value}}}')
+    with pytest.raises(DataMalformed, match=r"'q1' is not a finite number"):
+        read_na_probabilities(tmp_path / "na.json")
+
+
+def test_more_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.squad.MAX_BYTES", 10)
+    (tmp_path / "packed.json").write_bytes(gzip.compress(b'{"q1": "Hawaii"}'))
+    with pytest.raises(DataMalformed, match="more than 10 bytes"):
+        read_predictions(tmp_path / "packed.json")
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_predictions_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_bytes(content)
+    with suppress(DataMalformed):
+        assert all(isinstance(text, str) for text in read_predictions(path).values())
 
 
 @pytest.mark.parametrize(

@@ -42,21 +42,10 @@ def file(folder: Path, *records: object) -> Path:
     return path
 
 
-def test_reads_questions_in_order(tmp_path: Path) -> None:
-    found, absent = read_question_set(file(tmp_path, RECORD, ABSENT))
-    assert (found.id, found.answers, found.documents) == ("q1", ("Ann",), ("mill.md",))
-    assert (absent.answerable, absent.answers) == (False, ())
-
-
 def test_four_fields_are_enough(tmp_path: Path) -> None:
     record = {name: RECORD[name] for name in ("question", "answers", "documents", "answerable")}
     (found,) = read_question_set(file(tmp_path, record))
     assert (found.id, found.type, found.sentence, found.no_shared_words) == ("1", "factoid", "", False)
-
-
-def test_a_missing_field_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataMalformed, match="answerable is missing"):
-        read_question_set(file(tmp_path, {"question": "Who?"}))
 
 
 def test_only_a_line_feed_ends_a_record(tmp_path: Path) -> None:
@@ -68,15 +57,12 @@ def test_only_a_line_feed_ends_a_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"type": "who"}, "type is 'who'"),
+        ({"type": []}, r"type is \[\]"),
         ({"id": 7}, "id is 7"),
         ({"question": " "}, "the question is empty"),
         ({"answerable": "yes"}, "answerable is 'yes'"),
-        ({"answers": "Ann"}, "answers is 'Ann'"),
         ({"answers": [""]}, "non-empty strings"),
         ({"answers": []}, "answers has 0 items, but answerable is True"),
-        ({"answerable": False}, "has 1 items, but answerable is False"),
-        ({"type": []}, r"type is \[\]"),
         ({"extra": 1}, "the field extra is unknown"),
     ],
 )
@@ -88,25 +74,24 @@ def test_malformed_record_is_refused_with_its_line(
     assert "set.jsonl, line 3" in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b"null", b"[" * 100_000])
-def test_line_that_is_not_an_object_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "set.jsonl"
-    path.write_bytes(content)
-    with pytest.raises(DataMalformed, match="line 1"):
-        read_question_set(path)
-
-
 def test_id_given_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataMalformed, match="'q1' is given twice"):
         read_question_set(file(tmp_path, RECORD, RECORD))
 
 
-def test_file_that_is_not_utf8_or_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataMalformed, match="cannot be read"):
-        read_question_set(tmp_path / "absent.jsonl")
-    (tmp_path / "latin.jsonl").write_bytes(b"\xe9")
-    with pytest.raises(DataMalformed, match="cannot be read"):
-        read_question_set(tmp_path / "latin.jsonl")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[]", "line 1"),
+        (b"[" * 100_000, "line 1"),
+        (b'{"question": ""}', "missing"),
+        (b"\xe9", "cannot be read"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "set.jsonl").write_bytes(content)
+    with pytest.raises(DataMalformed, match=message):
+        read_question_set(tmp_path / "set.jsonl")
 
 
 SENTENCE = "Ann Weaver founded the mill in 1887 because the river never froze."
@@ -160,19 +145,12 @@ def test_the_sentence_counts_as_the_span_does(kind: str) -> None:
     )
 
 
-def test_any_gold_and_any_named_document_will_do() -> None:
-    asked = question("factoid", "Ann Weaver", "A. Weaver")
-    assert is_right(asked, answer("by A. Weaver", document="history.md"))
-
-
-def test_right_words_from_a_wrong_document_are_wrong() -> None:
-    assert judge_answer(question("factoid", "1887"), answer("1887", document="other.md")) is Verdict.WRONG
-
-
 @pytest.mark.parametrize(
     ("answerable", "given", "verdict"),
     [
         (True, answer("1887"), Verdict.RIGHT),
+        (True, answer("in 1887", document="history.md"), Verdict.RIGHT),
+        (True, answer("1887", document="other.md"), Verdict.WRONG),
         (True, answer("1990", sentence="in 1990"), Verdict.WRONG),
         (True, None, Verdict.WRONGLY_DECLINED),
         (False, None, Verdict.RIGHTLY_DECLINED),

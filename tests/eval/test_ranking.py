@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -15,23 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanwise.corpora.beir import read_qrels
 from spanwise.eval.ranking import (
     MEASURES,
     Measure,
-    Qrels,
-    RankingScores,
-    Run,
     average_precision,
-    evaluate,
     judge,
     ndcg,
     precision,
     recall,
     reciprocal_rank,
-    success,
     trec_order,
 )
-from spanwise.eval.trec import read_qrels
+
+Qrels = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
 
 ALL: dict[str, Measure] = {
     "nDCG": ndcg,
@@ -41,7 +40,6 @@ ALL: dict[str, Measure] = {
     "RR": reciprocal_rank,
     "AP": average_precision,
     **{f"AP@{k}": partial(average_precision, k=k) for k in (1, 5)},
-    **{f"Success@{k}": partial(success, k=k) for k in (1, 5)},
 }
 IDS = [*(f"d{number}" for number in range(30)), "D1", "é", "\uff61", "\U0001f600", "d-1", "d.1"]
 SINGLES = [1.0, 1.0 + 1e-9, 1.0 + 2**-23, 16_777_216.0, 16_777_217.0, 1e-46, 0.0, -0.0, -1.5, 1e39]
@@ -63,20 +61,19 @@ def random_case(seed: int) -> tuple[Qrels, Run]:
     return qrels, run | {"unjudged": {"d1": 1.0}}
 
 
-def assert_equal_to_ir_measures(found: RankingScores, qrels: Qrels, run: Run) -> None:
-    expected = ir_measures.calc([ir_measures.parse_measure(name) for name in found.mean], qrels, run)
-    aggregated = {str(measure): value for measure, value in expected.aggregated.items()}
-    assert found.mean == pytest.approx(aggregated, abs=1e-12, rel=0)
-    values = {(value.query_id, str(value.measure)): value.value for value in expected.per_query}
-    for (query, name), value in values.items():
-        assert found.per_query[query][name] == pytest.approx(value, abs=1e-12, rel=0), (query, name)
+def assert_equal_to_ir_measures(qrels: Qrels, run: Run, measures: Mapping[str, Measure]) -> None:
+    parsed = [ir_measures.parse_measure(name) for name in measures]
+    for value in ir_measures.iter_calc(parsed, qrels, run):
+        found = judge(trec_order(run.get(value.query_id, {})), qrels[value.query_id])
+        expected = pytest.approx(value.value, abs=1e-12, rel=0)
+        assert measures[str(value.measure)](found) == expected, (value.query_id, value.measure)
 
 
 @pytest.mark.parametrize("hundred", range(3))
 def test_equals_ir_measures_on_random_cases(hundred: int) -> None:
     for seed in range(100 * hundred, 100 * (hundred + 1)):
         qrels, run = random_case(seed)
-        assert_equal_to_ir_measures(evaluate(qrels, run, ALL), qrels, run)
+        assert_equal_to_ir_measures(qrels, run, ALL)
 
 
 @pytest.mark.parametrize("name", ["scifact", "webis-touche2020"])
@@ -88,7 +85,7 @@ def test_equals_ir_measures_on_real_judgements(name: str, data: Path) -> None:
     for query, judged in qrels.items():
         pool = [*judged, *rng.sample(documents, min(60, len(documents)))]
         run[query] = {document: round(rng.gauss(document in judged, 1), 1) for document in pool}
-    assert_equal_to_ir_measures(evaluate(qrels, run), qrels, run)
+    assert_equal_to_ir_measures(qrels, run, MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +96,6 @@ def test_equals_ir_measures_on_real_judgements(name: str, data: Path) -> None:
         (reciprocal_rank(JUDGED), 1 / 2),
         (reciprocal_rank(JUDGED, k=1), 0.0),
         (average_precision(JUDGED), (1 / 2 + 2 / 4) / 3),
-        (success(JUDGED, 1), 0.0),
         (
             ndcg(JUDGED),
             (1 / math.log2(3) + 2 / math.log2(5)) / (2 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)),
@@ -122,23 +118,8 @@ def test_the_order_of_insertion_does_not_matter(scores: dict[str, float], rng: r
     assert trec_order(dict(shuffled)) == trec_order(scores)
 
 
-def test_a_judged_query_that_is_not_in_the_run_counts_as_zero() -> None:
-    found = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.5}, "other": {"a": 1.0}})
-    assert (found.mean["RR"], list(found.per_query)) == (0.5, ["q1", "q2"])
-    assert set(found.mean) == set(MEASURES)
-
-
-@pytest.mark.parametrize(
-    ("qrels", "run", "measures", "message"),
-    [
-        ({}, {}, MEASURES, "no judged queries"),
-        ({"q": {"a": 1}}, {}, {}, "no measures"),
-        ({"q": {"a": 1}}, {"q": {"a": math.nan}}, MEASURES, "query 'q': the score of document 'a' is nan"),
-        ({"q": {"a": 1}}, {}, {"P": partial(precision, k=0)}, "k is 0"),
-    ],
-)
-def test_what_cannot_be_evaluated_is_refused(
-    qrels: Qrels, run: Run, measures: dict[str, Measure], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        evaluate(qrels, run, measures)
+def test_what_cannot_be_ranked_is_refused() -> None:
+    with pytest.raises(ValueError, match="the score of document 'a' is nan"):
+        trec_order({"a": math.nan})
+    with pytest.raises(ValueError, match="k is 0"):
+        precision(JUDGED, k=0)

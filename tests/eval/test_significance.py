@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from spanwise.eval import significance
-from spanwise.eval.significance import EXACT_UP_TO, bootstrap_interval, compare, randomization_test
+from spanwise.eval.significance import bootstrap_interval, compare, randomization_test
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 SMALL = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.3, 1.0]), min_size=1, max_size=9)
@@ -60,11 +59,6 @@ def test_small_cases_equal_enumeration(differences, alternative):
 
 
 @given(SMALL)
-def test_zero_differences_change_nothing(differences):
-    assert randomization_test([*differences, 0.0, 0.0]) == randomization_test(differences)
-
-
-@given(SMALL)
 def test_swapping_the_systems_swaps_the_sides(differences):
     swapped = [-d for d in differences]
     assert randomization_test(differences, "less") == randomization_test(swapped, "greater")
@@ -84,25 +78,10 @@ def test_a_random_p_value_is_never_zero():
     assert randomization_test([1.0] * 500, "greater", permutations=99) == 1 / 100
 
 
-def test_blocks_change_nothing(monkeypatch):
-    differences = drawn(300, 5)
-    whole = randomization_test(differences, permutations=501)
-    monkeypatch.setattr(significance, "BLOCK", 130)
-    assert randomization_test(differences, permutations=501) == whole
-
-
-def test_the_exact_and_the_random_test_agree_where_they_meet():
-    differences = drawn(EXACT_UP_TO + 1, 7, 0.3)
-    sums = significance._signed_sums(differences[np.newaxis, :])[0]
-    exact = float(np.mean(sums <= differences.sum() + 1e-9))
-    assert randomization_test(differences, "less", 50_000) == pytest.approx(exact, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (([],), "at least 1"),
-        (([[1.0]],), r"\(1, 1\)"),
         (([1.0, float("nan")],), "difference 1 is not finite"),
         (([1.0], "smaller"), "smaller"),
         (([1.0], "less", 0), "permutations is 0"),

@@ -1,33 +1,25 @@
-"""SQuAD's measures by hand and by property, and the files of predictions."""
+"""SQuAD's measures by hand and by property."""
 
 from __future__ import annotations
 
-import gzip
 import math
 import string
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.errors import DataMalformed
 from spanwise.eval.squad import (
     answer_tokens,
     average_precision,
-    best_over_golds,
     best_threshold,
     exact_match,
     f1_v1,
     f1_v2,
     na_probability,
     normalize_answer,
-    read_na_probabilities,
-    read_predictions,
     score_v1,
     score_v2,
-    score_v2_with_na,
 )
 
 
@@ -57,18 +49,9 @@ def test_e7_two_empty_texts_differ_between_the_versions(gold: str, prediction: s
     assert (exact_match(gold, prediction), f1_v1(gold, prediction), f1_v2(gold, prediction)) == (1, 0, 1)
 
 
-def test_e7_several_golds_give_the_maximum() -> None:
-    assert best_over_golds(f1_v1, ["Paris", "Honolulu, Hawaii"], "Hawaii") == pytest.approx(2 / 3)
-
-
 def test_v1_counts_an_unanswered_question_as_zero() -> None:
     golds = {"q1": ["Hawaii"], "q2": ["1887"]}
     assert score_v1(golds, {"q1": "Hawaii", "stray": "x"}) == {"exact_match": 50.0, "f1": 50.0}
-
-
-def test_v1_refuses_a_question_without_golds() -> None:
-    with pytest.raises(ValueError, match="'q2' has no gold answer"):
-        score_v1({"q1": ["Hawaii"], "q2": []}, {})
 
 
 def test_v2_leaves_an_unanswered_question_out() -> None:
@@ -110,26 +93,18 @@ def test_f1_is_symmetric_between_zero_and_one_and_one_on_exact_match(gold: str, 
         ("An apple a day, the   doctor's away!", "apple day doctors away"),
         ("another theory", "another theory"),
         ("the", ""),
+        ("t.h.e end", "end"),  # punctuation goes before articles
     ],
 )
 def test_normal_form(text: str, normal: str) -> None:
     assert normalize_answer(text) == normal
 
 
-def test_punctuation_goes_before_articles() -> None:
-    assert normalize_answer("t.h.e end") == "end"
-
-
-@given(st.text())
-def test_normal_form_is_lower_case_without_ascii_punctuation(text: str) -> None:
-    normal = normalize_answer(text)
-    assert not set(normal) & set(string.punctuation)
-    assert normal == " ".join(normal.split())
-
-
-@given(st.text(alphabet="abthen .-", max_size=30))
-def test_no_article_is_left_as_a_token(text: str) -> None:
-    assert not {"a", "an", "the"} & set(answer_tokens(text))
+@given(st.text() | st.text("abthen .-", max_size=30))
+def test_normal_form_has_no_ascii_punctuation_and_no_articles(text: str) -> None:
+    words = answer_tokens(text)
+    assert not set("".join(words)) & set(string.punctuation)
+    assert not {"a", "an", "the"} & set(words)
 
 
 GOLDS = {"has": ["Hawaii"], "none": [], "missed": ["1887"]}
@@ -138,7 +113,7 @@ NA = {"has": 0.1, "none": 0.8, "missed": 0.5}
 
 
 def test_threshold_declines_what_lies_above_it() -> None:
-    result = score_v2_with_na(GOLDS, PREDICTIONS, NA, threshold=0.5)
+    result = score_v2(GOLDS, PREDICTIONS, NA, threshold=0.5)
     assert (result["HasAns_exact"], result["NoAns_exact"]) == (50, 100)
 
 
@@ -146,28 +121,14 @@ def test_best_threshold_is_the_smallest_that_reaches_the_best() -> None:
     assert best_threshold(GOLDS, PREDICTIONS, {"has": 1, "none": 0, "missed": 0}, NA) == (200 / 3, 0.1)
 
 
-def test_best_threshold_counts_questions_without_a_score_nowhere() -> None:
-    assert best_threshold(GOLDS, PREDICTIONS, {"has": 1.0}, NA) == (100, 0.1)
-
-
 def test_declining_everything_is_best_when_every_answer_is_wrong() -> None:
-    result = score_v2_with_na(GOLDS, dict.fromkeys(GOLDS, "x"), NA)
+    result = score_v2(GOLDS, dict.fromkeys(GOLDS, "x"), NA)
     assert (result["exact"], result["best_exact"], result["best_exact_thresh"]) == (0, 100 / 3, 0)
-
-
-def test_the_added_keys_stand_in_the_official_order() -> None:
-    added = "best_exact best_exact_thresh best_f1 best_f1_thresh pr_exact_ap pr_f1_ap pr_oracle_ap"
-    assert list(score_v2_with_na(GOLDS, PREDICTIONS, NA))[9:] == added.split()
 
 
 @pytest.mark.parametrize(("margin", "probability"), [(0, 0.5), (800, 0), (-800, 1), (math.log(3), 0.25)])
 def test_probability_is_the_sigmoid_of_the_null_odds(margin: float, probability: float) -> None:
     assert na_probability(margin) == pytest.approx(probability)
-
-
-def test_missing_probability_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'none' has no no-answer probability"):
-        score_v2_with_na(GOLDS, PREDICTIONS, {"has": 0.1})
 
 
 CURVE = {"a": ["x"], "b": [], "c": ["x"], "d": ["x"]}
@@ -178,18 +139,6 @@ def test_hand_example() -> None:
     scores = {"a": 1.0, "b": 1.0, "c": 0.5, "d": 0.0}
     na = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
     assert average_precision(CURVE, scores, na) == pytest.approx(100 * (1 / 3 + 0.5 * (0.5 - 1 / 3)))
-
-
-def test_equal_probabilities_enter_together() -> None:
-    # a and b together: P = 1/2, R = 1/3; c and d together: P = 3/4, R = 1
-    na = {"a": 0.1, "b": 0.1, "c": 0.7, "d": 0.7}
-    area = average_precision(CURVE, dict.fromkeys("abcd", 1.0), na)
-    assert area == pytest.approx(100 * (1 / 2 * 1 / 3 + 3 / 4 * 2 / 3))
-
-
-def test_without_answerable_questions_there_is_no_curve() -> None:
-    with pytest.raises(ValueError, match="no scored question has a gold answer"):
-        average_precision({"b": []}, {"b": 1.0}, {"b": 0.5})
 
 
 @given(
@@ -213,70 +162,3 @@ def test_it_is_the_sum_over_every_threshold(rows: list[tuple[bool, float, float]
     scores = {str(i): score for i, (_, score, _) in enumerate(rows)}
     na = {str(i): p for i, (_, _, p) in enumerate(rows)}
     assert average_precision(golds, scores, na) == pytest.approx(100 * area)
-
-
-def file(folder: Path, content: bytes | str) -> Path:
-    path = folder / "predictions.json"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_reads_answers_in_the_order_of_the_file(tmp_path: Path, pack: type[bytes]) -> None:
-    path = file(tmp_path, pack('{"q2": "Zürich", "q1": ""}'.encode()))
-    assert list(read_predictions(path, required_ids=["q1", "q2"]).items()) == [("q2", "Zürich"), ("q1", "")]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"q1": 3}', "answer to 'q1' is a number"),
-        ('{"q1": null}', "answer to 'q1' is null"),
-        ('{"q1": ["Hawaii"]}', "answer to 'q1' is an array"),
-        ('{"q1": "a", "q1": "b"}', "the id 'q1' is given twice"),
-        ('["Hawaii"]', "holds an array"),
-        ('{"q2": "Hawaii"}', r"no prediction for 'q1' \(1 of 1 missing\)"),
-        ('{"q1": ', "not a JSON object"),
-        ("", "not a JSON object"),
-        (b"\xff\xfe\x00", "not a JSON object"),
-        ("[" * 100_000, "not a JSON object"),
-        ('{"q1": "\\ud800"}', "half of a surrogate pair in the answer to 'q1'"),
-        ('{"q\\udc00": "Hawaii"}', "half of a surrogate pair in the id"),
-        (b"\x1f\x8b damaged", "cannot be read"),
-        (gzip.compress(b'{"q1": "Hawaii"}', mtime=0)[:-9], "cannot be read"),
-        (gzip.compress(b'{"q1": "Hawaii"}', mtime=0) + b"more", "cannot be read"),
-    ],
-)
-def test_malformed_file_is_refused_by_name(tmp_path: Path, content: bytes | str, message: str) -> None:
-    with pytest.raises(DataMalformed, match=message) as caught:
-        read_predictions(file(tmp_path, content), required_ids=["q1"])
-    assert "predictions.json" in str(caught.value)
-
-
-def test_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataMalformed, match=r"absent\.json"):
-        read_predictions(tmp_path / "absent.json")
-
-
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "1" * 400, '"0.5"', "true", "null"])
-def test_probability_that_is_not_a_finite_number_is_refused(tmp_path: Path, value: str) -> None:
-    with pytest.raises(DataMalformed, match="expected a finite number"):
-        read_na_probabilities(file(tmp_path, f'{{"q1": {value}}}'))
-
-
-def test_more_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.eval.squad.MAX_BYTES", 10)
-    with pytest.raises(DataMalformed, match="more than 10 bytes"):
-        read_predictions(file(tmp_path, gzip.compress(b'{"q1": "Hawaii"}')))
-
-
-def test_a_missing_probability_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataMalformed, match=r"no no-answer probability for 'q2' \(1 of 2 missing\)"):
-        read_na_probabilities(file(tmp_path, '{"q1": 0.5}'), required_ids=["q1", "q2"])
-
-
-@given(content=st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = file(tmp_path_factory.mktemp("any"), content)
-    with suppress(DataMalformed):
-        assert all(isinstance(text, str) for text in read_predictions(path).values())

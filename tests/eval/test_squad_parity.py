@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spanwise.eval.squad import (
-    read_na_probabilities,
-    read_predictions,
-    score_v1,
-    score_v2,
-    score_v2_with_na,
-)
 from spanwise.pipelines.cli import main
 
 DATA = Path(os.environ.get("SPANWISE_DATA", "/nonexistent"))
@@ -28,43 +19,13 @@ PRECISION_RECALL = {
     "v2.0-bidaf-selfattention-elmo": (25.381476709931217, 28.97929944677961, 57.316218187622404),
     "v2.0-nlnet-single": (32.649188778585, 38.32322039710455, 61.0443855524328),
 }
-V1 = ("bert-ensemble", "logistic-regression", "match-lstm-ensemble", "r-net-ensemble", "slqa-ensemble")
 pytestmark = pytest.mark.skipif(
     not OFFICIAL.is_dir(), reason="SPANWISE_DATA does not name a folder with squad-official"
 )
 
 
-@cache
-def golds(version: str) -> dict[str, list[str]]:
-    with gzip.open(DATA / "squad" / f"dev-{version}.json.gz", "rt", encoding="utf-8") as file:
-        articles = json.load(file)["data"]
-    return {
-        qa["id"]: [answer["text"] for answer in qa["answers"]]
-        for article in articles
-        for paragraph in article["paragraphs"]
-        for qa in paragraph["qas"]
-    }
-
-
 def published(name: str) -> dict[str, Any]:
     return dict(json.loads((OFFICIAL / "SCORES.json").read_text())[name])
-
-
-@pytest.mark.parametrize("name", [f"v1.1-{team}" for team in V1])
-def test_v1_equals_the_official_script(name: str) -> None:
-    predictions = read_predictions(OFFICIAL / f"{name}.json.gz")
-    expected = published(name)
-    expected.pop("_unanswered_warnings")
-    assert score_v1(golds("v1.1"), predictions) == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", PRECISION_RECALL)
-def test_v2_equals_the_official_script(name: str) -> None:
-    predictions = read_predictions(OFFICIAL / f"{name}.json.gz", required_ids=golds("v2.0"))
-    assert score_v2(golds("v2.0"), predictions) == pytest.approx(published(name), abs=1e-9)
-    na_probabilities = read_na_probabilities(OFFICIAL / f"{name}.na_prob.json.gz", required_ids=golds("v2.0"))
-    result = score_v2_with_na(golds("v2.0"), predictions, na_probabilities)
-    assert result == pytest.approx(with_na_probabilities(name), abs=1e-9)
 
 
 def with_na_probabilities(name: str) -> dict[str, float]:

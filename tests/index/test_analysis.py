@@ -32,10 +32,6 @@ def test_c5_tokens_do_not_overlap(text: str) -> None:
     assert all(fold(text[token.start : token.end]).text == token.word for token in tokens)
 
 
-def test_words_folded_from_one_character_share_its_span() -> None:
-    assert ENGLISH.tokens("¼") == [Token("1", 0, 1), Token("4", 0, 1)]
-
-
 @pytest.mark.parametrize("apostrophe", ["'", "\u2019"])
 def test_c6_apostrophes(apostrophe: str) -> None:
     assert set(ENGLISH.question_terms("she")) <= set(ENGLISH.terms(f"She{apostrophe}s reading a book"))
@@ -67,12 +63,6 @@ def test_the_map_is_monotone_and_inside_the_text(text: str) -> None:
     assert list(whole.starts) == sorted(whole.starts)
     assert list(whole.ends) == sorted(whole.ends)
     assert all(0 <= a < b <= len(text) for a, b in zip(whole.starts, whole.ends, strict=True))
-
-
-def test_one_character_that_becomes_eighteen_keeps_its_place() -> None:
-    whole = fold("a\ufdfab")
-    assert len(whole.text) == 20
-    assert (whole.starts[1], whole.ends[18]) == (1, 2)
 
 
 def test_c28_the_accent_stays_with_its_letter() -> None:

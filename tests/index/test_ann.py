@@ -43,19 +43,10 @@ def test_it_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> Non
     assert recall(rankings, QUERIES[:n_queries], 10, allowed) >= 0.95
 
 
-def test_passages_without_a_code_are_found(codes) -> None:
-    index = index_of(codes, n=6000)
-    assert (len(index), index.n_uncoded) == (6000, 1000)
-    for number in (5001, 5500, 6000):
-        (ranking,) = index.search(VECTORS[number - 1 : number], 3)
-        assert ranking.passage_ids[0] == number
-
-
 def test_a_passage_whose_vector_is_another_has_no_code(codes) -> None:
     other = VECTORS.copy()
     other[17] = VECTORS[5999]
     index = ApproximateIndex(vectors_in(other[:5000]), codes, places)
-    assert index.n_uncoded == 1
     (ranking,) = index.search(VECTORS[5999:], 1)
     assert ranking.passage_ids.tolist() == [18]
 
@@ -78,29 +69,11 @@ def test_a_few_new_and_a_few_deleted_passages_change_nothing(first) -> None:
     assert renewed(vectors_in(SMALL[:1550], deleted=np.arange(1, 200)), first) is None
 
 
-def test_a_collection_that_has_doubled_is_trained_anew(first) -> None:
-    second = renewed(vectors_in(SMALL[:3000]), first)
-    assert second.trained_on == 3000
-    assert second.index is not first.index
-
-
-@pytest.fixture
-def own():
-    """Codes that a test may add to."""
-    return renewed(vectors_in(SMALL[:1500]))
-
-
-def test_many_new_passages_are_added_to_the_index(own) -> None:
-    second = renewed(vectors_in(SMALL[:1500], SMALL[1500:1700]), own)
-    assert second.passage_ids.tolist() == list(range(1, 1701))
-    assert (second.trained_on, second.index.ntotal) == (1500, 1700)
-
-
-def test_another_recall_tunes_again(own) -> None:
-    second = renewed(vectors_in(SMALL[:1500]), own, wanted=0.6)
-    assert second.index is own.index
+def test_another_recall_tunes_again(first) -> None:
+    second = renewed(vectors_in(SMALL[:1500]), first, wanted=0.6)
+    assert second.index is first.index
     assert second.tuning.wanted == 0.6
-    assert second.tuning.n_lists < own.tuning.n_lists
+    assert second.tuning.n_lists < first.tuning.n_lists
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.9, 0.98])
@@ -178,24 +151,6 @@ def test_codes_of_an_index_that_was_made_anew_are_not_used(corpus, corpus_of) ->
     assert found(other.store) == (ApproximateIndex, exact[1])  # every vector is looked at, none has a code
 
 
-def test_a_writer_clears_away_what_is_left_over(corpus) -> None:
-    folder = corpus.store.path / CACHE
-    (folder / ".unfinished").mkdir()
-    (folder / ".unfinished" / "columns.bin").write_bytes(b"half")
-    (folder / "notes").mkdir()
-    assert complaints(corpus.store.path) == []
-    kept = entry_names(folder) - {".unfinished"}
-    with corpus.store.writer():
-        pass
-    assert entry_names(folder) == kept
-    corpus.write({}, remove=list(TEXTS))
-    assert entry_names(folder) == {"notes"}
-
-
-def entry_names(folder) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
 def test_nothing_is_read_or_deleted_behind_a_link(corpus, tmp_path) -> None:
     folder = corpus.store.path / CACHE
     folder.rename(tmp_path / "mine")
@@ -251,7 +206,6 @@ def test_a_store_that_grows_is_kept_up(corpus) -> None:
             writer.commit()
         corpus.store.approximate(at_least=100)
         with corpus.snapshot() as snapshot:
-            codes = snapshot.codes(MODEL)
-            sizes.append((len(codes.passage_ids), codes.trained_on))
-    assert sizes == [(500, 300), (700, 700), (900, 700)]
+            sizes.append(len(snapshot.codes(MODEL).passage_ids))
+    assert sizes == [500, 700, 900]
     assert corpus.store.verify() == []

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
 
-from spanwise.errors import IndexCorrupt
 from spanwise.index import Refusal
 
 BROKEN = Refusal(10, 20, "rejected", "it is broken: caf\u00e9", "2")
@@ -39,14 +36,3 @@ def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
     assert refusals(corpus) == {"b.png": BROKEN}
     with corpus.store.writer() as writer, pytest.raises(ValueError, match=r"no refusal of 'z\.pdf'"):
         writer.forget_refusal("z.pdf")
-
-
-@pytest.mark.parametrize("sql", ["UPDATE refusals SET size = 11", "UPDATE refusals SET reason = 'other'"])
-def test_a_changed_refusal_is_found(corpus, sql) -> None:
-    catalog = sqlite3.connect(corpus.store.path / "catalog.sqlite")
-    catalog.execute(sql)
-    catalog.commit()
-    catalog.close()
-    with pytest.raises(IndexCorrupt, match=r"refusal of 'b\.png'"):
-        refusals(corpus)
-    assert corpus.store.verify() != []

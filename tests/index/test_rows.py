@@ -85,16 +85,6 @@ def test_a_merge_takes_memory_for_a_block(tmp_path, kind) -> None:
     assert peak < size / 2
 
 
-@pytest.mark.parametrize(
-    ("kind", "column"), [(VECTORS, "vectors"), (TOKENS, "centroids"), (TOKENS, "values"), (TOKENS, "scales")]
-)
-def test_a_damaged_row_is_not_merged(tmp_path, kind, column) -> None:
-    path = path_of(numbered(tmp_path, kind, range(1, 9)))
-    flip(path, column, 3)
-    with pytest.raises(IndexCorrupt, match=r"columns\.bin is damaged .the data of a passage"):
-        write_segment(tmp_path, kind, "m", merge_rows(kind, [RowsSegment(open_segment(path))], NOBODY))
-
-
 def flip(path, column, row) -> None:
     """Change a bit in the first byte of a row of a column."""
     segment = open_segment(path)
@@ -171,18 +161,6 @@ def test_a_flipped_bit_of_data_is_found_when_it_is_read(tmp_path, column) -> Non
         stored.read(np.array([2, 1]))
     with pytest.raises(IndexCorrupt, match=f"column {column} does not match its digest"):
         stored.check()
-
-
-def test_sums_are_compared_once(paths, monkeypatch) -> None:
-    compared: list[int] = []
-    monkeypatch.setattr(RowsSegment, "check_rows", lambda self, rows: compared.extend(rows.tolist()))
-    stored = stored_in(paths[:1])
-    stored.read(np.array([1, 2]))
-    stored.read(np.array([2, 1, 0]))
-    assert sorted(compared) == [0, 1, 2]
-    stored.check()
-    stored.read(np.array([5]))
-    assert sorted(compared) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from made_corpora import stage
 
-from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt, IndexLocked, IndexNotFound
+from spanwise.errors import IndexCorrupt, IndexNotFound
 from spanwise.index import Description, FileState, Store
 from spanwise.index import snapshot as snapshot_module
-from spanwise.index.snapshot import PassageMemory
 from spanwise.types import Document, Heading, Label, Passage
 
 STATE = FileState(10, 20, "s")
@@ -78,37 +75,10 @@ def test_an_unknown_document_or_passage_is_named(corpus_of) -> None:
         writer.remove("b")
 
 
-@pytest.mark.parametrize(
-    ("passages", "terms", "state", "message"),
-    [
-        (whole("x"), [], STATE, "1 passages but 0 lists"),
-        (whole("y"), [["y"]], STATE, "is not the text"),
-        (whole("x", "b.txt"), [["x"]], STATE, r"of 'b\.txt' was given with"),
-        (whole("x"), [["x"]], FileState(1, 1, "t"), "its file t"),
-    ],
-)
-def test_what_does_not_fit_together_is_refused(corpus_of, passages, terms, state, message) -> None:
-    store = corpus_of({}).store
-    with store.writer() as writer:
-        with pytest.raises(ValueError, match=message):
-            writer.put(document("x"), passages, terms, state)
-        assert writer.commit() == 0
-
-
 @pytest.mark.parametrize("path", ["nowhere", "."])
 def test_no_index_is_named_with_the_command(tmp_path, path) -> None:
     with pytest.raises(IndexNotFound, match="spanwise index FOLDER"):
         Store.open(tmp_path / path)
-
-
-def test_another_format_is_refused(corpus_of) -> None:
-    path = corpus_of({}).store.path
-    catalog = sqlite3.connect(path / "catalog.sqlite")
-    for version, error in ((5, FormatTooNew), (3, FormatTooOld)):
-        catalog.execute(f"PRAGMA user_version = {version}")
-        with pytest.raises(error, match=f"format {version}, this program reads format 4"):
-            Store.open(path)
-    catalog.close()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database " * 100])
@@ -116,28 +86,6 @@ def test_another_file_in_place_of_the_catalog_is_refused(tmp_path, content) -> N
     (tmp_path / "catalog.sqlite").write_bytes(content)
     with pytest.raises(IndexCorrupt, match=r"catalog\.sqlite"):
         Store.open(tmp_path)
-
-
-def test_a_second_writer_is_locked_out(corpus_of) -> None:
-    store = corpus_of({}).store
-    with store.writer():
-        with pytest.raises(IndexLocked, match="written by process"), store.writer():
-            pass
-        with pytest.raises(IndexLocked), store.writer(timeout_s=0.05):
-            pass
-    with store.writer():
-        pass
-
-
-def test_many_commits_keep_few_segments(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one"]})
-    for number in range(20):
-        corpus.write({f"d{number % 5}": [f"text {number}"]})
-    with corpus.snapshot() as snapshot:
-        assert snapshot.n_passages == 6
-        assert len(snapshot.postings()) <= 2 * 6
-    assert len(list((corpus.store.path / "segments").iterdir())) <= 4
-    assert corpus.store.verify() == []
 
 
 def test_a_writer_that_failed_half_way_commits_nothing_more(corpus_of, monkeypatch) -> None:
@@ -204,17 +152,6 @@ def store(corpus_of):
     return corpus_of({"a": ["some words"]}).store
 
 
-def log_of(store):
-    return store.path / "catalog.sqlite-wal"
-
-
-def shrink(store) -> int:
-    """The bytes of SQLite's log after all of it that may go has gone."""
-    with Store.open(store.path) as other:
-        other._catalog.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        return log_of(store).stat().st_size
-
-
 def test_the_last_commit_is_that_of_an_index_put_in_its_place(store, tmp_path):
     first = store.commit_digest()
     shutil.rmtree(store.path)
@@ -235,39 +172,12 @@ def test_a_resting_snapshot_wakes_until_something_is_committed(store):
         assert not snapshot.reopen()
 
 
-def test_the_log_shrinks_while_a_snapshot_rests(store):
-    with store.snapshot() as snapshot:
-        commit(store, "b", "more words")
-        assert shrink(store) > 0
-        snapshot.end_transaction()
-        assert shrink(store) == 0
-
-
-def test_threads_may_read_the_digest_while_another_writes(store):
-    seen: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: seen.extend(store.commit_digest() for _ in range(50)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for number in range(3):
-        commit(store, f"n{number}", "words")
-    for thread in threads:
-        thread.join()
-    assert len(seen) == 200
-
-
-def test_recently_found_passages_are_not_read_again(monkeypatch) -> None:
-    read: list[int] = []
-
-    def passages(ids):
-        read.extend(ids)
-        return [Passage(number, "a.md", 0, 1, str(number)) for number in ids]
-
+def test_recently_found_passages_are_not_read_again(corpus_of, monkeypatch) -> None:
+    corpus, read = corpus_of({"a": ["one", "two", "three", "four"]}), []
     monkeypatch.setattr(snapshot_module, "_MAX_REMEMBERED", 3)
-    memory = PassageMemory(passages)
-    assert [passage.id for passage in memory.passages([3, 1, 3])] == [3, 1, 3]
-    for wanted in ([1, 2], [1], [4], [1, 3]):
-        assert [passage.id for passage in memory.passages(wanted)] == wanted
-    assert read == [3, 1, 2, 4, 3]
+    with corpus.snapshot() as snapshot:
+        passages = snapshot.passages
+        monkeypatch.setattr(snapshot, "passages", lambda ids: read.extend(ids) or passages(ids))
+        for wanted in ([3, 1, 3], [1, 2], [1], [4], [1, 4]):
+            assert [passage.id for passage in snapshot.found(wanted)] == wanted
+    assert read == [3, 1, 2, 4, 1]

@@ -11,7 +11,7 @@ from made_corpora import stage
 from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt
-from spanwise.index import Store
+from spanwise.index import Refusal, Store
 
 TEXTS = {f"d{number}": [f"word{number} shared text", f"another{number} shared"] for number in range(6)}
 
@@ -22,6 +22,7 @@ def index(corpus_of):
     corpus = corpus_of({})
     with corpus.store.writer() as writer:
         stage(writer, TEXTS, vectors=True)
+        writer.refuse("b.png", Refusal(0, -1, "skipped", "no text"))
         writer.commit()
     corpus.write({}, remove=["d3"])
     corpus.store.close()
@@ -41,6 +42,7 @@ def index(corpus_of):
         "DELETE FROM segments WHERE kind = 'vectors'",
         "DELETE FROM tombstones",
         "DELETE FROM state",
+        "UPDATE refusals SET reason = 'other'",
         "UPDATE settings SET value = 'none'",
         "UPDATE state SET passages = 3",
         "DROP TABLE passages",

@@ -61,16 +61,6 @@ def test_l8_scores_do_not_depend_on_the_batch(network):
         assert np.allclose(scores, alone, atol=0.02)
 
 
-def test_a_long_passage_counts_by_its_best_window(network):
-    encoder = scorer_of(network, max_length=96)
-    passage = " ".join(f"{a}{b}" for a in "mill tram weir".split() for b in range(60))
-    tokens = encoder.rows.tokens_of([passage, "who?"], whole=True)
-    windows = encoder.rows.windows(tokens["who?"], tokens[passage])
-    assert len(windows) > 2
-    [[whole]] = encoder.score(["who?"], [[passage]])
-    assert whole == pytest.approx(encoder._forward(windows).max(), abs=0.02)
-
-
 @given(st.integers(0, 600))
 def test_windows_show_every_token_and_none_is_short(n_tokens):
     question, passage = np.arange(5, dtype=np.int32), np.arange(1000, 1000 + n_tokens, dtype=np.int32)

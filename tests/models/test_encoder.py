@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_models import student
 
-from spanwise.errors import ModelNotFound
 from spanwise.models.encoder import TextEncoder, load_encoder
 from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base, model_digest
 from spanwise.models.student import load_student
-from spanwise.models.token_encoder import TokenEncoder, kept_places, load_token_encoder
+from spanwise.models.token_encoder import TokenEncoder, load_token_encoder
 
 TEXTS = [
     "a mill",
@@ -121,28 +118,7 @@ def test_token_vectors_do_not_depend_on_their_batch(tokens):
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-@given(st.lists(st.integers(1, 9), min_size=1), st.sets(st.integers(1, 9)), st.sets(st.integers(1, 9)))
-def test_every_text_keeps_a_token(ids, skipped, special):
-    kept = kept_places(ids, skipped, special)
-    assert kept == sorted(set(kept)) != []
-    assert set(ids) <= skipped or not skipped & {ids[place] for place in kept}
-
-
-def test_no_text_gives_nothing(base, tokens):
-    assert base.encode_passages([]).shape == (0, 384)
-    assert tokens.encode_questions([]) == []
-    vectors, lengths = tokens.encode_passages([])
-    assert (vectors.shape, lengths.tolist()) == ((0, 16), [])
-
-
 def test_the_digest_is_known_without_loading(base, folder, tokens):
     assert base.digest == model_digest("base") == model_digest("all-MiniLM-L6-v2")
     assert tokens.digest == model_digest(str(folder), "token-encoder")
     assert load_token_encoder("builtin", "cpu").digest == model_digest("builtin", "token-encoder")
-
-
-def test_a_student_without_dense_heads_encodes_tokens_only(tmp_path):
-    folder = str(student(tmp_path, dense=False))
-    assert load_token_encoder(folder, "cpu").width == 16
-    with pytest.raises(ModelNotFound, match="has no dense heads"):
-        load_encoder(folder, "cpu")

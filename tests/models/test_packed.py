@@ -7,20 +7,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import tiny_config, tiny_encoder, tiny_span_model
+from tiny_models import tiny_config, tiny_encoder
 
-from spanwise.models.bert import BertSpanModel, bert_backbone, eager_attention
-from spanwise.models.load import load_span_model, load_span_reader
+from spanwise.models.bert import bert_backbone, eager_attention
 from spanwise.models.packed import (
     Backbone,
-    Layout,
     PackedBert,
     PackedTokens,
     PlainLinear,
     PrepackedLinear,
     is_packable,
     kind_for,
-    packable_part,
     padded_forward,
 )
 from spanwise.models.weights import read_checkpoint
@@ -107,19 +104,6 @@ def test_other_forward_passes_are_not_packed(changes):
     assert Backbone(model).states(tokens_of([3, 9])).shape == (12, 32)
 
 
-@torch.inference_mode()
-def test_span_logits_are_those_of_transformers(tmp_path):
-    folder = tiny_span_model(tmp_path)
-    ours, theirs = load_span_reader(folder), load_span_model(folder)
-    ids = torch.randint(1000, 20000, (3, 17), generator=torch.Generator().manual_seed(1))
-    mask = torch.arange(17) < torch.tensor([17, 9, 17])[:, None]
-    found, expected = ours(ids, mask), theirs(input_ids=ids, attention_mask=mask.long())
-    assert isinstance(ours, BertSpanModel)
-    assert packable_part(ours) is ours.bert
-    assert torch.allclose(found.start_logits[mask], expected.start_logits[mask], atol=1e-6)
-    assert torch.allclose(found.end_logits[mask], expected.end_logits[mask], atol=1e-6)
-
-
 def test_training_attention_is_the_fused_one(tmp_path):
     model = bert_backbone(read_checkpoint(tiny_encoder(tmp_path)))
     ids, mask = torch.arange(1000, 1024).view(2, 12), torch.arange(12) < torch.tensor([[12], [7]])
@@ -129,14 +113,3 @@ def test_training_attention_is_the_fused_one(tmp_path):
     q = torch.randn(2, 2, 12, 8)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert eager_attention(q, q, q, None, 0.1).dtype == torch.bfloat16
-
-
-@given(LENGTHS)
-def test_each_token_has_a_row_and_biases_hide_the_others(lengths):
-    layout = Layout.of(np.array(lengths), torch.float32, CPU)
-    seen = np.zeros(layout.n_rows, dtype=bool)
-    for block in layout.blocks:
-        bias = torch.zeros(block.n, block.width) if block.bias is None else block.bias[:, 0, 0]
-        seen[block.first : block.last] = (bias == 0).flatten().numpy()
-    assert np.flatnonzero(seen).tolist() == layout.places.tolist()
-    assert len(layout.places) == sum(lengths)

@@ -15,18 +15,12 @@ from spanwise.errors import ModelRejected
 from spanwise.models.training import (
     TrainingConfig,
     fast_training_attention,
-    linear_schedule,
     train,
 )
 
 
 def weights_equal(one: nn.Module, other: nn.Module) -> bool:
     return all(torch.equal(weight, other.state_dict()[name]) for name, weight in one.state_dict().items())
-
-
-@pytest.mark.parametrize(("step", "rate"), [(0, 0), (50, 1.5e-5), (100, 3e-5), (550, 1.5e-5), (1000, 0)])
-def test_r17_schedule(step, rate):
-    assert linear_schedule(step, 1000, 3e-5) == pytest.approx(rate, abs=1e-12)
 
 
 @pytest.mark.parametrize("changes", [{}, {"average": 0.9, "layer_decay": 0.5}])
@@ -98,12 +92,6 @@ def test_another_run_is_refused(tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"x")
     with pytest.raises(ModelRejected, match="is no checkpoint"):
         train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
-
-
-@pytest.mark.parametrize("settings", [{"layer_decay": 0.0}, {"average": 1.0}])
-def test_settings_out_of_range_are_refused(settings):
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        TrainingConfig(**settings)
 
 
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):

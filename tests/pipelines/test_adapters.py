@@ -20,15 +20,10 @@ from spanwise.errors import ExtraMissing
 from spanwise.pipelines.adapters import haystack, langchain, llama_index
 from spanwise.types import Filter, SearchOptions
 
-PIECES = (
-    *"the The THE mill mills miller's was built by Ada Rook of in - , . ; ! ? ' ( ) [ ]".split(),
-    *"1811 $1,200.50 1811-12 3.5 ... a.b ,, .5 5. -- twenty-five &amp; &quot; &lt;b&gt; <skipped>".split(),
-    *"café ÉCOLE 水車 мельница".split(),
-    *("\n", "-\n", "\t", "\u00a0", "\u2028", "", "  ", "naïve", "ſ", "İ", "٣", "👩‍🔬", "running", "x" * 30),
+HOSTILE = (
+    "🂡 e\u0301\r\n\u202e the mill's , ; <b>1,200.50</b> &amp; café 水車\u00a0мельница\u2028 İ ٣\t naïve\n"
+    "The mill 👩‍🔬 at the weir burned.\n\n𝔘𝔫𝔦 The mill again\n"
 )
-
-HOSTILE = "🂡 e\u0301\r\n\u202e" + " ".join(PIECES)
-HOSTILE += "\nThe mill 👩‍🔬 at the weir burned.\n\n𝔘𝔫𝔦 The mill again\n"
 QUESTIONS = ["mill", "the weir burned 👩‍🔬", "Who built the mill in 1811?", "𝔘𝔫𝔦", "nothing at all zzz"]
 
 
@@ -70,32 +65,32 @@ def by_haystack(library, question, k, wait, **options):
 
 @pytest.mark.parametrize("wait", [False, True])
 @pytest.mark.parametrize("adapter", [by_langchain, by_llama_index, by_haystack])
-def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait):
-    for options in ({}, {"where": Filter(types=("md",))}):
-        for question in QUESTIONS:
-            hits = searched.search(question, k=5, retriever="bm25", **options)
-            found = adapter(searched, question, 5, wait, **options)
-            assert found == [
-                (p.text, p.document_id, p.start, p.end, hit.score, " > ".join(p.heading))
-                for hit in hits
-                for p in [hit.passage]
-            ]
-            assert all(searched.document(one[1]).text[one[2] : one[3]] == one[0] for one in found)
+@pytest.mark.parametrize("options", [{}, {"where": Filter(types=("md",))}])
+def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait, options):
+    for question in QUESTIONS:
+        hits = searched.search(question, k=5, retriever="bm25", **options)
+        found = adapter(searched, question, 5, wait, **options)
+        assert found == [
+            (p.text, p.document_id, p.start, p.end, hit.score, " > ".join(p.heading))
+            for hit in hits
+            for p in [hit.passage]
+        ]
+        assert all(searched.document(one[1]).text[one[2] : one[3]] == one[0] for one in found)
 
 
 @pytest.mark.parametrize(
-    ("module", "needed", "extra"),
+    ("module", "needed"),
     [
-        ("langchain", "langchain_core.retrievers", "langchain"),
-        ("llama_index", "llama_index.core.schema", "llama-index"),
-        ("haystack", "haystack", "haystack"),
+        ("langchain", "langchain_core.retrievers"),
+        ("llama_index", "llama_index.core.schema"),
+        ("haystack",) * 2,
     ],
 )
-def test_a_missing_framework_is_named_with_the_command(monkeypatch, module, needed, extra):
+def test_a_missing_framework_is_named_with_the_command(monkeypatch, module, needed):
     name = f"spanwise.pipelines.adapters.{module}"
     monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, needed, None)
-    with pytest.raises(ExtraMissing, match=rf"pip install 'spanwise\[{extra}\]'"):
+    with pytest.raises(ExtraMissing, match=rf"pip install 'spanwise\[{module.replace('_', '-')}\]'"):
         importlib.import_module(name)
 
 

@@ -24,7 +24,7 @@ QUESTION = "who built the mill?"
 
 
 def call(library, name, **given):
-    """What comes of a call by the official client, which checks it against the schema."""
+    """The result of a call by the official client, which checks it against the schema."""
 
     async def once():
         async with Client(make_server(library, BM25)) as client:
@@ -63,24 +63,22 @@ def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):
     text = library.document("sub/weir.html").text
     found = call(library, "read_document", document="weir.html", start=4, end=9).structured_content
     assert (found["text"], found["characters"]) == (text[4:9], len(text))
-    late = call(library, "read_document", document="weir.html", start=10_000)
-    assert (late.is_error, "nothing to read" in late.content[0].text) == (True, True)
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "told"),
+    ("name", "given", "message"),
     [
         ("search", {"question": "x", "k": 1000}, "less than or equal to 100"),
-        ("search", {"question": "x" * 5000}, "4096"),
         ("ask", {}, "Field required"),
         ("read_document", {"document": "nowhere"}, "nowhere"),
+        ("read_document", {"document": "weir.html", "start": 10_000}, "nothing to read"),
         ("summarize", {"question": "x", "document": "mill.md"}, "question"),
     ],
 )
-def test_bad_arguments_are_tool_errors_without_paths(library, name, given, told):
+def test_bad_arguments_are_tool_errors_without_paths(library, name, given, message):
     result = call(library, name, **given)
     assert result.is_error
-    assert told in result.content[0].text
+    assert message in result.content[0].text
     assert str(library.store.path.parent) not in result.content[0].text
 
 

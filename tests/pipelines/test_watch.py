@@ -118,7 +118,7 @@ def test_a_folder_that_goes_is_told_and_waited_for(child: Child, folder: Path, t
 def test_a_folder_that_goes_just_before_it_is_watched_is_waited_for(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It goes after `run` found it there, when nothing can be watched. Later changes are noticed all the same."""
+    """It goes after `run` found it, when nothing can be watched. Later changes are noticed all the same."""
     monkeypatch.setattr("spanwise.pipelines.watch.RETRY_S", 0.2)
     told: list[str] = []
 

@@ -74,12 +74,6 @@ def test_out_of_memory_changes_no_score_and_no_order(reader, monkeypatch, fits):
     assert scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
-def test_r14_a_long_passage_is_read_to_its_end(reader):
-    text = "word " * 900
-    [[spans]] = reader.read(["what?"], [[passage(text)]], n_best=10_000)
-    assert max(s.span.end for s in spans) == len(text.rstrip())
-
-
 @settings(max_examples=20)
 @given(st.integers(1, 200), st.integers(0, 80), st.text(max_size=40), st.integers(0, 99))
 def test_every_token_of_a_passage_is_in_a_window_with_any_question(reader, asked, above, text, times):
@@ -96,15 +90,6 @@ def test_n_best_is_sorted_and_distinct(reader):
     assert [s.score for s in spans] == sorted((s.score for s in spans), reverse=True)
     places = sorted((s.span.start, s.span.end) for s in spans)
     assert all(a[1] <= b[0] for a, b in pairwise(places))
-
-
-def test_passages_without_tokens_and_questions_without_passages(reader):
-    assert reader.read(["what?", "who?"], [[passage("  ")], []]) == [[[]], []]
-
-
-def test_a_model_without_null_training_gives_no_null_score(reader):
-    [[spans]] = reader.read(["what?"], [[passage("a mill")]])
-    assert math.isnan(spans[0].null_score)
 
 
 def test_headings_are_read_and_never_quoted(reader):

@@ -1,6 +1,8 @@
-"""Spans against an oracle that tries every pair; tokens and sentences of several windows."""
+"""Inputs by golden ids and labels, windows that cover everything, spans against an oracle of all pairs."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,23 +10,60 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spanwise.reader.spans import (
-    SentenceScores,
-    TokenSpan,
-    Window,
-    WindowLogits,
-    distinct_spans,
-    span_scores,
-    spans_of_windows,
+from spanwise.models.load import load_tokenizer
+from spanwise.models.locate import find_base
+from spanwise.models.tokenizer import special_tokens
+from spanwise.reader.spans import NO_CONTEXT, assemble, distinct_spans, tokenize, windows
+from spanwise.reader.training import token_labels
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return load_tokenizer(find_base())
+
+
+def test_r3_input_ids_and_segments(tokenizer):
+    question, passage = tokenize(tokenizer, ["Where was Obama born?", "Barack Obama was born in Hawaii."])
+    batch = assemble([(question.ids, NO_CONTEXT, passage.ids)], special_tokens(tokenizer), multiple=1)
+    ids = "101 2073 2001 8112 2141 1029 102 13857 8112 2001 2141 1999 7359 1012 102"
+    assert batch.input_ids[0].tolist() == [int(i) for i in ids.split()]
+    assert batch.token_type_ids[0].tolist() == [0] * 7 + [1] * 8
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "characters", "tokens", "shift"),
+    [
+        ("Where was Obama born?", "Barack Obama was born in Hawaii.", (25, 31), (5, 5), 7),
+        ("What was treated?", "His unhappiness was treated in Hawaii.", (4, 15), (1, 4), 6),
+        (
+            "When was the Eiffel Tower built?",
+            "The Eiffel Tower was constructed in 1887–1889.",
+            (36, 45),
+            None,
+            None,
+        ),
+    ],
 )
+def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, characters, tokens, shift):
+    asked, read = tokenize(tokenizer, [question, passage])
+    first, last = token_labels(read.offsets, *characters)
+    batch = assemble([(asked.ids, NO_CONTEXT, read.ids)], special_tokens(tokenizer))
+    assert passage[read.offsets[first, 0] : read.offsets[last, 1]] == passage[slice(*characters)]
+    if tokens is None:
+        assert (batch.shift[0] + first, batch.shift[0] + last) == (19, 21)
+    else:
+        assert ((first, last), batch.shift[0]) == (tokens, shift)
+
+
+@given(st.integers(1, 90), st.integers(0, 900), st.integers(0, 64))
+def test_r14_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_passage, stride):
+    found = windows(0, n_question, n_passage, 3, 160, stride)
+    assert sorted({i for w in found for i in range(w.first, w.last)}) == list(range(n_passage))
+    assert all(b.first <= a.last - min(stride, a.last) for a, b in pairwise(found))
+
 
 START, END = np.array([1, 5, 2, 0.0]), np.array([4, 1, 3, 2.0])
 LOGITS = arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float))
-
-
-def window(first: int, start: list[float], null: tuple[float, float] = (0.0, 0.0)) -> WindowLogits:
-    logits = np.array(start, np.float32)
-    return WindowLogits(Window(0, first, first + len(start)), logits, -logits, *null)
 
 
 def test_r6_the_joint_argmax_never_reverses():
@@ -33,27 +72,6 @@ def test_r6_the_joint_argmax_never_reverses():
     [best] = distinct_spans(START, END, 1, max_tokens=1)
     assert (best.first, best.last, best.score) == (1, 1, 6)
     assert distinct_spans(np.zeros(0), np.zeros(0), 5) == []
-
-
-def test_r8_probabilities():
-    p_start, p_end = (np.exp(one) / np.exp(one).sum() for one in (START, END))
-    assert p_start == pytest.approx([0.017040, 0.930370, 0.046320, 0.006269], abs=1e-6)
-    assert p_start[1] * p_end[2] == pytest.approx(0.220389, abs=1e-6)
-    legal = span_scores(START, END, 4)
-    assert np.exp(8) / np.exp(legal[np.isfinite(legal)]).sum() == pytest.approx(0.605651, abs=1e-6)
-
-
-@pytest.mark.parametrize(("n", "cap", "count"), [(384, 30, 11085), (384, 384, 73920), (8, 3, 21), (7, 7, 28)])
-def test_r9_number_of_legal_spans(n, cap, count):
-    assert int(np.isfinite(span_scores(np.zeros(n), np.zeros(n), cap)).sum()) == count
-
-
-@pytest.mark.parametrize(("cap", "last", "score"), [(30, 32, 9), (31, 33, 10)])
-def test_r10_the_cap_counts_both_ends(cap, last, score):
-    start, end = np.zeros(40), np.zeros(40)
-    start[3], end[33], end[32] = 5, 5, 4
-    [best] = distinct_spans(start, end, 1, cap)
-    assert (best.first, best.last, best.score) == (3, last, score)
 
 
 @given(LOGITS, LOGITS, st.integers(1, 20), st.integers(1, 15))
@@ -65,20 +83,3 @@ def test_spans_are_the_greedy_choice_without_overlap_of_all_pairs(start, end, n_
         if len(expected) < n_best and all(last < i or j < first for _, i, j in expected):
             expected.append((score, first, last))
     assert [(s.score, s.first, s.last) for s in distinct_spans(start, end, n_best, cap)] == expected
-
-
-def test_spans_of_overlapping_windows_share_no_token():
-    found = spans_of_windows([window(0, [0, 5, 0, 0]), window(1, [5, 0, 0, 9])], 8)
-    tokens = [token for span in found for token in range(span.first, span.last + 1)]
-    assert len(tokens) == len(set(tokens))
-
-
-def test_of_several_windows_the_fullest_scores_a_sentence():
-    offsets = np.array([(i, i + 1) for i in range(8)], np.int32)
-    logits = [np.full(6, 1.0, np.float32), np.full(4, 5.0, np.float32)]
-    both = [Window(0, 0, 6), Window(0, 4, 8)]
-    windows = [WindowLogits(w, one, one, 0.0, 0.0, one) for w, one in zip(both, logits, strict=True)]
-    scores = SentenceScores([(0, 3), (3, 8)], offsets, windows)
-    assert scores.of(TokenSpan(1, 2, 0.0)) == 1.0
-    assert scores.of(TokenSpan(5, 5, 0.0)) == 5.0  # of its five tokens the second window holds four
-    assert scores.of(TokenSpan(2, 3, 0.0)) == 1.0  # both sentences: six tokens in the first window

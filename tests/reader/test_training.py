@@ -7,24 +7,19 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model, load_tokenizer
 from spanwise.models.locate import find_base
 from spanwise.models.training import TrainingConfig
-from spanwise.reader.span_reader import SENTENCE_HEAD, SpanReader
+from spanwise.reader.span_reader import SpanReader
 from spanwise.reader.training import (
     ReaderExample,
     ReaderTrainingConfig,
-    add_sentence_head,
     fine_tune,
-    plan_batches,
     sentence_loss,
     span_loss,
-    token_ranges,
     training_rows,
 )
 from spanwise.types import Passage
@@ -55,14 +50,6 @@ def test_the_loss_falls_and_word_embeddings_stay(tmp_path):
     assert torch.equal(model.state_dict()[name], before.state_dict()[name])
 
 
-def test_two_runs_are_equal(tmp_path):
-    one, _ = trained(tmp_path / "1", tmp_path / "model")
-    two, _ = trained(tmp_path / "2", tmp_path / "model")
-    assert all(
-        torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True)
-    )
-
-
 def test_a_window_of_a_long_passage_holds_the_answer():
     tokenizer = load_tokenizer(find_base())
     rows = training_rows(EXAMPLES, tokenizer, 3, RECIPE)
@@ -71,12 +58,6 @@ def test_a_window_of_a_long_passage_holds_the_answer():
         assert len(row.question) + len(row.window) + 3 <= 64
         if row.first is not None:
             assert row.window[row.first : row.last + 1].tolist() == gold
-
-
-def test_every_row_is_in_one_batch():
-    rows = training_rows(EXAMPLES, load_tokenizer(find_base()), 3, RECIPE)
-    batches = plan_batches(rows, 3, RECIPE)
-    assert np.sort(np.concatenate(batches)).tolist() == list(range(len(rows)))
 
 
 START, END = torch.tensor([[1, 5, 2, 0.0]]), torch.tensor([[4, 1, 3, 2.0]])
@@ -102,13 +83,6 @@ def test_r11_range_of_the_softmax(allowed, p):
     assert torch.tensor(-loss / 2).exp() == pytest.approx(p, abs=1e-5)
 
 
-def test_gradient_is_zero_outside_the_allowed_positions():
-    start = START.clone().requires_grad_()
-    mask = torch.tensor([[True, True, False, True]])
-    span_loss(start, END, mask, torch.tensor([1]), torch.tensor([1])).backward()
-    assert start.grad[0, 2] == 0
-
-
 TEXT = "It stands by the weir. The mill was built by Ada Rook. It has two wheels. Nobody lives there now."
 AT = TEXT.index("Ada")
 GOLD = ReaderExample("a", "Who built the mill?", TEXT, AT, AT + 8, "Mill")
@@ -132,24 +106,6 @@ def test_the_loss_is_that_of_a_softmax_over_mean_scores():
     assert float(loss) == pytest.approx(sum(expected) / 2, abs=1e-6)
 
 
-@given(st.text(st.sampled_from("ab. !\n"), max_size=60), st.integers(0, 10), st.integers(0, 30))
-def test_every_token_of_a_window_lies_in_one_sentence(text, first, length):
-    offsets = np.array([(i, i + 1) for i, one in enumerate(text) if one.strip()], np.int32).reshape(-1, 2)
-    first = min(first, len(offsets))
-    after = min(first + length, len(offsets))
-    ranges = token_ranges(offsets, sentence_spans(text), first, after)
-    covered = [token for a, b in ranges for token in range(a, b)]
-    assert covered == list(range(after - first))
-
-
-def test_the_gold_sentence_is_the_one_with_the_answer():
-    answered, absent = training_rows(
-        [GOLD, ABSENT], load_tokenizer(find_base()), 3, HEAD_RECIPE, sentence_spans
-    )[:2]
-    assert (answered.gold_sentence, absent.gold_sentence) == (1, None)
-    assert len(answered.sentences) == 4
-
-
 def trained_head(tmp_path) -> SpanReader:
     model, tokenizer = load_span_model(tiny_span_model(tmp_path / "model")), load_tokenizer(find_base())
     fine_tune(
@@ -171,20 +127,3 @@ def test_a_trained_head_finds_the_sentence_and_says_when_there_is_none(tmp_path)
     best = max(found, key=lambda span: span.sentence_score)
     assert sentence_spans(TEXT)[1][0] <= best.span.start < sentence_spans(TEXT)[1][1]
     assert best.sentence_score > 0 > max(span.sentence_score for span in absent)
-
-
-def test_without_a_head_or_sentences_there_is_no_score(tmp_path):
-    model, tokenizer = load_span_model(tiny_span_model(tmp_path)), load_tokenizer(find_base())
-    passage = Passage(1, "d", 0, len(TEXT), TEXT)
-    [[without_head]] = SpanReader(model, tokenizer, "x", split=sentence_spans).read(["Who?"], [[passage]])
-    add_sentence_head(model)
-    [[without_sentences]] = SpanReader(model, tokenizer, "x").read(["Who?"], [[passage]])
-    assert all(math.isnan(span.sentence_score) for span in [*without_head, *without_sentences])
-
-
-def test_a_model_keeps_the_head_it_has(tmp_path):
-    model = load_span_model(tiny_span_model(tmp_path))
-    add_sentence_head(model)
-    head = getattr(model, SENTENCE_HEAD)
-    add_sentence_head(model)
-    assert getattr(model, SENTENCE_HEAD) is head

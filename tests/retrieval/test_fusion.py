@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_corpora import PLAIN
@@ -45,27 +44,6 @@ class Fixed:
 
 def fused(*rankings, k=40):
     return fuse(rankings, k, places)
-
-
-def search(*stages, k=10):
-    return FusionRetriever(stages, Documents()).search(["q"], k)[0]
-
-
-def test_ranks_of_both_stages_add_up() -> None:
-    found = fused(ranking(1, 2, 3), ranking(3, 2), k=3)
-    assert found.passage_ids.tolist() == [3, 2, 1]
-    assert found.scores[:2].tolist() == pytest.approx([1 / 63 + 1 / 61, 2 / 62])
-
-
-def test_each_stage_keeps_its_score() -> None:
-    (hit,) = search(Fixed("a", 1), Fixed("b", 2, 1), k=1)
-    assert hit.scores == {"a": 1.0, "b": 0.5, "a+b": hit.score}
-    assert list(hit.scores) == ["a", "b", "a+b"]
-
-
-def test_a_stage_that_finds_nothing_takes_no_part() -> None:
-    assert [hit.passage.id for hit in search(Fixed("a"), Fixed("b", 5, 4))] == [5, 4]
-    assert FusionRetriever([Fixed("a"), Fixed("b", 5, 4)], Documents()).name == "a+b"
 
 
 def test_only_the_passages_that_are_shown_are_read() -> None:

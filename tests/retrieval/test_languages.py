@@ -9,7 +9,9 @@ from __future__ import annotations
 from unicodedata import normalize
 
 import pytest
+from made_corpora import document_of
 
+from spanwise.index import FileState
 from spanwise.index.analysis import Analyzer
 from spanwise.retrieval.bm25 import bm25_retriever
 
@@ -38,25 +40,16 @@ FOUND = [
 
 
 def found(corpus_of, question: str, *texts: str) -> list[str]:
-    corpus = corpus_of({})
-    analyzer = Analyzer()
-    write(corpus, analyzer, texts)
-    with corpus.snapshot() as snapshot:
-        [hits] = bm25_retriever(snapshot, analyzer).search([question], 5)
-    return [hit.passage.text for hit in hits]
-
-
-def write(corpus, analyzer: Analyzer, texts) -> None:
-    from made_corpora import document_of
-
-    from spanwise.index import FileState
-
+    corpus, analyzer = corpus_of({}), Analyzer()
     with corpus.store.writer() as writer:
         for number, text in enumerate(texts):
             document, passages = document_of(str(number), [text])
             state = FileState(len(text), 0, document.sha256)
             writer.put(document, passages, [analyzer.terms(text)], state)
         writer.commit()
+    with corpus.snapshot() as snapshot:
+        [hits] = bm25_retriever(snapshot, analyzer).search([question], 5)
+    return [hit.passage.text for hit in hits]
 
 
 @pytest.mark.parametrize(("word", "text", "other"), FOUND)

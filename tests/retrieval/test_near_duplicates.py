@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,15 +39,6 @@ class Ranked:
 def grouped(*texts: str, question: str = "where?", k: int = 10, rule: DuplicateRule | None = None):
     [hits] = DeduplicatingRetriever(Ranked(*texts), Analyzer(), rule).search([question], k)
     return {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
-
-
-def test_a_copy_is_folded_into_the_better_hit() -> None:
-    assert grouped(MILL, TRAM, MILL) == {1: [3], 2: []}
-
-
-def test_a_shorter_copy_is_folded_and_a_longer_version_stays() -> None:
-    assert grouped(f"{MILL} {TRAM}", MILL) == {1: [2]}
-    assert grouped(MILL, f"{MILL} {TRAM}") == {1: [], 2: []}
 
 
 def test_a_version_with_the_word_that_was_asked_for_stays() -> None:
@@ -116,9 +106,3 @@ WORDS = st.lists(st.sampled_from([*MILL.split(), *TRAM.split()]), max_size=12).m
 def test_folding_equals_a_comparison_of_all_pairs(texts, share) -> None:
     found = grouped(*texts, question="where?", k=12, rule=DuplicateRule(share))
     assert found == folded_by_sets(texts, share)
-
-
-@pytest.mark.parametrize("share", [0, -1, 1.1, float("nan")])
-def test_a_share_that_means_nothing_is_refused(share: float) -> None:
-    with pytest.raises(ValueError, match="share must be"):
-        DuplicateRule(share)

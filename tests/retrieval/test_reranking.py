@@ -3,12 +3,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.index.analysis import Analyzer
-from spanwise.retrieval.near_duplicates import DeduplicatingRetriever
 from spanwise.retrieval.reranking import RerankingRetriever
 from spanwise.types import Hit, Passage
 
@@ -92,15 +89,3 @@ def test_passages_are_scored_with_their_headings():
     asked = reranker("It was built.", heading=("The mill", "History"))
     asked.search(["who?"], 1)
     assert asked._scorer.calls[0][1] == [["The mill\nHistory\nIt was built."]]
-
-
-def test_near_duplicates_are_folded_into_the_hit_that_the_scorer_likes_best():
-    retriever = reranker(MILL, "a tram", MILL + " today")
-    [hits] = DeduplicatingRetriever(retriever, Analyzer()).search(["where?"], 2)
-    found = {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
-    assert found == {3: [1], 2: []}
-
-
-def test_a_depth_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="depth of re-ranking must be at least 1, not 0"):
-        reranker("a", depth=0)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from made_corpora import MODEL, PLAIN, stage, vector_of
 from rankings import WORDS
 from word_encoder import WordEncoder
 
-from spanwise.errors import ContractBroken, IndexCorrupt, IndexEmpty, ModelMismatch, VectorRejected
+from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index import Store
 from spanwise.index.maxsim.codebook import Codebook
 from spanwise.retrieval import Encoders, build, stages_of
@@ -167,12 +165,6 @@ def test_any_other_question_is_searched(corpus_of, question) -> None:
         build("bm25+tfidf", snapshot, PLAIN, NEVER).search([question], 5)
 
 
-def test_the_room_loads_no_neural_library() -> None:
-    program = "import sys, spanwise.retrieval; print(*{'torch', 'transformers', 'faiss'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
-
-
 # A search confined to some passages equals the complete ranking without the others.
 
 SINGLE = ["bm25", "tfidf", "rank_bm25", "dense"]
@@ -303,11 +295,3 @@ def test_a_broken_contract_is_named(snapshot, search) -> None:
 def test_passages_outside_the_filter_are_refused(snapshot) -> None:
     with pytest.raises(ContractBroken, match="the filter excludes"):
         own(snapshot, lambda p, q, k, a: [[Hit(p[0], 1.0, 1)]]).search(["x"], 2, ids_of(snapshot, "z"))
-
-
-def test_named_errors_pass_through(snapshot) -> None:
-    def damaged(*given):
-        raise IndexCorrupt("a file")
-
-    with pytest.raises(IndexCorrupt):
-        own(snapshot, damaged).search(["x"], 2)

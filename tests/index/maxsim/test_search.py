@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from made_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 
 from spanwise.errors import VectorRejected
-from spanwise.index.maxsim import centroid_lists, search
-from spanwise.index.maxsim.centroid_lists import Interaction, InvertedLists
-from spanwise.index.maxsim.search import Int8Levels, MaxSimIndex, Question
+from spanwise.index.maxsim import search
+from spanwise.index.maxsim.search import MaxSimIndex, Question, centroid_scores
 
 
 @cache
@@ -33,13 +32,12 @@ def questions(n: int, n_rows: int = 8, n_passages: int = 60, width: int = 32) ->
     return questions_near(1, clustered(0, n_passages, width), n, n_rows)
 
 
-@pytest.fixture(params=["fused", "blocks"])
+@pytest.fixture(params=[True, False], ids=["fused", "decoded"])
 def means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each way to scan, whatever the machine would choose."""
-    if request.param == "fused" and not search.is_fused(32):
+    """With and without a scan, whatever the processor has."""
+    if request.param and not search.is_fused(32):
         pytest.skip("the processor has no VNNI")
-    if request.param == "blocks":
-        monkeypatch.setattr(search, "is_fused", lambda width: False)
+    monkeypatch.setattr(search, "is_fused", lambda width: request.param)
 
 
 @pytest.mark.parametrize("n_rows", [1, 15, 16, 70])
@@ -51,12 +49,13 @@ def test_equals_the_definition(means, n_rows: int) -> None:
         assert ranking.scores == pytest.approx(expected[ranking.passage_ids], rel=1e-5)
 
 
-def test_scans_stay_within_their_slack(means) -> None:
+@pytest.mark.skipif(not search.is_fused(32), reason="the processor has no VNNI")
+def test_scans_stay_within_their_slack() -> None:
     stored, codebook = held()
-    levels, index = Int8Levels.of(codebook), index_in(held())
+    index = index_in(held())
     for rows in questions(5):
-        question = Question(rows, codebook, levels)
-        off = np.abs(search.scan(stored, levels, question) - maxsim_scores(stored, codebook, rows))
+        question = Question(rows, codebook)
+        off = np.abs(question.scan(stored) - maxsim_scores(stored, codebook, rows))
         assert 2 * off.max() <= question.slack(index._largest_scale)
 
 
@@ -80,8 +79,9 @@ def test_widths_that_fill_no_register(width: int) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_a_batch_is_one_by_one(exact: bool) -> None:
-    index = index_in(held(), exact=exact, candidates=5)
+def test_a_batch_is_one_by_one(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", (5, 0))
+    index = index_in(held(), exact=exact)
     batch = [*questions(9), *questions(2, n_rows=1), *questions(2, n_rows=40)]
     together = index.search(batch, 5)
     for question, ranking in zip(batch, together, strict=True):
@@ -100,10 +100,9 @@ def test_equal_passages_come_by_place() -> None:
     assert ranking.passage_ids[equal].tolist() == [0, 2, 4]
 
 
-@pytest.mark.parametrize("listed", [200_000, 500])
-def test_candidates_lose_next_to_nothing(listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_LISTED", listed)
-    exact, approximate = index_in(held(1000), exact=True), index_in(held(1000), candidates=100)
+def test_candidates_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", (100, 0))
+    exact, approximate = index_in(held(1000), exact=True), index_in(held(1000))
     asked_for = questions(30, n_passages=1000)
     pairs = zip(exact.search(asked_for, 10), approximate.search(asked_for, 10), strict=True)
     shares = [np.isin(one.passage_ids, other.passage_ids).mean() for one, other in pairs]
@@ -141,20 +140,8 @@ def test_wrong_questions_are_refused() -> None:
 def test_centroid_scores_are_maxima_over_centroids_up_to_a_constant(n_rows: int) -> None:
     stored, codebook = held(deleted=(4,))
     (rows,) = questions(1, n_rows)
-    interaction, chosen = Interaction(stored, codebook.centroids), np.array([0, 5, 9, 20])
-    found = interaction.scores(interaction.table(rows), chosen)
+    chosen = np.array([0, 5, 9, 20])
+    found = centroid_scores(stored, codebook.centroids, rows, chosen)
     near = [codebook.centroids[stored.read(np.array([row]))["centroids"]] @ rows.T for row in chosen]
     difference = found - np.array([similarities.max(axis=0).sum() for similarities in near])
     assert np.ptp(difference) < 0.02 * n_rows
-
-
-@pytest.mark.parametrize("block", [7, 65_536])
-def test_lists_hold_the_passages_with_a_token_there(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(centroid_lists, "_BLOCK", block)
-    stored, codebook = held(deleted=(3, 20))
-    table = Interaction(stored, codebook.centroids).table(questions(1, n_rows=1)[0])
-    nearest = int(table.levels[:, 0].argmax())
-    expected = [row for row in range(len(stored)) if nearest in stored.read(np.array([row]))["centroids"]]
-    lists = InvertedLists.build(stored, len(codebook.centroids))
-    assert lists._near(table, 1).tolist() == expected
-    assert lists.rows(table, len(stored)).tolist() == list(range(len(stored)))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 
 import pytest
 from scripted_reader import asker
@@ -31,15 +32,12 @@ def answer_of(library, question: str, *script: tuple[str, float, float]) -> Answ
 
 
 def test_places_with_the_same_answer_are_named_and_counted(library, folder, capsys):
-    for number in range(5):
-        text = (
-            f"Guide {number * 'more '}tells that the mill is the work of Ada Rook and of {number + 3} men.\n"
-        )
-        (folder / f"guide{number}.txt").write_text(text)
+    for n in range(5):
+        text = f"Guide {n * 'more '}says that the mill is the work of Ada Rook and of {n + 3} men.\n"
+        (folder / f"guide{n}.txt").write_text(text)
     library.sync(vectors=False)
-    show_answer(
-        answer_of(library, "Who built the mill with stones?", ("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
-    )
+    script = ("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0)
+    show_answer(answer_of(library, "Who built the mill with stones?", *script))
     [line] = [line for line in capsys.readouterr().out.splitlines() if "also in" in line]
     assert (line.count("line "), line.endswith(", and 2 more")) == (3, True)
 
@@ -49,15 +47,16 @@ def test_a_declined_question_says_why(library, folder, capsys):
     (folder / "mill.md").write_text(f"# The mill\n\nIt {words}for Ada Rook.\n", encoding="utf-8")
     library.sync(vectors=False)
     show_answer(answer_of(library, "Who sold the zeppelin mill?", ("Ada Rook", 1.0, 5.0)))
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "not in these documents"
-    assert '  "zeppelin" does not occur in the documents' in lines
-    assert '    "no answer" scores 4.00 higher in its passage' in "\n".join(lines)
-    at = lines.index("  nearest passages:")
-    assert lines[at + 1] == "    mill.md, line 1, The mill"
-    assert lines[at + 2].startswith("      It grinds <U+202E>rye grinds")
-    assert lines[at + 2].endswith(" …")
-    assert "the built-in models read English" in "\n".join(lines)
+    out = capsys.readouterr().out
+    for shown in (
+        "not in these documents\n",
+        '\n  "zeppelin" does not occur in the documents\n',
+        '\n    "no answer" scores 4.00 higher in its passage',
+        "\n  nearest passages:\n    mill.md, line 1, The mill\n      It grinds <U+202E>rye grinds",
+        " …\n",
+        "the built-in models read English",
+    ):
+        assert shown in out
 
 
 @pytest.fixture
@@ -68,22 +67,17 @@ def arguments(folder, encoder_folder, reader_folder):
     return ("--index", folder, "--reader", reader_folder, "--threshold", 0, "--retriever", "bm25")
 
 
-def test_the_json_and_the_explanation_of_an_answer(run, arguments):
+def test_an_answer_as_json_explained_and_written(run, arguments):
     code, out, _ = run("ask", "who built the mill?", *arguments, "--json")
     record = json.loads(out)
     assert (code, {"question", "answer", "alternatives", "searched", "nearest"} <= set(record)) == (0, True)
     passage, answer = record["answer"]["passage"], record["answer"]
     assert passage["text"][answer["start"] - passage["start"] :].startswith(answer["text"])
     code, out, _ = run("ask", "who built the mill?", *arguments, "--explain", "--document", "tram.txt")
-    assert code == 0
-    assert "tram.txt:" in out
-
-
-def test_a_written_answer_cites_its_places(run, arguments):
+    assert (code, "tram.txt:" in out) == (0, True)
     code, out, _ = run("ask", "who built the mill?", *arguments, "--write", "--json")
-    written = json.loads(out)
-    assert (code, written["generator"]) == (0, "extractive")
-    assert all(sentence["citations"] for sentence in written["sentences"])
+    assert code == 0
+    assert all(sentence["citations"] for sentence in json.loads(out)["sentences"])
 
 
 def test_ask_a_folder_syncs_it_first(run, folder, arguments):
@@ -123,33 +117,23 @@ class Terminal:
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "spanwise", "ask", *map(str, arguments)],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
+            stdin=slave, stdout=slave, stderr=slave,
             start_new_session=True,
             preexec_fn=own_terminal,
             env={**os.environ, "TERM": "dumb", "NO_COLOR": "1"},
-        )
+        )  # fmt: skip
         os.close(slave)
         self.seen = ""
 
-    def until(self, text: str) -> str:
-        """The output since the last call, up to and with this text."""
-        if not self._comes(text, WAIT_S):
-            pytest.fail(f"no {text!r} in {WAIT_S} s, only {self.seen!r}")
-        shown, _, self.seen = self.seen.partition(text)
-        return shown + text
-
-    def _comes(self, text: str, within_s: float) -> bool:
+    def until(self, text: str, within_s: float = WAIT_S) -> str:
+        """The output since the last call, up to and with this text; TimeoutError without it."""
         deadline = time.monotonic() + within_s
         while text not in self.seen:
             if not select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                return False
-            try:
-                self.seen += os.read(self.master, 4096).decode("utf-8", "replace")
-            except OSError:  # the end of file at a terminal whose program has ended
-                pytest.fail(f"it ended after {self.seen!r}")
-        return True
+                raise TimeoutError(f"no {text!r} in {within_s} s, only {self.seen!r}")
+            self.seen += os.read(self.master, 4096).decode("utf-8", "replace")
+        shown, _, self.seen = self.seen.partition(text)
+        return shown + text
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
@@ -158,9 +142,10 @@ class Terminal:
         """Press Ctrl-C until there is a new prompt: readline may miss one while it reads a key."""
         for _ in range(WAIT_S // KEY_S):
             self.type("\x03")
-            if self._comes("? ", KEY_S):
-                break
-        self.until("? ")
+            with suppress(TimeoutError):
+                self.until("? ", KEY_S)
+                return
+        pytest.fail(f"no prompt after Ctrl-C, only {self.seen!r}")
 
     def end(self) -> int:
         try:

@@ -11,7 +11,7 @@ from scripted_reader import by_margin, read_by
 from spanwise.errors import DataMalformed
 from spanwise.eval.questions import FolderQuestion
 from spanwise.pipelines.evaluation.corpus import is_validation, read_questions
-from spanwise.pipelines.evaluation.folder import evaluate_folder, index_bytes, unindexed_documents
+from spanwise.pipelines.evaluation.folder import evaluate_folder, index_bytes
 from spanwise.types import AskOptions
 
 BM25 = AskOptions(retriever="bm25")
@@ -74,11 +74,6 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings_alone(scripted, tm
         )
     with pytest.raises(ValueError, match="questions_digest"):
         evaluate_folder(scripted, QUESTIONS[:2], ["bm25"], tmp_path / "out", BM25)
-
-
-def test_documents_that_are_not_indexed_are_counted(library) -> None:
-    asked = [*QUESTIONS, question("q3", "Who?", "Ada", document="gone.md")]
-    assert unindexed_documents(library, asked) == {"gone.md": 1}
 
 
 def test_the_command_compares_retrievers(folder, run, encoder_folder, reader_folder, tmp_path, monkeypatch):

@@ -93,13 +93,6 @@ def test_an_interrupted_run_resumes_and_the_seed_makes_it_the_same(tmp_path, fil
         mine(files, tmp_path / "out", CONFIG, limit=1)
 
 
-def test_fewer_questions_are_a_part_of_more(tmp_path, files):
-    for name, limit in (("all", None), ("two", 2)):
-        mine(files, tmp_path / name, CONFIG, teacher=None, limit=limit)
-    assert lists(tmp_path / "two") == lists(tmp_path / "all")[:2]
-    assert lists(tmp_path / "two")[0].scores == ()
-
-
 def test_own_lists_get_negatives_that_repeat_no_positive_passage(tmp_path):
     positives = [text_of(thing, "Ada Rook", 1811) for thing in ("mill", "lock")]
     again = positives[1].replace("still", "even now")
