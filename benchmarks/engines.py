@@ -280,9 +280,9 @@ class MaxSim(Bm25):
 
     def build(self) -> None:
         """Store the given token vectors and open the index."""
-        from spanwise.pipelines.sync import TokenVectors, sync_vectors
+        from spanwise.pipelines.sync import sync_tokens
 
-        sync_vectors(self.library.store, TokenVectors(GivenTokens(self.corpus)))
+        sync_tokens(self.library.store, GivenTokens(self.corpus))
         self.numbers_by_id = self._numbers_by_id()
         self.index = self.library.store.snapshot().maxsim(GIVEN)
 

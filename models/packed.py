@@ -92,7 +92,7 @@ class Backbone:
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
-        self._packed: dict[tuple[torch.dtype, torch.device], PackedBert] = {}
+        self._packed: dict[torch.device, PackedBert] = {}
         self._packing = threading.Lock()
 
     def states(self, tokens: PackedTokens) -> Tensor:
@@ -100,11 +100,10 @@ class Backbone:
         if not is_packable(self.model):
             return padded_forward(self.model, tokens, "last_hidden_state")
         device = next(self.model.parameters()).device
-        key = compute_dtype(device), device
         with self._packing:  # several threads may be first
-            if key not in self._packed:
-                self._packed[key] = PackedBert(self.model, key[0])
-        return self._packed[key].states(tokens)
+            if device not in self._packed:
+                self._packed[device] = PackedBert(self.model, compute_dtype(device))
+        return self._packed[device].states(tokens)
 
 
 def is_packable(model: nn.Module) -> bool:

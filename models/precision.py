@@ -25,7 +25,6 @@ def has_bf16(device: torch.device) -> bool:
     return bool(probe is not None and probe())
 
 
-@cache
 def compute_dtype(device: torch.device) -> torch.dtype:
     """The fastest precision of matrix products: bf16 if the hardware has it, else float32."""
     return torch.bfloat16 if has_bf16(device) else torch.float32

@@ -21,13 +21,12 @@ from ..reader.answer_form import QuestionType, enclosing_list, question_type
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
 from ..retrieval.bm25 import idf_lucene
-from ..retrieval.protocol import Retriever
+from ..retrieval.protocol import Encoder, Retriever
 from .candidates import (
     Candidate,
     Question,
     RankedCandidate,
     Readings,
-    Vectorizer,
     answer_key,
     candidates,
     passage_span,
@@ -57,11 +56,6 @@ class AnswerTrace:
     readings: Readings
     ranked: Sequence[RankedCandidate]
 
-    @property
-    def read(self) -> Sequence[Hit]:
-        """The hits that were read."""
-        return self.hits[: len(self.readings)]
-
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
@@ -76,7 +70,7 @@ class Answerer:
     analyzer: Analyzer
     retriever: Retriever
     reader: Reader
-    vectorizer: Vectorizer
+    vectorizer: Encoder
     calibration: Calibration | None
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
@@ -132,9 +126,8 @@ class Answerer:
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
         """The traces; questions that were declined with hits unread are answered again from all hits."""
-        numbers = [
-            at for at, one in enumerate(traces) if one.answer.best is None and one.answer.passages_unread
-        ]
+        answers = [one.answer for one in traces]
+        numbers = [at for at, one in enumerate(answers) if one.best is None and one.passages_unread]
         if not numbers:
             return traces
         began = time.perf_counter()
@@ -219,20 +212,21 @@ class Answerer:
             start = scored.span.start - passage.start
             listed = enclosing_list(passage.text, start, start + len(scored.span.text))
             span = passage_span(passage, *listed) if listed else span
-        page, line, label = self._place(span, passage)
+        page, line, label = place_of(self.snapshot, span, passage)
         return AnswerSpan(
             span, scored.span, sentence, passage, page, line, scored.score, one.confidence, label
         )
 
-    def _place(self, span: Span, passage: Passage) -> tuple[int | None, int, str]:
-        """Page, line and label of the span's start."""
-        line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
-        if passage.page is None and not passage.label:
-            return None, line, ""
-        document = self.snapshot.document(span.document_id)
-        page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-        before = bisect_right(document.labels, span.start, key=lambda label: label.start)
-        return page, line, document.labels[before - 1].text if before else ""
+
+def place_of(snapshot: Snapshot, span: Span, passage: Passage) -> tuple[int | None, int, str]:
+    """Page, line and label of the start of a span of a passage."""
+    line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
+    if passage.page is None and not passage.label:
+        return None, line, ""
+    document = snapshot.document(span.document_id)
+    page = bisect_right(document.page_starts, span.start) if document.page_starts else None
+    before = bisect_right(document.labels, span.start, key=lambda label: label.start)
+    return page, line, document.labels[before - 1].text if before else ""
 
 
 def without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:

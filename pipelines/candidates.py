@@ -5,33 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.types import Hit, Passage, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
+from ..index.schema import indexed_text
 from ..reader.answer_form import enclosing_sentences, question_type, type_fit, with_explanation
 from ..reader.evidence import Calibration, Features, log_normaliser, margins_to_runner_up, plain_evidence
+from ..retrieval.protocol import Encoder
 from ..retrieval.reranking import STAGE
 
 MAX_CANDIDATES = 80
 
 Readings = Sequence[Sequence[ScoredSpan]]
 """The spans of each passage that was read, in the order of the hits; later hits were not read."""
-
-
-class Vectorizer(Protocol):
-    """Texts to unit vectors, (n, width) float32."""
-
-    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a question."""
-
-    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a passage or a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +63,7 @@ def candidates(
     hits: Sequence[Hit],
     readings: Readings,
     terms_of: Callable[[str], Sequence[str]],
-    vectorizer: Vectorizer,
+    vectorizer: Encoder,
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
@@ -101,7 +89,7 @@ def candidates(
             Features(
                 margin=score_over_null(one.scored),
                 log_rank=math.log(hits[one.place].rank),
-                coverage=question.coverage(set(terms_of(_with_heading(one.scored.passage)))),
+                coverage=question.coverage(set(terms_of(indexed_text(one.scored.passage)))),
                 sentence_coverage=question.coverage(set(terms_of(text))),
                 similarity=float(similarity[text]),
                 log_share=share,
@@ -190,15 +178,11 @@ def _chosen(readings: Readings) -> list[_Chosen]:
                 rival is None or score_over_null(rival.scored) < score_over_null(scored)
             ):
                 best[one.sentence] = one
-    by_passage: dict[int, int] = {}
-    ordered: list[tuple[int, int, _Chosen]] = []
     in_order = sorted(
         best.values(), key=lambda one: (one.place, -score_over_null(one.scored), one.scored.span.start)
     )
-    for one in in_order:
-        by_passage[one.place] = by_passage.get(one.place, -1) + 1
-        ordered.append((min(by_passage[one.place], 1), len(ordered), one))
-    return [one for _, _, one in sorted(ordered, key=lambda row: row[:2])][:MAX_CANDIDATES]
+    firsts = {one.place: one for one in reversed(in_order)}
+    return sorted(in_order, key=lambda one: one is not firsts[one.place])[:MAX_CANDIDATES]
 
 
 def _support(chosen: Sequence[_Chosen], shares: Sequence[float]) -> list[list[float]]:
@@ -216,10 +200,6 @@ def _support(chosen: Sequence[_Chosen], shares: Sequence[float]) -> list[list[fl
 def _score_gap(hits: Sequence[Hit], place: int) -> float:
     top, last = hits[0].score, hits[-1].score
     return (top - hits[place].score) / (top - last) if top > last else 0.0
-
-
-def _with_heading(passage: Passage) -> str:
-    return "\n".join([*passage.heading, passage.text])
 
 
 def _in_context(one: _Chosen) -> str:

@@ -6,13 +6,13 @@ For a document of the user's choice, also the stage at which it was lost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, Filter, Hit, Passage, Span
+from spanwise.types import Answer, Filter, Passage, Span
 
 from ..index.snapshot import Snapshot
 from ..reader.evidence import Calibration
@@ -148,13 +148,17 @@ def explained(
     passage = best.candidate.scored.passage
     hit = next(hit for hit in trace.hits if hit.passage.id == passage.id)
     ids = np.array([passage.id], np.int64)
+    calibration, threshold, formula = answerer.calibration, trace.answer.threshold, None
+    if calibration is not None and threshold is not None:
+        further = calibration.further(best.candidate.features, best.lead)
+        formula = Formula(calibration.slope, calibration.offset, threshold, further)
     return Explanation(
         trace.answer,
-        _breakdown(best, answerer.calibration),
+        _breakdown(best, calibration),
         hit.rank,
         tuple(hit.scores.items()),
         tuple(_stage_rank(question, ids, stage, answerer.snapshot) for stage in stages),
-        _formula(answerer.calibration, best, trace.answer.threshold),
+        formula,
         fate,
     )
 
@@ -169,15 +173,6 @@ def _breakdown(one: RankedCandidate, calibration: Calibration | None) -> ScoreBr
         one.confidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )
-
-
-def _formula(
-    calibration: Calibration | None, best: RankedCandidate, threshold: float | None
-) -> Formula | None:
-    if calibration is None or threshold is None:
-        return None
-    further = calibration.further(best.candidate.features, best.lead)
-    return Formula(calibration.slope, calibration.offset, threshold, further)
 
 
 def _stage_rank(
@@ -225,7 +220,9 @@ def _fate(
         return DocumentFate(name, "filtered", reason, "ask without that condition")
     among = answerer.selection.passage_ids if answerer.selection else None
     [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
-    whole = _hit_rank(answerer.retriever.name, hits, name)
+    whole = StageRank(answerer.retriever.name, len(hits))
+    if hit := next((hit for hit in hits if hit.passage.document_id == name), None):
+        whole = replace(whole, rank=hit.rank, score=hit.score, passage=hit.passage)
     ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
     own = next((one for one in trace.ranked if one.candidate.scored.span.document_id == name), None)
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
@@ -243,11 +240,6 @@ def _excluding(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]
     ]
 
 
-def _hit_rank(name: str, hits: Sequence[Hit], document_id: str) -> StageRank:
-    hit = next((hit for hit in hits if hit.passage.document_id == document_id), None)
-    return StageRank(name, len(hits), hit.rank, hit.score, hit.passage) if hit else StageRank(name, len(hits))
-
-
 def _verdict(
     trace: AnswerTrace, document_id: str, is_candidate: bool, whole: StageRank
 ) -> tuple[str, str, str]:
@@ -261,11 +253,12 @@ def _verdict(
         return "alternative", f"it is other answer {place}: another answer has more evidence", ""
     if is_candidate:
         return _not_shown(trace, document_id)
-    if any(hit.passage.document_id == document_id for hit in trace.read):
+    n_read = len(trace.readings)
+    if any(hit.passage.document_id == document_id for hit in trace.hits[:n_read]):
         return "not proposed", "its passages were read, and no span of them became a candidate", ""
-    for hit in trace.hits[len(trace.readings) :]:
+    for hit in trace.hits[n_read:]:
         if document_id in (hit.passage.document_id, *(one.document_id for one in hit.duplicates)):
-            reason = f"it has rank {hit.rank}, and the best {len(trace.readings)} passages were enough"
+            reason = f"it has rank {hit.rank}, and the best {n_read} passages were enough"
             return "unread", reason, "read all passages with the option read_all=True"
     for hit in trace.hits:
         if any(one.document_id == document_id for one in hit.duplicates):

@@ -50,17 +50,12 @@ def index_folder_of(folder: Path) -> Path:
 def cached_index_of(folder: Path) -> Path:
     """The place of the index of a read-only folder."""
     path = folder.resolve()
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return cache_folder() / f"{path.name or 'root'}-{digest}"
-
-
-def cache_folder() -> Path:
-    """The folder of the indexes that are not stored in their own folders."""
+    name = f"{path.name or 'root'}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
     if own := os.environ.get("SPANWISE_CACHE"):
-        return Path(own)
+        return Path(own, name)
     from platformdirs import user_cache_path
 
-    return user_cache_path("spanwise")
+    return user_cache_path("spanwise") / name
 
 
 def is_writable(folder: Path) -> bool:
@@ -75,13 +70,12 @@ def is_index(path: Path) -> bool:
 
 def resolve_index(path: Path) -> Path:
     """The index meant by `--index`: that directory, or the index of that folder."""
-    index = path if is_index(path) else _index_of(path)
-    if index is None:
-        raise IndexNotFound(
-            f"no index in {path}: it is not an index and holds none. "
-            f"Make one with: spanwise index FOLDER --index {path}"
-        )
-    return index
+    if index := path if is_index(path) else _index_of(path):
+        return index
+    raise IndexNotFound(
+        f"no index in {path}: it is not an index and holds none. "
+        f"Make one with: spanwise index FOLDER --index {path}"
+    )
 
 
 def nearest_index(start: Path) -> Path:
@@ -132,8 +126,12 @@ def with_folders(roots: Sequence[Root], folders: Sequence[Path]) -> tuple[Root, 
     for folder in folders:
         if any(root.folder == folder for root in grown):
             continue
-        for root in grown:
-            _reject_overlap(root.folder, folder)
+        for other in (root.folder for root in grown):
+            for inner, outer in ((other, folder), (folder, other)):
+                if inner.is_relative_to(outer):
+                    raise ValueError(
+                        f"{inner} is inside {outer}: an index holds a file once. Name one of them"
+                    )
         grown.append(Root(_unique(_label(folder), {root.label for root in grown}), folder))
     return tuple(grown)
 
@@ -155,12 +153,6 @@ def list_roots(roots: Sequence[Root]) -> Listing:
     if len(roots) == 1:
         return walk(folders[0])
     return joined([walk(folder, root.label + "/") for root, folder in zip(roots, folders, strict=True)])
-
-
-def _reject_overlap(one: Path, other: Path) -> None:
-    for inner, outer in ((one, other), (other, one)):
-        if inner.is_relative_to(outer):
-            raise ValueError(f"{inner} is inside {outer}: an index holds a file once. Name one of them")
 
 
 def _label(folder: Path) -> str:

@@ -48,7 +48,6 @@ from .models import (
     NONE,
     LoadedModels,
     ModelKind,
-    colbert_setting,
     model_setting,
     sync_command,
 )
@@ -131,13 +130,18 @@ class Library:
         Token vectors of another model are dropped at once. Raises ModelNotFound or ModelRejected for a model
         that cannot be used; then nothing changes.
         """
-        wanted = "" if name in (None, NONE) else colbert_setting(str(name))
+        wanted = "" if name in (None, NONE) else model_setting(str(name), "token-encoder")
         if wanted != (self.colbert or ""):
-            self._put({COLBERT: wanted}, drop_tokens=True)
+            with self.store.writer() as writer:
+                writer.set(COLBERT, wanted)
+                with self.store.snapshot() as snapshot:
+                    for model in snapshot.token_models():
+                        writer.drop_tokens(model)
+                writer.commit()
 
     def require_colbert(self, name: str) -> None:
         """Set the model of token vectors when none is set; ModelMismatch when they are of another."""
-        held, wanted = self.colbert, colbert_setting(name)
+        held, wanted = self.colbert, model_setting(name, "token-encoder")
         if held not in (None, wanted):
             raise ModelMismatch(
                 f"the token vectors of {self.store.path} are of the model {held!r}, not of {wanted!r}. "
@@ -421,29 +425,21 @@ class Library:
 
     def _encode(self, stages: Container[str], on_progress: ProgressCallback) -> int:
         """Encode the passages without vectors of these stages; returns the number of token-encoded ones."""
-        from .sync import DenseVectors, TokenVectors, sync_vectors
+        from .sync import sync_dense, sync_tokens
 
         with self.reading() as snapshot:
             n, dense, tokens = snapshot.n_passages, snapshot.vector_models(), snapshot.token_models()
         if "dense" in stages and dense.get(self._models.digest("encoder", self.model), 0) < n:
-            sync_vectors(self.store, DenseVectors(self.encoder), on_progress)
+            sync_dense(self.store, self.encoder, on_progress)
         if "colbert" not in stages or self.colbert is None:
             return 0
         if tokens == ({self._models.digest("token-encoder", self.colbert): n} if n else {}):
             return 0
-        return sync_vectors(self.store, TokenVectors(self.token_encoder), on_progress)
+        return sync_tokens(self.store, self.token_encoder, on_progress)
 
     def _keep_roots(self, roots: Sequence[Root]) -> None:
         if roots != self.roots:
-            self._put(roots_setting(roots, self.store.path))
-
-    def _put(self, settings: Mapping[str, str], drop_tokens: bool = False) -> None:
-        with self.store.writer() as writer:
-            for key, value in settings.items():
-                writer.set(key, value)
-            if drop_tokens:
-                with self.store.snapshot() as snapshot:
-                    models = snapshot.token_models()
-                for model in models:
-                    writer.drop_tokens(model)
-            writer.commit()
+            with self.store.writer() as writer:
+                for key, value in roots_setting(roots, self.store.path).items():
+                    writer.set(key, value)
+                writer.commit()

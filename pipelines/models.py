@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..reader.evidence import Calibration
     from ..reader.generator import Generator
     from ..reader.protocol import Reader
-    from ..reader.span_reader import SpanReader
     from ..retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
 
 ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
@@ -30,28 +29,22 @@ COLBERT = "colbert"  # the setting that names the encoder of the token vectors, 
 NONE = "none"  # the name for no token vectors
 
 
-def colbert_setting(name: str) -> str:
-    """The name of a token model as an index keeps it: a folder by its absolute path.
-
-    ModelNotFound or ModelRejected for a model that cannot be used.
-    """
-    from ..models.locate import absolute_name, model_digest
-
-    absolute = absolute_name(name)
-    model_digest(absolute, "token-encoder")
-    return absolute
-
-
 def sync_command(index: Path) -> str:
     """The command that brings an index up to date."""
     return f"spanwise index --index {shlex.quote(str(index))}"
 
 
-def model_setting(model: str) -> str:
-    """The name of an encoder as an index keeps it: a folder by its absolute path."""
-    from ..models.locate import absolute_name
+def model_setting(name: str, kind: ModelKind | None = None) -> str:
+    """The name of a model as an index keeps it: a folder by its absolute path.
 
-    return absolute_name(model)
+    With a kind, ModelNotFound or ModelRejected for a model that cannot be used as such.
+    """
+    from ..models.locate import absolute_name, model_digest
+
+    absolute = absolute_name(name)
+    if kind is not None:
+        model_digest(absolute, kind)
+    return absolute
 
 
 def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
@@ -135,10 +128,6 @@ class LoadedModels:
         loaded: Reader = self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
         return loaded
 
-    def sentence_reader(self) -> SpanReader:
-        """The built-in reader, which scores sentences."""
-        return cast("SpanReader", self.reader("builtin"))
-
     def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
@@ -206,10 +195,10 @@ class LoadedModels:
     def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], Any]) -> Any:
         from ..models.locate import model_digest
 
-        with self._loading:
-            if (kind, name) not in self._loaded:
-                before = model_digest(name, kind)
-                self._loaded[kind, name] = load(name)
-                after = model_digest(name, kind)
-                self._digests[kind, name] = before if before == after else f"{before} {after}"
-            return self._loaded[kind, name]
+        def load_between_digests(name: str) -> Any:
+            before = model_digest(name, kind)
+            model, after = load(name), model_digest(name, kind)
+            self._digests[kind, name] = before if before == after else f"{before} {after}"
+            return model
+
+        return self._load(kind, name, load_between_digests)

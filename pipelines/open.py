@@ -18,7 +18,7 @@ from .folders import (
     with_folders,
 )
 from .library import Library
-from .models import COLBERT, MODEL, NONE, colbert_setting, model_setting
+from .models import COLBERT, MODEL, NONE, model_setting
 
 NO_CACHE = "SPANWISE_NO_CACHE"
 
@@ -53,27 +53,17 @@ def open(
         return library
     settings = {
         **roots_setting(with_folders((), folders), path),
-        MODEL: _model(model),
+        MODEL: model_setting(model, "encoder") if model else "base",
         **Analyzer().settings(),
     }
     if wants_tokens:
-        settings[COLBERT] = colbert_setting(str(colbert))
+        settings[COLBERT] = model_setting(str(colbert), "token-encoder")
     return Library(Store.create(path, settings), _is_cached(cache))
 
 
 def open_index(index: str | Path, cache: bool = True) -> Library:
     """The library of an existing index, named by its directory or by the folder that holds `.spanwise`."""
     return Library(Store.open(resolve_index(Path(index))), _is_cached(cache))
-
-
-def _model(name: str | None) -> str:
-    """The setting of a new index; a named model has to exist, or no index is created."""
-    from ..models.locate import model_digest
-
-    setting = model_setting(name or "base")
-    if name is not None:
-        model_digest(setting)
-    return setting
 
 
 def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:

@@ -171,7 +171,7 @@ class ParseWorker:
         self._analyzer, self._limits = analyzer, limits or Limits()
         self._child: Child | None = None
         self._changing = threading.Lock()
-        self._stopped = self._was_used = False
+        self._stopped = False
 
     def parse(self, data: bytes, document_id: str, sha256: str) -> Parsed | Skipped:
         """The document in the bytes of a file; `DocumentRejected` says why there is none."""
@@ -184,17 +184,23 @@ class ParseWorker:
 
     def ask(self, header: Mapping[str, object], data: bytes) -> Message:
         """The child's answer to a request; `DocumentRejected` when it has none."""
-        try:
-            return self._ask(header, data)
-        except ChildDied as death:
-            self._replace()
-            if death.late or not self._was_used:
-                raise DocumentRejected(str(death)) from None
-        try:
-            return self._ask(header, data)
-        except ChildDied as death:
-            self._replace()
-            raise DocumentRejected(str(death)) from None
+        while True:
+            child = self._ready(len(data))
+            was_used = child.n_files > 0
+            try:
+                answer, blocks = child.ask(header, data)
+                if "out_of_memory" in answer:
+                    limit = self._limits.memory_bytes / 2**30
+                    raise ChildDied(f"its parser needed more than {limit:g} GB of memory")
+                if "rejected" in answer:
+                    raise DocumentRejected(_one_line(answer["rejected"]))
+                return answer, blocks
+            except ChildDied as death:
+                if self._stopped:
+                    raise Stopped from None
+                self._replace()
+                if death.late or not was_used:
+                    raise DocumentRejected(str(death)) from None
 
     def stop(self) -> None:
         """Ends the child for good; whoever waits for an answer gets `Stopped`."""
@@ -223,25 +229,11 @@ class ParseWorker:
             self._replace()
             raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
-    def _ask(self, header: Mapping[str, object], data: bytes) -> Message:
+    def _ready(self, n_bytes: int) -> Child:
+        """The child, started where there is none and where this one has read enough."""
         child = self._child
-        if child and (child.n_files >= FILES_PER_CHILD or child.n_bytes + len(data) > BYTES_PER_CHILD):
+        if child and (child.n_files >= FILES_PER_CHILD or child.n_bytes + n_bytes > BYTES_PER_CHILD):
             self._replace()
-        child = self._running()
-        self._was_used = child.n_files > 0
-        try:
-            answer, blocks = child.ask(header, data)
-        except ChildDied:
-            if self._stopped:
-                raise Stopped from None
-            raise
-        if "out_of_memory" in answer:
-            raise ChildDied(f"its parser needed more than {self._limits.memory_bytes / 2**30:g} GB of memory")
-        if "rejected" in answer:
-            raise DocumentRejected(_one_line(answer["rejected"]))
-        return answer, blocks
-
-    def _running(self) -> Child:
         if self._child is not None:
             return self._child
         with self._changing:

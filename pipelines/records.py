@@ -13,7 +13,6 @@ from spanwise.types import (
     AnswerSpan,
     FilterResult,
     Hit,
-    MissingTerm,
     Passage,
     QuestionTerm,
     RejectedSpan,
@@ -24,7 +23,7 @@ from spanwise.types import (
 from .declined import reasons
 
 if TYPE_CHECKING:
-    from .explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
+    from .explain import Explanation, ScoreBreakdown, StageRank
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -40,7 +39,13 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "passages_unread": answer.passages_unread,
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
             "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
-            "unknown_words": [unknown_record(each, answer.question) for each in answer.missing_terms],
+            "unknown_words": [
+                {
+                    **word_record(word.term, answer.question),
+                    "nearest": span_record(word.nearest) if word.nearest else None,
+                }
+                for word in answer.missing_terms
+            ],
         },
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
@@ -69,13 +74,11 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "heading": list(place.heading),
         "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
-        "agreeing": [agreeing_record(other) for other in answer.also_in],
+        "agreeing": [
+            {**span_record(other.span), "page": other.page, "line": other.line, "label": other.label}
+            for other in answer.also_in
+        ],
     }
-
-
-def agreeing_record(answer: AnswerSpan) -> dict[str, Any]:
-    """Where else the same is said."""
-    return {**span_record(answer.span), "page": answer.page, "line": answer.line, "label": answer.label}
 
 
 def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:
@@ -87,12 +90,6 @@ def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:
         "lacks": [word_record(word, question) for word in rejected.missing_terms],
         "reasons": reasons(rejected, question),
     }
-
-
-def unknown_record(unknown: MissingTerm, question: str) -> dict[str, Any]:
-    """A word that stands nowhere, and `nearest`, the word of a document that it may have been meant for."""
-    nearest = unknown.nearest
-    return {**word_record(unknown.term, question), "nearest": span_record(nearest) if nearest else None}
 
 
 def span_record(span: Span) -> dict[str, Any]:
@@ -121,14 +118,22 @@ def explanation_record(explanation: Explanation) -> dict[str, Any]:
             "scores": dict(explanation.scores),
             "ranks": [_rank_record(rank) for rank in explanation.ranks],
         }
-    named = {} if fate is None else {"document": _fate_record(fate)}
-    return {**answer_record(explanation.answer), "explanation": record, **named}
+    found = {**answer_record(explanation.answer), "explanation": record}
+    if fate is not None:
+        found["document"] = {
+            "document": fate.document,
+            "stage": fate.stage,
+            "reason": fate.reason,
+            "advice": fate.advice,
+            "ranks": [_rank_record(rank) for rank in fate.ranks],
+            "evidence": _breakdown_record(fate.best) if fate.best else None,
+        }
+    return found
 
 
 def _rank_record(rank: StageRank) -> dict[str, Any]:
-    passage = rank.passage.id if rank.passage else None
-    place = {"rank": rank.rank, "depth": rank.depth, "score": rank.score}
-    return {"stage": rank.stage, **place, "passage": passage}
+    place = {"stage": rank.stage, "rank": rank.rank, "depth": rank.depth, "score": rank.score}
+    return {**place, "passage": rank.passage.id if rank.passage else None}
 
 
 def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
@@ -141,17 +146,6 @@ def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
             one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
             for one in found.contributions
         },
-    }
-
-
-def _fate_record(fate: DocumentFate) -> dict[str, Any]:
-    return {
-        "document": fate.document,
-        "stage": fate.stage,
-        "reason": fate.reason,
-        "advice": fate.advice,
-        "ranks": [_rank_record(rank) for rank in fate.ranks],
-        "evidence": _breakdown_record(fate.best) if fate.best else None,
     }
 
 
@@ -187,31 +181,14 @@ def filter_record(scope: FilterResult | None) -> dict[str, Any]:
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:
-    """One hit; `passage` is the passage's id, `scores` those of its stages."""
+    """One hit; `passage` is the passage's id, `scores` those of its stages, offsets are code points."""
+    passage = hit.passage
     return {
         "rank": hit.rank,
         "score": hit.score,
         "scores": dict(hit.scores),
-        **_place_record(hit.passage),
-        "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
-    }
-
-
-def _place_record(passage: Passage) -> dict[str, Any]:
-    record = passage_record(passage)
-    return {"document": record.pop("document"), "passage": record.pop("id"), **record}
-
-
-def duplicate_record(passage: Passage) -> dict[str, Any]:
-    """Where a passage stands that says nearly the same as one that is shown."""
-    return {"document": passage.document_id, "start": passage.start, "end": passage.end}
-
-
-def passage_record(passage: Passage) -> dict[str, Any]:
-    """A passage; offsets are code points of the document's stored text."""
-    return {
-        "id": passage.id,
         "document": passage.document_id,
+        "passage": passage.id,
         "start": passage.start,
         "end": passage.end,
         "page": passage.page,
@@ -219,24 +196,21 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "label": passage.label,
         "heading": list(passage.heading),
         "text": passage.text,
+        "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
     }
+
+
+def duplicate_record(passage: Passage) -> dict[str, Any]:
+    """Where a passage stands that says nearly the same as one that is shown."""
+    return {"document": passage.document_id, "start": passage.start, "end": passage.end}
 
 
 def sync_record(report: SyncReport) -> dict[str, Any]:
     """What `index --json` prints."""
     return {
-        "added": list(report.added),
-        "updated": list(report.updated),
-        "deleted": list(report.deleted),
-        "unchanged": report.unchanged,
-        "rejected": [{"document": r.document_id, "reason": r.reason} for r in report.rejected],
-        "skipped": dict(report.skipped),
-        "remarks": [{"document": r.document_id, "text": r.text} for r in report.remarks],
-        "found": report.found,
-        "reused_vectors": report.reused_vectors,
-        "encoded_tokens": report.encoded_tokens,
-        "passages": report.passages,
-        "seconds": report.seconds,
+        **asdict(report),
+        "rejected": [{"document": one.document_id, "reason": one.reason} for one in report.rejected],
+        "remarks": [{"document": one.document_id, "text": one.text} for one in report.remarks],
     }
 
 

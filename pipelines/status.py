@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from .library import Library
 
 LANGUAGE = "the built-in models read English"
-EXTRAS = {
-    "serve": "uvicorn",
-    "mcp": "mcp",
-    "llm": "openai",
-}  # the package that shows that an extra is installed
+EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "openai"}  # the package that shows an extra
 
 
 def status_record(library: Library, check: bool = False) -> dict[str, Any]:
@@ -46,6 +42,14 @@ def status_record(library: Library, check: bool = False) -> dict[str, Any]:
 
 def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
     known, missing = snapshot.descriptions(), library.missing_vectors()
+    refused = {
+        kind: _counts(
+            refusal.reason.partition(":")[0]
+            for refusal in snapshot.refusals().values()
+            if refusal.kind == kind
+        )
+        for kind in ("rejected", "skipped")
+    }
     return {
         "index": str(library.store.path),
         "roots": [
@@ -66,7 +70,7 @@ def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
         "colbert": colbert_record(library, snapshot),
         "formats": _counts(document.media_type for document in known),
         "remarks": sum("remark" in document.metadata for document in known),
-        **_refused(snapshot),
+        **refused,
         "cache": cache_record(library.store.path, library.is_caching),
     }
 
@@ -86,12 +90,10 @@ def cache_record(index: Path, on: bool) -> dict[str, Any]:
 
 def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
     """The bytes of each part of an index: catalog, segments by kind, approximate indexes, cached answers."""
-    found = {
-        name: sum(path.lstat().st_size for path in index.glob(f"{file}*"))
-        for name, file in (("catalog", CATALOG_NAME), ("answers", CACHE_NAME))
-    }
-    codes = bytes_below(index / CODES)
-    return {"catalog": found["catalog"], **snapshot.sizes(), "codes": codes, "answers": found["answers"]}
+    catalog, answers = (
+        sum(path.lstat().st_size for path in index.glob(f"{file}*")) for file in (CATALOG_NAME, CACHE_NAME)
+    )
+    return {"catalog": catalog, **snapshot.sizes(), "codes": bytes_below(index / CODES), "answers": answers}
 
 
 def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
@@ -100,14 +102,14 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
     `passages` have vectors, `missing` do not yet; `tokens` is the number of vectors, `bytes` their size on
     disk with their codebook.
     """
-    model = library.colbert
-    if model is None:
+    if library.colbert is None:
         return None
     models, sizes = snapshot.token_models(), snapshot.sizes()
+    done = max(models.values(), default=0)
     return {
-        "model": model,
-        "passages": max(models.values(), default=0),
-        "missing": snapshot.n_passages - max(models.values(), default=0),
+        "model": library.colbert,
+        "passages": done,
+        "missing": snapshot.n_passages - done,
         "tokens": sum(snapshot.stored_tokens(digest).n_rows for digest in models),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
@@ -155,24 +157,15 @@ def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
     ]
     if not record["passages"]:
         found.append(f"nothing can be searched yet; fill it with: {sync_command}")
-    if record["missing_vectors"]:
-        found.append(f"dense search lacks {record['missing_vectors']} passages; finish with: {sync_command}")
-    if record["colbert"] and record["colbert"]["missing"]:
-        n = record["colbert"]["missing"]
-        found.append(f"search by tokens lacks {n} passages; finish with: {sync_command}")
+    n_tokens = record["colbert"]["missing"] if record["colbert"] else 0
+    for kind, n in (("dense search", record["missing_vectors"]), ("search by tokens", n_tokens)):
+        if n:
+            found.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
     if record["rejected"]:
         found.append("some files could not be read; list them with: spanwise status --rejected")
     if record["remarks"]:
         found.append("some documents have remarks; list them with: spanwise status --files")
     return found
-
-
-def _refused(snapshot: Snapshot) -> dict[str, Any]:
-    refusals = snapshot.refusals().values()
-    return {
-        kind: _counts(refusal.reason.partition(":")[0] for refusal in refusals if refusal.kind == kind)
-        for kind in ("rejected", "skipped")
-    }
 
 
 def _counts(names: Iterable[str]) -> dict[str, int]:
@@ -217,13 +210,12 @@ def check_record(library: Library) -> dict[str, Any]:
             digests[kind] = {"name": name, "digest": library.model_digest(kind, name)}
         except (SpanwiseError, OSError) as error:
             problems.append(f"the {kind} {name} cannot be used: {error}")
-    free = shutil.disk_usage(library.store.path).free
-    if free < bytes_below(library.store.path):
-        problems.append(
-            f"only {free / 1e9:.1f} GB are free at {library.store.path}: a sync may fill the disk"
-        )
-    if not is_writable(library.store.path):
-        problems.append(f"{library.store.path} cannot be written to: it can be searched and not synced")
+    path = library.store.path
+    free = shutil.disk_usage(path).free
+    if free < bytes_below(path):
+        problems.append(f"only {free / 1e9:.1f} GB are free at {path}: a sync may fill the disk")
+    if not is_writable(path):
+        problems.append(f"{path} cannot be written to: it can be searched and not synced")
     return {
         "spanwise": __version__,
         "python": sys.version.split()[0],

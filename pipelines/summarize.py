@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import re
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.errors import GenerationFailed
 from spanwise.types import (
@@ -29,19 +28,20 @@ from spanwise.types import (
     Verdict,
 )
 
-from ..corpora.passages import label_at
 from ..corpora.sentences import sentence_spans
 from ..index.analysis import STOP_WORDS, Analyzer
 from ..index.snapshot import Snapshot
 from ..reader.prompt import REFUSAL, Message, chat_messages
 from ..reader.summary import choose_sentences, is_sentence
 from ..reader.support import Checker
+from .ask import place_of
 from .folders import Root, resolve_document_id
 from .records import filter_record, hit_record
 from .visible import visible
 
 if TYPE_CHECKING:
     from ..reader.generator import Generator
+    from ..reader.span_reader import SpanReader
     from .models import LoadedModels
     from .view import IndexView
 
@@ -51,15 +51,6 @@ FRAGMENT = 0.5  # the weight of a heading or a row
 MAX_TOKENS = 60  # of a generated sentence
 _MARK = re.compile(r" ?\[\d{1,3}\]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
-
-
-class SentenceReader(Protocol):
-    """A reader that scores sentences; see `reader.span_reader`."""
-
-    def sentence_scores(
-        self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[list[float]]:
-        """A logit over "no answer" for each sentence of each passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +77,10 @@ class Summarizer:
 
     snapshot: Snapshot
     analyzer: Analyzer
-    reader: Callable[[], SentenceReader]
+    reader: Callable[[], SpanReader]
     generator: Generator | None
     options: SummaryOptions
-    _numbers: dict[tuple[str, int, int], int] = field(default_factory=dict, init=False)
+    _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
     def summarize(self, question: str, gathered: Gathered, retrieve_ms: float = 0.0) -> Summary:
         """The summary; GenerationFailed when the generator fails or writes nothing."""
@@ -162,7 +153,7 @@ class Summarizer:
         self, generator: Generator, question: str, passages: Sequence[Passage]
     ) -> tuple[list[Message], list[Passage]]:
         """The prompt with as many passages as fit, and these."""
-        room = generator.context_tokens - self._max_tokens
+        room = generator.context_tokens - MAX_TOKENS * self.options.max_sentences
         for n in range(len(passages), 0, -1):
             documents = [(" > ".join((one.document_id, *one.heading)), one.text) for one in passages[:n]]
             messages = chat_messages(question, documents, self.options.max_sentences)
@@ -171,7 +162,8 @@ class Summarizer:
         return [], []
 
     def _text(self, generator: Generator, messages: Sequence[Message]) -> str:
-        text = "".join(generator.generate(messages, self._max_tokens, self.options.timeout_s))
+        most = MAX_TOKENS * self.options.max_sentences
+        text = "".join(generator.generate(messages, most, self.options.timeout_s))
         if not text.strip() and self.options.timeout_s is None:
             raise GenerationFailed(f"{generator.name} wrote nothing. Try again, or another model.")
         return text
@@ -194,19 +186,8 @@ class Summarizer:
     def _citation(self, sentence: Sentence) -> Citation:
         """The citation of a sentence, numbered in the order of first use."""
         span, passage = sentence.span, sentence.passage
-        place = (span.document_id, span.start, span.end)
-        number = self._numbers.setdefault(place, len(self._numbers) + 1)
-        line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
-        page, label = None, ""
-        if passage.page is not None or passage.label:
-            document = self.snapshot.document(span.document_id)
-            label = label_at(document.labels, span.start)
-            page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-        return Citation(number, span, passage, page, line, label)
-
-    @property
-    def _max_tokens(self) -> int:
-        return MAX_TOKENS * self.options.max_sentences
+        number = self._numbers.setdefault(span, len(self._numbers) + 1)
+        return Citation(number, span, passage, *place_of(self.snapshot, span, passage))
 
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
@@ -251,7 +232,11 @@ def summary(
         gathered = _best_passages(view, models, question, options)
     took = (time.perf_counter() - began) * 1000
     generator = models.generator(options.generator)
-    made = Summarizer(view.snapshot, view.analyzer, models.sentence_reader, generator, options)
+
+    def reader() -> SpanReader:
+        return cast("SpanReader", models.reader("builtin"))
+
+    made = Summarizer(view.snapshot, view.analyzer, reader, generator, options)
     return made.summarize(question or "", gathered, took)
 
 
@@ -316,9 +301,7 @@ def _sentence_record(sentence: SummarySentence) -> dict[str, Any]:
         "citations": [_citation_record(one) for one in sentence.citations],
         "support": round(sentence.support, 4),
         "verdict": sentence.verdict.value,
-        "findings": [
-            {"failure": one.failure, "words": one.words, "reason": one.reason} for one in sentence.findings
-        ],
+        "findings": [asdict(one) for one in sentence.findings],
     }
 
 

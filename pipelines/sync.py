@@ -12,10 +12,10 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def sync_words(
         update.forget_gone(refused)
         writer.commit()
     with store.snapshot() as snapshot:
-        return update.counts.report(snapshot.n_passages, writer.reused_vectors, time.monotonic() - started)
+        return update.report(snapshot.n_passages, time.monotonic() - started)
 
 
 def name_of(parse: Parse) -> str:
@@ -180,36 +180,6 @@ def _parsed(parse: Parse, data: bytes, document_id: str, sha256: str) -> Documen
     return replace(document, id=document_id, sha256=sha256, metadata=metadata)
 
 
-@dataclass
-class SyncCounts:
-    """The counts of one sync, in which every file found is counted once."""
-
-    found: int
-    added: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    deleted: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    rejected: list[RejectedFile] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    remarks: list[DocumentWarning] = field(default_factory=list)
-
-    def report(self, passages: int, reused_vectors: int, seconds: float) -> SyncReport:
-        """The report, ids in order."""
-        return SyncReport(
-            added=tuple(sorted(self.added)),
-            updated=tuple(sorted(self.updated)),
-            deleted=tuple(sorted(self.deleted)),
-            unchanged=self.unchanged,
-            rejected=tuple(sorted(self.rejected, key=lambda one: one.document_id)),
-            skipped=dict(sorted(self.skipped.items())),
-            remarks=tuple(sorted(self.remarks, key=lambda one: one.document_id)),
-            found=self.found,
-            reused_vectors=reused_vectors,
-            passages=passages,
-            seconds=round(seconds, 3),
-        )
-
-
 class _Update:
     """Writes the outcome of each file into the index, committing as it goes."""
 
@@ -223,8 +193,13 @@ class _Update:
     ) -> None:
         self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
         self.reader = reader
-        n_found = len(listing.files) + len(listing.rejected) + sum(listing.skipped.values())
-        self.counts = SyncCounts(n_found, skipped=Counter(listing.skipped))
+        self.added: list[str] = []
+        self.updated: list[str] = []
+        self.deleted: list[str] = []
+        self.unchanged = 0
+        self.rejected: list[RejectedFile] = []
+        self.skipped = Counter(listing.skipped)
+        self.remarks: list[DocumentWarning] = []
         self.staged_passages = self.staged_bytes = 0
         for rejection in listing.rejected:
             self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, reader))
@@ -233,7 +208,7 @@ class _Update:
         """Whether a file need not be read, as it did not change."""
         state = self.known.get(file.document_id)
         if state is not None and (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
-            self.counts.unchanged += 1
+            self.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
         now = (file.size, file.mtime_ns, self.reader)
@@ -265,6 +240,23 @@ class _Update:
         for gone in sorted(set(refused) - found):
             self.writer.forget_refusal(gone)
 
+    def report(self, passages: int, seconds: float) -> SyncReport:
+        """The report: every file found is counted once."""
+        listing = self.listing
+        return SyncReport(
+            added=tuple(sorted(self.added)),
+            updated=tuple(sorted(self.updated)),
+            deleted=tuple(sorted(self.deleted)),
+            unchanged=self.unchanged,
+            rejected=tuple(sorted(self.rejected, key=lambda one: one.document_id)),
+            skipped=dict(sorted(self.skipped.items())),
+            remarks=tuple(sorted(self.remarks, key=lambda one: one.document_id)),
+            found=len(listing.files) + len(listing.rejected) + sum(listing.skipped.values()),
+            reused_vectors=self.writer.reused_vectors,
+            passages=passages,
+            seconds=round(seconds, 3),
+        )
+
     def _store(self, outcome: Outcome) -> None:
         file, state, found = outcome.file, outcome.state, outcome.found
         self.staged_bytes += file.size
@@ -278,7 +270,7 @@ class _Update:
             self._refuse(file.document_id, Refusal(*seen, kind, reason, self.reader))
         elif found is None:
             self.writer.touch(file.document_id, state)
-            self.counts.unchanged += 1
+            self.unchanged += 1
         else:
             self._put(found, state)
 
@@ -286,13 +278,13 @@ class _Update:
         document = parsed.document
         self.writer.put(document, parsed.passages, parsed.terms, state)
         self.staged_passages += len(parsed.passages)
-        (self.counts.updated if document.id in self.known else self.counts.added).append(document.id)
+        (self.updated if document.id in self.known else self.added).append(document.id)
         if remark := document.metadata.get("remark"):
-            self.counts.remarks.append(DocumentWarning(document.id, remark))
+            self.remarks.append(DocumentWarning(document.id, remark))
 
     def _remove(self, document_id: str) -> None:
         self.writer.remove(document_id)
-        self.counts.deleted.append(document_id)
+        self.deleted.append(document_id)
 
     def _refuse(self, document_id: str, refusal: Refusal) -> None:
         """Store a refusal, unless it is stored already, and count it."""
@@ -302,112 +294,70 @@ class _Update:
 
     def _count(self, document_id: str, refusal: Refusal) -> None:
         if refusal.kind == "skipped":
-            self.counts.skipped[refusal.reason] += 1
+            self.skipped[refusal.reason] += 1
         else:
-            self.counts.rejected.append(RejectedFile(document_id, refusal.reason))
+            self.rejected.append(RejectedFile(document_id, refusal.reason))
 
 
 # Vectors
 
 
-class Vectors(Protocol):
-    """One kind of vectors, of one model; `task` is its name in progress."""
-
-    task: str
-
-    def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
-        """The ids of the passages without these vectors; stale vectors are dropped with the next commit."""
-
-    def batches(self, missing: NDArray[np.int64]) -> Iterator[list[int]]:
-        """The passages in parts that are committed together."""
-
-    def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
-        """Encode these passages and store their vectors with the next commit."""
-
-
-def sync_vectors(store: Store, vectors: Vectors, on_progress: ProgressCallback = no_progress) -> int:
-    """Encodes the passages without vectors of this kind, committing each part; returns their number."""
+def sync_dense(store: Store, encoder: Encoder, on_progress: ProgressCallback = no_progress) -> int:
+    """Encodes the passages without a vector of this encoder, committing each part; returns their number."""
     with store.writer() as writer:
         with store.snapshot() as snapshot:
-            missing = vectors.begin(writer, snapshot)
-        done = 0
-        for batch in vectors.batches(missing):
-            with store.snapshot() as snapshot:
-                texts = [indexed_text(passage) for passage in snapshot.passages(batch)]
-            vectors.put(
-                writer, batch, texts, partial(_counted, on_progress, vectors.task, done, len(missing))
-            )
+            missing = snapshot.without_vectors(encoder.digest)
+        parts = _parts(missing, VECTORS_PER_COMMIT)
+        for ids, texts, on_done in _with_texts(store, parts, "encode", on_progress):
+            writer.put_vectors(encoder.digest, ids, encoder.encode_passages(texts, on_done))
             writer.commit()
-            done += len(batch)
+    return len(missing)
+
+
+def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallback = no_progress) -> int:
+    """Encodes the passages without token vectors of this encoder, and drops those of others.
+
+    A codebook is trained on a random sample of the passages. These are encoded first and stored like all
+    others, so that nothing is encoded twice.
+    """
+    digest = encoder.digest
+    with store.writer() as writer:
+        with store.snapshot() as snapshot:
+            missing = snapshot.without_tokens(digest)
+            needs_codebook = snapshot.codebook(digest) is None
+            for model in sorted(snapshot.token_models().keys() - {digest}):
+                writer.drop_tokens(model)
+        n_sampled = min(SAMPLED if needs_codebook else 0, len(missing))
+        is_sampled = np.zeros(len(missing), np.bool_)
+        is_sampled[np.random.default_rng(SEED).permutation(len(missing))[:n_sampled]] = True
+        sample = [missing[is_sampled].tolist()] if n_sampled else []
+        parts = [*sample, *_parts(missing[~is_sampled], TOKENS_PER_COMMIT)]
+        for ids, texts, on_done in _with_texts(store, parts, "tokens", on_progress):
+            vectors, lengths = encoder.encode_passages(texts, on_done)
+            if needs_codebook:
+                writer.put_codebook(digest, Codebook.train(vectors, len(vectors) * len(missing) // len(ids)))
+                needs_codebook = False
+            writer.put_tokens(digest, ids, vectors, lengths)
+            writer.commit()
         writer.commit()  # where dropping the vectors of other models was all there was to do
     return len(missing)
 
 
+def _parts(ids: NDArray[np.int64], n: int) -> list[list[int]]:
+    return [ids[at : at + n].tolist() for at in range(0, len(ids), n)]
+
+
+def _with_texts(
+    store: Store, parts: Sequence[list[int]], task: str, on_progress: ProgressCallback
+) -> Iterator[tuple[list[int], list[str], Callable[[int], None]]]:
+    """Each part with the texts of its passages, and a callback for the number of them that are encoded."""
+    done, total = 0, sum(map(len, parts))
+    for ids in parts:
+        with store.snapshot() as snapshot:
+            texts = [indexed_text(passage) for passage in snapshot.passages(ids)]
+        yield ids, texts, partial(_counted, on_progress, task, done, total)
+        done += len(ids)
+
+
 def _counted(on_progress: ProgressCallback, task: str, before: int, total: int, done: int) -> None:
     on_progress(task, before + done, total)
-
-
-class DenseVectors:
-    """One vector a passage."""
-
-    task = "encode"
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-
-    def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
-        """The ids of the passages without a vector of this encoder."""
-        return snapshot.without_vectors(self._encoder.digest)
-
-    def batches(self, missing: NDArray[np.int64]) -> Iterator[list[int]]:
-        """The passages in order."""
-        for at in range(0, len(missing), VECTORS_PER_COMMIT):
-            yield missing[at : at + VECTORS_PER_COMMIT].tolist()
-
-    def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
-        """Encode these passages and store their vectors with the next commit."""
-        writer.put_vectors(self._encoder.digest, batch, self._encoder.encode_passages(texts, on_done))
-
-
-class TokenVectors:
-    """One vector a token, compressed by a codebook.
-
-    The codebook is trained on a random sample of the passages. These are encoded first and stored like all
-    others, so that nothing is encoded twice.
-    """
-
-    task = "tokens"
-
-    def __init__(self, encoder: TokenEncoder) -> None:
-        self._encoder = encoder
-        self._needs_codebook, self._total = False, 0
-
-    def begin(self, writer: Writer, snapshot: Snapshot) -> NDArray[np.int64]:
-        """The ids of the passages without token vectors of this encoder; those of others are dropped."""
-        for model in sorted(snapshot.token_models().keys() - {self._encoder.digest}):
-            writer.drop_tokens(model)
-        self._needs_codebook = snapshot.codebook(self._encoder.digest) is None
-        missing = snapshot.without_tokens(self._encoder.digest)
-        self._total = len(missing)
-        return missing
-
-    def batches(self, missing: NDArray[np.int64]) -> Iterator[list[int]]:
-        """The sample of the codebook, if it is needed, then the other passages in order."""
-        n_sampled = min(SAMPLED if self._needs_codebook else 0, len(missing))
-        sample = np.zeros(len(missing), np.bool_)
-        sample[np.random.default_rng(SEED).permutation(len(missing))[:n_sampled]] = True
-        if n_sampled:
-            yield missing[sample].tolist()
-        others = missing[~sample]
-        for at in range(0, len(others), TOKENS_PER_COMMIT):
-            yield others[at : at + TOKENS_PER_COMMIT].tolist()
-
-    def put(self, writer: Writer, batch: list[int], texts: list[str], on_done: Callable[[int], None]) -> None:
-        """Encode these passages and store their vectors with the next commit."""
-        digest = self._encoder.digest
-        vectors, lengths = self._encoder.encode_passages(texts, on_done)
-        if self._needs_codebook:
-            n_tokens = len(vectors) * self._total // len(batch)
-            writer.put_codebook(digest, Codebook.train(vectors, n_tokens))
-            self._needs_codebook = False
-        writer.put_tokens(digest, batch, vectors, lengths)

@@ -45,22 +45,19 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "errors": "spanwise.errors",
-    "evaluation": "spanwise.pipelines.evaluation",
-    "training": "spanwise.pipelines.training.api",
+    "errors": "errors",
+    "evaluation": "pipelines.evaluation",
+    "training": "pipelines.training.api",
 }
-_NAMES = {
-    "spanwise.types": (
-        "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions "
-        "Span Summary SummaryOptions SyncReport"
-    ),
-    "spanwise.pipelines.explain": "Explanation",
-    "spanwise.pipelines.library": "Library",
-    "spanwise.pipelines.open": "open open_index",
-    "spanwise.pipelines.status": "Verification verify",
-    "spanwise.pipelines.watch": "Watch",
+_PLACES = {
+    "Explanation": "pipelines.explain",
+    "Library": "pipelines.library",
+    "Verification": "pipelines.status",
+    "Watch": "pipelines.watch",
+    "open": "pipelines.open",
+    "open_index": "pipelines.open",
+    "verify": "pipelines.status",
 }
-_PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Answer",
@@ -94,9 +91,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(_MODULES[name])
-    if name in _PLACES:
-        return getattr(import_module(_PLACES[name]), name)
+        return import_module(f"spanwise.{_MODULES[name]}")
+    if name in __all__:
+        return getattr(import_module(f"spanwise.{_PLACES.get(name, 'types')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -69,19 +68,6 @@ def _parsers_record_too() -> Generator[None, None, None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse_pool, "KEPT", parse_pool.KEPT | {no_network.LOG})
         yield
-
-
-@pytest.fixture(autouse=True)
-def _fresh_precision() -> Generator[None, None, None]:
-    """Forget the probed precision, so that a test that replaces the probe sees its own."""
-    _forget_precision()
-    yield
-    _forget_precision()
-
-
-def _forget_precision() -> None:
-    if loaded := sys.modules.get("spanwise.models.precision"):
-        loaded.compute_dtype.cache_clear()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

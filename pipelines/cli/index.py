@@ -14,7 +14,7 @@ from spanwise.types import RejectedFile, SyncReport
 
 from ..folders import FOLDER_NAME
 from ..library import Library
-from ..models import NONE, colbert_setting
+from ..models import NONE, model_setting
 from ..open import open
 from ..records import sync_record
 from ..visible import visible
@@ -53,7 +53,7 @@ def index(
 ) -> None:
     """Index folders: add new files, update changed ones, delete removed ones."""
     if colbert not in (None, NONE):
-        colbert_setting(str(colbert))  # rejects a model before an index is created
+        model_setting(str(colbert), "token-encoder")  # rejects a model before an index is created
     with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)

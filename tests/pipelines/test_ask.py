@@ -41,11 +41,6 @@ def test_r15_a_winning_null_score_declines_and_shows_what_was_searched(library):
     assert answer.passages_searched == library.snapshot.n_passages
 
 
-def test_a_threshold_of_nothing_always_answers(library):
-    (answer,) = asker(library, ("Ada Rook", 1.0, 5.0), threshold=0).answer(["Who sold the mill?"])
-    assert answer.text == "Ada Rook"
-
-
 @pytest.mark.parametrize(("score", "declined"), [(2.0, False), (0.1, True)])
 def test_below_the_fitted_confidence_it_declines(library, score, declined):
     (answer,) = asker(library, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).answer(
@@ -67,12 +62,6 @@ def test_a_list_question_is_answered_by_the_whole_list(library):
     assert answer.text == "Visitors must:\n\n- keep off the stones\n- leave by six"
 
 
-@pytest.mark.parametrize("question", ["Was the weir raised?", "What is a weir?"])
-def test_whether_and_what_something_is_tells_the_sentence(library, question):
-    (answer,) = asker(library, ("1920", 9.0, 0.0)).answer([question])
-    assert (answer.text, answer.best.answer.text) == ("The weir was raised in 1920.", "1920")
-
-
 def test_passages_that_say_the_same_are_one_answer(library, folder):
     (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
     library.sync(vectors=False)
@@ -90,12 +79,6 @@ def test_answers_never_overlap(library):
         "built in 1811 by Ada Rook",
         "stones",
     ]
-
-
-def test_nothing_found_is_declined(library):
-    (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["zebra?"])
-    assert answer.no_answer
-    assert (answer.best_rejected, answer.nearest) == (None, ())
 
 
 def test_a_model_without_a_null_answer_still_answers(library):
@@ -134,19 +117,6 @@ def test_no_alternative_is_surer_than_the_answer(library):
     assert [one.confidence for one in answer.alternatives] == [answer.confidence]
 
 
-def test_candidates_are_compared_with_all_that_was_read(library):
-    """Both passages say 9 points; of the two sentences that say Ada Rook the copy would count once."""
-    one = asker(library, ("Ada Rook", 9.0, 9.0), ("Ute Falk", 9.0, 9.0))
-    question = "Who built the mill and opened the tram?"
-    [hits] = one.retriever.search([question], 2)
-    [readings] = one.reader.read([question], [[hit.passage for hit in hits]])
-    found = one.score_candidates(question, hits, readings)
-    assert [c.features.log_share for c in found] == [pytest.approx(math.log(1 / 4))] * 2
-    assert [c.features.agreeing for c in found] == [0.0, 0.0]
-    assert {c.features.score_gap for c in found} == {0.0, 1.0}
-    assert {c.features.type_fit for c in found} == {1.0}
-
-
 def answer(words: str, passage_id: int, score: float, start: int = 0) -> AnswerSpan:
     name = f"{passage_id}.txt"
     span = Span(name, start, start + len(words), words)
@@ -164,11 +134,6 @@ def test_the_best_answer_holds_those_of_other_passages_in_the_same_words():
 def test_only_what_a_passage_prefers_agrees():
     torn = [answer("Ada Rook", 1, 9), answer("1811", 2, 8), answer("Ada Rook", 2, 7, start=20)]
     assert [(one.text, one.also_in) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
-
-
-def test_a_repetition_in_the_same_passage_does_not_agree():
-    [only] = merge_same_answers([answer("1811", 1, 9), answer("1811", 1, 9, start=20)])
-    assert only.also_in == ()
 
 
 @given(

@@ -7,20 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted_reader import Flat
+from scripted_reader import Flat, Scripted, read_by
 
 import spanwise
 from spanwise.pipelines.cache import CACHE_NAME, AnswerCache
 from spanwise.types import Filter
 
 QUESTION = "Who built the mill?"
+SCRIPT = ("Ada Rook", 9.0, 0.0)
 CHANGES = [
     {"k": 3},
     {"threshold": 0.9},
-    {"alternatives": 1},
-    {"dedupe": False},
-    {"read_all": True},
-    {"exact": True},
     {"where": Filter(paths=("*.md",))},
     {"retriever": "tfidf"},
 ]
@@ -31,22 +28,8 @@ def cached(folder: Path, monkeypatch):
     monkeypatch.delenv("SPANWISE_NO_CACHE", raising=False)
     with spanwise.open(folder) as library:
         library.sync(vectors=False)
-        library.encoder = Flat()
-        monkeypatch.setattr(type(library._models), "reader", lambda self, name: _scripted())
+        read_by(library, monkeypatch, SCRIPT)
         yield library
-
-
-def _scripted():
-    from scripted_reader import Scripted
-
-    return Scripted(("Ada Rook", 9.0, 0.0))
-
-
-@pytest.fixture(autouse=True)
-def no_calibration(monkeypatch):
-    from spanwise.reader import load
-
-    monkeypatch.setattr(load, "load_calibration", lambda *given: None)
 
 
 def ask(library, question=QUESTION, **changes):
@@ -87,14 +70,10 @@ def test_another_model_makes_every_answer_new(cached):
     assert not ask(cached).cached
 
 
-def test_a_users_own_reader_is_not_cached(cached):
-    own = _scripted()
-    assert not ask(cached, reader=own).cached
-    assert not ask(cached, reader=own).cached
-
-
-def test_several_questions_are_not_cached(cached):
+def test_a_users_own_reader_and_several_questions_are_not_cached(cached):
+    own = Scripted(SCRIPT)
     for _ in range(2):
+        assert not ask(cached, reader=own).cached
         assert not any(one.cached for one in cached.ask_many([QUESTION, "mill?"], retriever="bm25"))
 
 

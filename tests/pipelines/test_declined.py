@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
-from scripted_reader import asker, by_margin, confined
+from scripted_reader import asker, by_margin
 
 import spanwise
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.declined import missing_terms, question_words, reasons, unknown_words
 from spanwise.pipelines.records import answer_record, search_record
-from spanwise.types import Answer, Filter, Passage
+from spanwise.types import Answer, Passage
 
 QUESTION = "Who sold the zeppelin mlil?"
 
@@ -27,43 +26,20 @@ def why(answer: Answer) -> list[list[str]]:
     return [reasons(rejected, answer.question) for rejected in answer.rejected]
 
 
-def test_it_says_how_much_was_searched_and_read(library):
-    answer = declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?")
-    assert (answer.documents_searched, answer.passages_searched) == (3, library.snapshot.n_passages)
-    assert 0 < answer.passages_read < answer.passages_searched
-
-
-def test_a_filter_counts_what_it_left(library):
-    (answer,) = confined(library, Filter(paths=("mill.md",)), ("Ada Rook", 1.0, 5.0)).answer(
-        ["Who sold the mill?"]
-    )
-    assert answer.documents_searched == 1
-
-
 def test_without_a_calibration_the_null_answer_is_the_reason(library):
     answer = declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?")
     assert why(answer) == [['"no answer" scores 4.00 higher in its passage', 'its passage lacks "sold"']]
 
 
-def test_below_the_threshold_both_numbers_are_told(library):
-    answer = declined(
-        library, ("Ada Rook", 0.1, 0.0), calibration=by_margin(0.6), question="Who built the mill?"
-    )
-    assert why(answer) == [["confidence 52% is below the threshold 60%"]]
-    assert (answer.rejected[0].threshold, answer.rejected[0].margin) == (0.6, pytest.approx(0.1))
-
-
-def test_numbers_that_would_look_equal_are_told_in_more_digits(library):
-    answer = declined(
-        library, ("Ada Rook", 0.0, 0.0), calibration=by_margin(0.501), question="Who built the mill?"
-    )
-    assert why(answer) == [["confidence 50% is below the threshold 50.100%"]]
-
-
-def test_a_reader_without_a_null_answer_has_no_margin(library):
-    script = ("Ada Rook", -3.0, math.nan)
-    answer = declined(library, script, calibration=by_margin(0.6), question="Who built the mill?")
-    assert answer.rejected[0].margin is None
+@pytest.mark.parametrize(
+    ("score", "threshold", "expected"),
+    [(0.1, 0.6, "52% is below the threshold 60%"), (0.0, 0.501, "50% is below the threshold 50.100%")],
+)
+def test_below_the_threshold_both_are_told_with_digits_that_differ(library, score, threshold, expected):
+    script, calibration = ("Ada Rook", score, 0.0), by_margin(threshold)
+    answer = declined(library, script, calibration=calibration, question="Who built the mill?")
+    assert why(answer) == [[f"confidence {expected}"]]
+    assert (answer.rejected[0].threshold, answer.rejected[0].margin) == (threshold, pytest.approx(score))
 
 
 def test_rejected_spans_are_three_at_most_and_differ(library):
@@ -79,26 +55,11 @@ def test_an_answer_that_is_shown_has_nothing_rejected(library):
     assert (answer.rejected, answer.missing_terms) == ((), ())
 
 
-def test_unknown_words_are_told_with_what_they_may_mean(library):
-    answer = declined(library, ("Ada Rook", 1.0, 5.0))
-    told = {each.term.of(QUESTION): each.nearest and each.nearest.text for each in answer.missing_terms}
-    assert told == {"sold": None, "zeppelin": None, "mlil": "mill"}
-
-
 def test_the_record_is_json_with_reasons(library):
     record = json.loads(
         json.dumps(answer_record(declined(library, ("Ada Rook", 1.0, 5.0), question="mill, sold?")))
     )
     searched = record["searched"]
-    assert list(searched) == [
-        "documents",
-        "passages",
-        "passages_read",
-        "passages_unread",
-        "best_rejected",
-        "rejected",
-        "unknown_words",
-    ]
     assert searched["rejected"][0]["lacks"] == [{"text": "sold", "start": 6, "end": 10}]
     assert searched["unknown_words"] == [{"text": "sold", "start": 6, "end": 10, "nearest": None}]
 
@@ -110,12 +71,6 @@ def test_the_record_has_the_passages_to_look_at_as_a_search_has_them(library):
     assert [hit["document"] for hit in nearest] == ["mill.md"]
     for hit in nearest:
         assert library.document(hit["document"]).text[hit["start"] : hit["end"]] == hit["text"]
-
-
-def test_the_record_of_an_answer_sends_nobody_elsewhere(library):
-    [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the mill?"])
-    assert answer.nearest
-    assert answer_record(answer)["nearest"] == []
 
 
 def words_of(question: str) -> list[str]:
@@ -145,14 +100,8 @@ def test_stop_words_are_none_unless_there_is_nothing_else():
 
 
 def test_words_are_places_in_the_question_as_it_was_asked():
-    assert words_of("  Wer baute die  MÜHLE des \ufb01shers?") == [
-        "Wer",
-        "baute",
-        "die",
-        "MÜHLE",
-        "des",
-        "\ufb01shers",
-    ]
+    question = "  Wer baute die  MÜHLE des \ufb01shers?"
+    assert words_of(question) == question.strip("? ").split()
 
 
 def test_a_heading_holds_a_word_too():
@@ -166,28 +115,11 @@ def test_a_word_that_stands_nowhere_is_told_with_the_most_common_one_like_it(spe
     assert unknown(spelled, "Who built the zeppelin mlil?") == {"zeppelin": None, "mlil": "mill"}
 
 
-def test_a_word_that_stands_somewhere_is_not_told(spelled):
-    assert unknown(spelled, "Who raised the weir?") == {}
-
-
 def test_short_words_and_figures_are_not_guessed_at(spelled):
     assert unknown(spelled, "tra 1821") == {"tra": None, "1821": None}
-
-
-def test_the_nearest_word_is_a_span_of_its_document(spelled):
-    snapshot = spelled.snapshot
-    words = question_words("tarm", spelled.analyzer)
-    (found,) = unknown_words(words, snapshot.postings(), snapshot, spelled.analyzer)
-    document = snapshot.document(found.nearest.document_id)
-    assert document.text[found.nearest.start : found.nearest.end] == found.nearest.text == "tram"
 
 
 def test_words_of_a_deleted_document_are_not_suggested(spelled, folder):
     (folder / "tram.txt").unlink()
     spelled.sync(vectors=False)
     assert unknown(spelled, "tarm") == {"tarm": None}
-
-
-def test_many_unknown_words_are_all_told(spelled):
-    question = " ".join(f"zz{letter}zz" for letter in "abcdefgh")
-    assert list(unknown(spelled, question)) == question.split()

@@ -8,7 +8,6 @@ import math
 import pytest
 from scripted_reader import read_by
 
-import spanwise
 from spanwise.errors import DocumentNotFound
 from spanwise.pipelines.records import explanation_record
 from spanwise.types import Filter
@@ -97,7 +96,3 @@ def test_files_that_are_not_documents_are_named(read, folder):
 def test_nothing_read_leaves_the_answer_alone(read):
     found = explain(read, question="zebra?")
     assert (found.best, found.ranks, found.answer.best) == (None, (), None)
-
-
-def test_an_explanation_is_exported():
-    assert spanwise.Explanation.__name__ == "Explanation"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import spanwise
 from spanwise.errors import ContractBroken, DocumentRejected
 from spanwise.types import Document, Filter, Hit, ScoredSpan, Span
 
@@ -109,8 +108,3 @@ def test_a_parser_that_fails_rejects_its_file_alone(library, folder):
     report = library.sync(vectors=False, parsers={".log": lambda data, name: 1 / 0})
     assert "failed: ZeroDivisionError" in report.rejected[0].reason
     assert report.unchanged == 3
-
-
-def test_the_public_names_are_these():
-    assert {"open", "open_index", "verify", "Library", "AskOptions", "SearchOptions"} <= set(spanwise.__all__)
-    assert len(spanwise.__all__) <= 30

@@ -105,15 +105,6 @@ def test_a_file_pays_for_itself_only(worker: ParseWorker, monkeypatch: pytest.Mo
     assert asked == ["a.md", "b.md", "b.md"]
 
 
-def test_a_child_is_replaced_after_many_files(worker: ParseWorker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parse_pool, "FILES_PER_CHILD", 2)
-    children = []
-    for name in ("a.md", "b.md", "c.md"):
-        worker.parse(GOOD, name, "x")
-        children.append(worker._child)
-    assert children[0] is children[1] is not children[2]
-
-
 def test_a_child_that_does_not_start_is_not_the_fault_of_the_file(
     worker: ParseWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,11 +168,6 @@ def test_only_so_much_is_read_ahead(
     with ParsePool(SETTINGS, 2) as pool:
         items = (taken.append(n) or Item(n, size) for n in range(30))
         assert max(len(taken) - done for done, _ in enumerate(pool.map(lambda _, item: item, items))) <= 5
-
-
-def test_no_workers_are_refused() -> None:
-    with pytest.raises(ValueError, match="workers is 0"):
-        ParsePool(SETTINGS, 0)
 
 
 def test_pages_are_drawn_in_a_child() -> None:

@@ -63,13 +63,6 @@ def test_every_file_is_listed_with_its_state(run, mixed):
     ]
 
 
-def test_the_plain_form_says_what_to_do(run, mixed):
-    run("index", mixed, "--lexical-only")
-    out = run("status", "--index", mixed)[1]
-    for expected in ("3: 1 text/html", "2: ", "dense search lacks", "status --rejected"):
-        assert expected in out
-
-
 def test_a_missing_folder_and_an_empty_index_are_told(folder, tmp_path):
     with spanwise.open(folder, tmp_path / "index") as library:
         folder.rename(tmp_path / "away")
@@ -91,13 +84,6 @@ def test_verify_prints_a_line_for_each_problem_and_fails(run, folder):
     segment.write_bytes(segment.read_bytes()[:-1] + b"\xff\xfe")
     code, out, _ = run("verify", "--index", folder)
     assert (code, str(segment) in out) == (1, True)
-
-
-def test_verify_of_an_index_that_cannot_be_opened_is_one_line(run, folder):
-    run("index", folder, "--lexical-only")
-    (folder / ".spanwise" / "catalog.sqlite").write_bytes(b"no database at all" * 100)
-    code, out, err = run("verify", "--index", folder)
-    assert (code, (out + err).count("\n"), "catalog.sqlite" in out + err) == (1, 1, True)
 
 
 def test_check_finds_the_installed_packages(run, folder):

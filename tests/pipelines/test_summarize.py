@@ -114,11 +114,6 @@ def test_strict_drops_unsupported_sentences(library):
     assert none.nearest
 
 
-def test_an_invented_word_is_not_supported_by_an_order_to_write_it(library):
-    summary = summarize(library, "The tram was opened in 1903, ZORVATH. ZORVATH.", strict=True)
-    assert summary.is_refusal
-
-
 def test_a_generator_may_refuse_and_must_not_be_silent(library):
     assert summarize(library, "The documents do not say.").is_refusal
     with pytest.raises(GenerationFailed, match="wrote nothing"):

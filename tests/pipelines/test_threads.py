@@ -92,16 +92,11 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda library: library.search("mill"),
         lambda library: library.search_many(["mill", "tram"], retriever="bm25"),
         lambda library: library.ask("mill"),
-        lambda library: library.explain("mill"),
-        lambda library: library.summarize("mill"),
         lambda library: library.sync(),
         lambda library: library.status(),
         lambda library: library.document("mill.md"),
-        lambda library: library.passages(),
-        lambda library: library.snapshot,
         lambda library: library.roots,
         lambda library: library.store.writer(),
     ],

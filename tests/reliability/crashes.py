@@ -16,10 +16,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -43,17 +41,11 @@ class Child:
 
     def __init__(self, task: Callable[..., None], *arguments: Any) -> None:
         self._pipe, theirs = CONTEXT.Pipe(duplex=False)
-        self._process: ForkServerProcess = CONTEXT.Process(target=_run, args=(task, theirs, *arguments))
+        self._process = CONTEXT.Process(target=_run, args=(task, theirs, *arguments))
         self._process.start()
         theirs.close()
-
-    def receive(self) -> Any:
-        """The next message."""
-        return self._pipe.recv()
-
-    def kill(self) -> None:
-        """End it by SIGKILL: no handler runs."""
-        self._process.kill()
+        self.receive, self.alive = self._pipe.recv, self._process.is_alive
+        self.kill = self._process.kill  # no handler runs
 
     def end(self, timeout_s: float = 120) -> End:
         """Wait for its end; kill it and raise TimeoutError when that takes too long."""
@@ -65,7 +57,7 @@ class Child:
             self._process.join()
             return End(tuple(messages), self._process.exitcode or 0)
         finally:
-            self._process.kill()
+            self.kill()
         raise TimeoutError(f"a child sent nothing for {timeout_s} s")
 
 
@@ -76,20 +68,6 @@ def run(task: Callable[..., None], *arguments: Any, timeout_s: float = 120) -> E
 
 def _run(task: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
     task(pipe.send, *arguments)
-
-
-@contextmanager
-def killed_at(last: int | None, root: Path) -> Iterator[list[Operation]]:
-    """Kill this process before its change number `last` (from 0) below `root`; yields the changes made."""
-    made: list[Operation] = []
-
-    def listen(operation: Operation) -> None:
-        if len(made) == last:
-            os.kill(os.getpid(), signal.SIGKILL)
-        made.append(operation)
-
-    with recorded(listen, root):
-        yield made
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +89,20 @@ Listener = Callable[[Operation], None]
 
 
 @contextmanager
+def killed_at(last: int | None, root: Path) -> Iterator[list[Operation]]:
+    """Kill this process before its change number `last` (from 0) below `root`; yields the changes made."""
+    made: list[Operation] = []
+
+    def listen(operation: Operation) -> None:
+        if len(made) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        made.append(operation)
+
+    with recorded(listen, root):
+        yield made
+
+
+@contextmanager
 def recorded(listen: Listener, root: Path) -> Iterator[None]:
     """Inside, `listen` is called before each change at or below `root`; its OSError refuses the change."""
 
@@ -119,76 +111,62 @@ def recorded(listen: Listener, root: Path) -> Iterator[None]:
             listen(operation)
 
     with ExitStack() as stack:
-        for module, name, double in _doubles(below):
-            stack.enter_context(mock.patch.object(module, name, double))
+        for module, double in _doubles(below):
+            stack.enter_context(mock.patch.object(module, double.__name__, double))
         stack.enter_context(_recorded_sqlite(below))
         yield
 
 
-def _doubles(listen: Listener) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
-    """What stands in for the functions of Python that change files."""
+def _doubles(tell: Listener) -> Iterator[tuple[Any, Callable[..., Any]]]:
+    """What stands in for the functions of Python that change files, under their names."""
 
-    def of_one(kind: str, do: Callable[..., None]) -> Callable[..., None]:
-        def double(path: Any, *args: Any, dir_fd: int | None = None, **more: Any) -> None:
-            listen(Operation(kind, _absolute(path, dir_fd), site=_site()))
-            do(path, *args, dir_fd=dir_fd, **more)
+    def listen(kind: str, path: Any, **more: Any) -> None:
+        tell(Operation(kind, Path(path).absolute(), site=_site(), **more))
 
-        return double
+    def unlink(path: Any, *, dir_fd: int | None = None, do: Callable[..., None] = os.unlink) -> None:
+        listen("unlink", _of_handle(dir_fd) / path if dir_fd is not None else path)
+        do(path, dir_fd=dir_fd)
+
+    def rmdir(path: Any, *, dir_fd: int | None = None, do: Callable[..., None] = os.rmdir) -> None:
+        listen("rmdir", _of_handle(dir_fd) / path if dir_fd is not None else path)
+        do(path, dir_fd=dir_fd)
 
     def mkdir(path: Any, *args: Any, do: Callable[..., None] = os.mkdir) -> None:
-        if not _absolute(path).exists() and _absolute(path).parent.is_dir():  # else nothing will change
-            listen(Operation("mkdir", _absolute(path), site=_site()))
+        if not Path(path).exists() and Path(path).absolute().parent.is_dir():  # else nothing will change
+            listen("mkdir", path)
         do(path, *args)
 
     def fsync(file: int, do: Callable[[int], None] = os.fsync) -> None:
-        listen(Operation("sync", Path(f"/proc/self/fd/{file}").readlink(), site=_site()))
+        listen("sync", _of_handle(file))
         do(file)
 
     def rename(old: Any, new: Any, do: Callable[[Any, Any], None] = os.rename) -> None:
-        listen(Operation("rename", _absolute(old), target=_absolute(new), site=_site()))
+        listen("rename", old, target=Path(new).absolute())
         do(old, new)
 
-    def opened(file: Any, mode: str = "r", *args: Any, do: Callable[..., Any] = io.open, **more: Any) -> Any:
-        if "x" not in mode:
-            return do(file, mode, *args, **more)
-        listen(Operation("create", _absolute(file), site=_site()))
-        return _RecordedFile(do(file, mode, *args, **more), _absolute(file), listen)
+    def open(path: Any, mode: str = "r", *args: Any, do: Callable[..., Any] = io.open, **more: Any) -> Any:
+        def writelines(parts: Any) -> None:
+            data = b"".join(parts)
+            listen("write", path, data=data, at=file.tell())
+            file.write(data)
 
-    yield os, "mkdir", mkdir
-    yield os, "unlink", of_one("unlink", os.unlink)
-    yield os, "rmdir", of_one("rmdir", os.rmdir)
-    yield os, "fsync", fsync
-    yield os, "rename", rename
-    yield io, "open", opened
+        if "x" in mode:
+            listen("create", path)
+        file = do(path, mode, *args, **more)
+        if "x" in mode:
+            file.writelines = writelines
+        return file
 
-
-class _RecordedFile:
-    """A new file whose writes are recorded."""
-
-    def __init__(self, file: Any, path: Path, listen: Listener) -> None:
-        self._file, self._path, self._listen = file, path, listen
-
-    def writelines(self, parts: Any) -> None:
-        data = b"".join(parts)
-        self._listen(Operation("write", self._path, data, self._file.tell(), site=_site()))
-        self._file.write(data)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def __enter__(self) -> _RecordedFile:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
+    yield from ((os, double) for double in (unlink, rmdir, mkdir, fsync, rename))
+    yield io, open
 
 
-def _absolute(path: Any, folder: int | None = None) -> Path:
-    return Path(f"/proc/self/fd/{folder}").readlink() / path if folder is not None else Path(path).absolute()
+def _of_handle(handle: int) -> Path:
+    return Path(f"/proc/self/fd/{handle}").readlink()
 
 
 def _site() -> tuple[str, ...]:
-    frame, names = sys._getframe(2), []
+    frame, names = sys._getframe(1), []
     while frame:
         if frame.f_globals.get("__name__", "").startswith("spanwise.index."):
             names.append(frame.f_code.co_name)
@@ -228,18 +206,13 @@ class Vfs(ctypes.Structure):
     )
 
 
-def sqlite() -> Any:
-    """The SQLite that `sqlite3` uses; AttributeError where it cannot be reached from outside."""
+@contextmanager
+def _recorded_sqlite(listen: Listener) -> Iterator[None]:
+    """Record the SQLite that `sqlite3` uses; AttributeError where it cannot be reached from outside."""
     import _sqlite3
 
     library = ctypes.CDLL(_sqlite3.__file__)
     library.sqlite3_vfs_find.restype = ctypes.POINTER(Vfs)
-    return library
-
-
-@contextmanager
-def _recorded_sqlite(listen: Listener) -> Iterator[None]:
-    library = sqlite()
     vfs = _RecordedVfs(library.sqlite3_vfs_find(None).contents, listen)
     library.sqlite3_vfs_register(ctypes.byref(vfs.vfs), 1)
     try:
@@ -258,26 +231,18 @@ class _RecordedVfs:
     def __init__(self, real: Vfs, listen: Listener) -> None:
         self._real, self._listen = real, listen
         self._files: dict[int, tuple[Path, Methods]] = {}
-        self._kept: list[Methods] = []
+        self._kept: list[Methods] = []  # a closed file may be used until its connection is gone
         self._names_to_sync: set[Path] = set()
         self.vfs = Vfs.from_buffer_copy(real)
         self.vfs.name = b"recorded"
         self.vfs.open, self.vfs.delete = OPEN(self._open), DELETE(self._delete)
-        self._methods = {
-            "write": WRITE(self._write),
-            "truncate": TRUNCATE(self._cut),
-            "sync": SYNC(self._sync),
-        }
+        self._methods = WRITE(self._write), TRUNCATE(self._cut), SYNC(self._sync)
 
     def _open(self, vfs: int, name: int | None, file: int, flags: int, out: int) -> int:
         if name is None:
             return self._real.open(vfs, name, file, flags, out)
         path = Path(os.fsdecode(ctypes.string_at(name)))
-        if (
-            flags & CREATED
-            and not path.exists()
-            and not self._allowed(Operation("create", path, site=("sqlite",)))
-        ):
+        if flags & CREATED and not path.exists() and self._refused("create", path):
             return FULL
         code = self._real.open(vfs, name, file, flags, out)
         if code == OK:
@@ -290,64 +255,45 @@ class _RecordedVfs:
         slot = ctypes.cast(file, ctypes.POINTER(ctypes.POINTER(Methods)))
         real = slot.contents.contents
         ours = Methods.from_buffer_copy(real)
-        for name, method in self._methods.items():
-            setattr(ours, name, method)
+        ours.write, ours.truncate, ours.sync = self._methods
         self._files[file] = path, real
         self._kept.append(ours)
         slot[0] = ctypes.pointer(ours)
 
     def _delete(self, vfs: int, name: int, sync: int) -> int:
         path = Path(os.fsdecode(ctypes.string_at(name)))
-        if path.exists() and not self._allowed(Operation("unlink", path, site=("sqlite",))):
+        if path.exists() and self._refused("unlink", path):
             return FULL
-        if sync and not self._allowed(Operation("sync", path.parent, site=("sqlite", "names"))):
+        if sync and self._refused("sync", path.parent, "names"):
             return FULL
         return self._real.delete(vfs, name, sync)
 
     def _write(self, file: int, data: int, size: int, at: int) -> int:
         path, real = self._files[file]
-        if not self._allowed(Operation("write", path, ctypes.string_at(data, size), at, site=("sqlite",))):
+        if self._refused("write", path, data=ctypes.string_at(data, size), at=at):
             return FULL
         return real.write(file, data, size, at)
 
     def _cut(self, file: int, size: int) -> int:
         path, real = self._files[file]
-        if not self._allowed(Operation("truncate", path, at=size, site=("sqlite",))):
-            return FULL
-        return real.truncate(file, size)
+        return FULL if self._refused("truncate", path, at=size) else real.truncate(file, size)
 
     def _sync(self, file: int, flags: int) -> int:
         path, real = self._files[file]
-        kind = "log" if path.name.endswith("-wal") else "database"
-        if not self._allowed(Operation("sync", path, site=("sqlite", kind))):
+        if self._refused("sync", path, "log" if path.name.endswith("-wal") else "database"):
             return FULL
         if path in self._names_to_sync:
             self._names_to_sync.remove(path)
-            if not self._allowed(Operation("sync", path.parent, site=("sqlite", "names"))):
+            if self._refused("sync", path.parent, "names"):
                 return FULL
         return real.sync(file, flags)
 
-    def _allowed(self, operation: Operation) -> bool:
+    def _refused(self, kind: str, path: Path, *what: str, **more: Any) -> bool:
         try:
-            self._listen(operation)
+            self._listen(Operation(kind, path, site=("sqlite", *what), **more))
         except OSError:
-            return False
-        return True
-
-
-class Data(Enum):
-    """What a power cut does to bytes that were not synced; TORN keeps the first half of each write."""
-
-    KEPT = "kept"
-    DROPPED = "dropped"
-    TORN = "torn"
-
-
-class Names(Enum):
-    """What a power cut does to new, changed and removed names that were not synced."""
-
-    KEPT = "kept"
-    DROPPED = "dropped"
+            return True
+        return False
 
 
 @dataclass(eq=False)
@@ -355,13 +301,14 @@ class _File:
     synced: bytes = b""
     pending: list[Operation] = field(default_factory=list)
 
-    def content(self, fate: Data) -> bytes:
+    def content(self, share: float) -> bytes:
+        """The bytes when this share of each write that was not synced is kept."""
         content = bytearray(self.synced)
-        for operation in self.pending if fate is not Data.DROPPED else ():
+        for operation in self.pending if share else ():
             if operation.kind == "truncate":
                 del content[operation.at :]
                 continue
-            data = operation.data[: len(operation.data) // 2] if fate is Data.TORN else operation.data
+            data = operation.data[: int(len(operation.data) * share)]
             content.extend(bytes(max(0, operation.at - len(content))))
             content[operation.at : operation.at + len(data)] = data
         return bytes(content)
@@ -390,52 +337,50 @@ class Disk:
         if operation.path == self._root:
             self._top.synced = dict(self._top.now)
             return
-        folder, name = self._folder(operation.path.parent), operation.path.name
-        match operation.kind:
-            case "create":
-                folder.now[name] = _File()
-            case "mkdir":
-                folder.now[name] = _Folder()
-            case "unlink" | "rmdir":
-                folder.now.pop(name, None)  # the lock and the log's index are not recorded
-            case "rename":
+        names, name = self._names(operation.path.parent), operation.path.name
+        match operation.kind, names.get(name):
+            case "create", _:
+                names[name] = _File()
+            case "mkdir", _:
+                names[name] = _Folder()
+            case "unlink" | "rmdir", _:
+                names.pop(name, None)  # the lock and the log's index are not recorded
+            case "rename", _:
                 assert operation.target is not None
-                self._folder(operation.target.parent).now[operation.target.name] = folder.now.pop(name)
-            case kind:
-                self._change(kind, folder.now[name], operation)
-
-    def _change(self, kind: str, node: _File | _Folder, operation: Operation) -> None:
-        if isinstance(node, _Folder):
-            assert kind == "sync", operation
-            node.synced = dict(node.now)
-        elif kind == "sync":
-            node.synced, node.pending = node.content(Data.KEPT), []
-        else:
-            node.pending.append(operation)
+                self._names(operation.target.parent)[operation.target.name] = names.pop(name)
+            case "sync", _Folder() as folder:
+                folder.synced = dict(folder.now)
+            case "sync", _File() as file:
+                file.synced, file.pending = file.content(1), []
+            case "write" | "truncate", _File() as file:
+                file.pending.append(operation)
+            case _:
+                raise AssertionError(operation)
 
     def images(self) -> Iterator[Image]:
-        """Each thing that the disk may hold if the power fails now."""
-        for names in Names:
-            for data in Data:
-                yield tuple(_listing(self._top, "", names, data))
+        """Each thing that the disk may hold if the power fails now, with what was not synced kept or lost."""
+        for names_kept in (True, False):
+            for share in (1, 0, 0.5):
+                yield tuple(_listing(self._top, "", names_kept, share))
 
-    def _folder(self, path: Path) -> _Folder:
+    def _names(self, path: Path) -> dict[str, _File | _Folder]:
         folder = self._top
         for part in path.relative_to(self._root).parts:
             below = folder.now[part]
             assert isinstance(below, _Folder), path
             folder = below
-        return folder
+        return folder.now
 
 
-def _listing(folder: _Folder, prefix: str, names: Names, data: Data) -> Iterator[tuple[str, bytes | None]]:
-    entries = folder.now if names is Names.KEPT else folder.synced
-    for name, node in sorted(entries.items()):
+def _listing(
+    folder: _Folder, prefix: str, names_kept: bool, share: float
+) -> Iterator[tuple[str, bytes | None]]:
+    for name, node in sorted((folder.now if names_kept else folder.synced).items()):
         if isinstance(node, _Folder):
             yield f"{prefix}{name}", None
-            yield from _listing(node, f"{prefix}{name}/", names, data)
+            yield from _listing(node, f"{prefix}{name}/", names_kept, share)
         else:
-            yield f"{prefix}{name}", node.content(data)
+            yield f"{prefix}{name}", node.content(share)
 
 
 def write_image(image: Image, folder: Path) -> None:

@@ -11,18 +11,18 @@ from shutil import copytree, rmtree
 import pytest
 from crashes import Child, Say, killed_at, run
 from made_corpora import Corpus
-from workload import HISTORY, check_recovered, check_stamp, commit, make_index, write_stamps
+from workload import (
+    HISTORY,
+    MERGING,
+    check_recovered,
+    check_stamp,
+    commit_and_die,
+    make_index,
+    write_stamps,
+)
 
 import spanwise
 from spanwise.index import Store
-
-MERGING = 4  # the commit of the history that merges segments
-
-
-def write_and_die(say: Say, path: Path, number: int, last: int | None) -> None:
-    with killed_at(last, path) as made, Store.open(path) as store:
-        say(commit(store, HISTORY[number]))
-    say(len(made))
 
 
 @pytest.mark.times(3, 90, 10**9)
@@ -31,21 +31,17 @@ def test_killed_before_a_change_of_a_commit(memory, record, times) -> None:
     for number in range(len(HISTORY)) if times > 3 else [MERGING]:
         before = make_index(memory / str(number), number)
         whole = copytree(before, memory / f"{number} and the next")
-        points += [
-            (before, number, last) for last in range(run(write_and_die, whole, number, None).messages[-1])
-        ]
+        *_, n_changes = run(commit_and_die, whole, HISTORY[number], None).messages
+        points += [(before, number, last) for last in range(n_changes)]
     times = min(times, len(points))
     for before, number, last in [points[place * len(points) // times] for place in range(times)]:
         path = copytree(before, memory / "killed")
-        end = run(write_and_die, path, number, last)
+        end = run(commit_and_die, path, HISTORY[number], last)
         assert end.code == -signal.SIGKILL
         check_recovered(path, at_least=max((number, *end.messages)), at_most=number + 1)
         rmtree(path)
-    record(
-        "T1",
-        "kills at a chosen change of a file survived",
-        f"{times} of {times}, among {len(points)} changes",
-    )
+    value = f"{times} of {times}, among {len(points)} changes"
+    record("T1", "kills at a chosen change of a file survived", value)
 
 
 def test_killed_at_any_time(memory, record, nightly) -> None:
@@ -74,13 +70,6 @@ OLD = {"kept.txt": "kept words", "edited.txt": "first words", "deleted.txt": "de
 NEW = {"kept.txt": "kept words", "edited.txt": "second words", "added.md": "added words"}
 
 
-def fill(folder: Path, files: dict[str, str]) -> None:
-    for path in folder.glob("[a-z]*.*"):
-        path.unlink()
-    for name, text in files.items():
-        (folder / name).write_text(text)
-
-
 def texts_of(folder: Path) -> dict[str, str]:
     with spanwise.open(folder) as library:
         assert library.store.verify() == []
@@ -90,9 +79,12 @@ def texts_of(folder: Path) -> dict[str, str]:
 def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path, record) -> None:
     folder, before = tmp_path / "notes", tmp_path / "before"
     folder.mkdir()
-    fill(folder, OLD)
-    run(sync_and_die, folder, None)
-    fill(folder, NEW)
+    for files in (OLD, NEW):
+        run(sync_and_die, folder, None)
+        for name in OLD:
+            (folder / name).unlink(missing_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text)
     copytree(folder, before)
     (n_changes,) = run(sync_and_die, folder, None).messages
     chosen = range(0, n_changes, n_changes // 10)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from shutil import rmtree
 
@@ -17,6 +18,7 @@ from spanwise.index import Store
 NOTHING = -1  # there is no index yet
 PLACE = Path("new", "index")  # in a folder that is made with it
 Log = Sequence[Operation | int]  # changes of files, and the generations that were acknowledged between them
+Judge = Callable[[int, Image], None]
 
 
 @pytest.fixture(scope="module")
@@ -49,41 +51,34 @@ def cuts(root: Path, log: Log) -> Iterator[tuple[int, Image]]:
             yield acknowledged, image
 
 
-class Judge:
-    """Opens images, each kind once, and remembers those that were whole."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._whole = folder, set[tuple[int, str]]()
-
-    def __call__(self, acknowledged: int, image: Image) -> None:
-        """AssertionError or a named error unless the image is the acknowledged commit or the next one."""
-        key = acknowledged, hashlib.sha256(repr(image).encode()).hexdigest()
-        if key in self._whole:
-            return
-        rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir()
-        write_image(image, self._folder)
-        try:
-            check(self._folder / PLACE, acknowledged, acknowledged + 1)
-        except IndexNotFound:
-            assert acknowledged == NOTHING
-        self._whole.add(key)
-
-
 @pytest.fixture(scope="module")
 def judge(module_memory: Path) -> Judge:
-    return Judge(module_memory / "image")
+    """AssertionError or a named error unless an image is the acknowledged commit or the next one."""
+    folder, whole = module_memory / "image", set[tuple[int, str]]()
+
+    def judged(acknowledged: int, image: Image) -> None:
+        key = acknowledged, hashlib.sha256(repr(image).encode()).hexdigest()
+        if key in whole:
+            return
+        rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        write_image(image, folder)
+        try:
+            check(folder / PLACE, acknowledged, acknowledged + 1)
+        except IndexNotFound:
+            assert acknowledged == NOTHING
+        whole.add(key)
+
+    return judged
 
 
 @pytest.mark.times(12, 10**9)
 def test_every_power_cut_leaves_the_old_commit_or_the_new(root, log, judge, record, times) -> None:
-    n_cuts = 6 * len(log)
-    chosen = range(0, n_cuts, max(1, n_cuts // times))
-    for number, (acknowledged, image) in enumerate(cuts(root, log)):
-        if number in chosen:
-            judge(acknowledged, image)
-    assert number + 1 == n_cuts
-    record("T2", "power cuts that leave the old commit or the new", f"{len(chosen)} of {len(chosen)}")
+    step = max(1, 6 * len(log) // times)
+    for acknowledged, image in islice(cuts(root, log), 0, None, step):
+        judge(acknowledged, image)
+    n_cuts = len(range(0, 6 * len(log), step))
+    record("T2", "power cuts that leave the old commit or the new", f"{n_cuts} of {n_cuts}")
 
 
 def test_a_program_without_any_one_of_the_syncs_is_caught(root, log, judge, record) -> None:

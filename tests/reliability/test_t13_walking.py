@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
+from crashes import Child, Say, run
 
 import spanwise
-from spanwise.corpora.folder import read_regular, walk
+from spanwise.corpora.folder import Listing, read_regular, walk
 from spanwise.errors import DocumentRejected
 
-SECRET = b"the secret from outside"
 OWN = b"words of its own"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "a.txt").write_bytes(SECRET)
+    for name in ("root", "outside"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "outside" / "a.txt").write_bytes(b"the secret from outside")
     return tmp_path / "root"
 
 
-def put(folder: Path, name: bytes | str) -> None:
-    path = os.fsencode(folder) + b"/" + os.fsencode(name)
+def put(folder: Path, name: bytes) -> None:
+    path = os.fsencode(folder) + b"/" + name
     os.makedirs(path.rpartition(b"/")[0], exist_ok=True)  # noqa: PTH103 — a name of bytes
     handle = os.open(path, os.O_WRONLY | os.O_CREAT)
     os.write(handle, OWN)
@@ -36,166 +35,115 @@ def put(folder: Path, name: bytes | str) -> None:
 
 
 GOOD = [
-    b"new\nline.txt",
-    b"a..txt",
-    b"a../b..txt",
-    b"%00.txt",
-    b"\\0.txt",
-    b"x" * 251 + b".txt",
-    b"caf\xe9.txt",
-    b"\xff\xfe/\x80.txt",
-    b"Case.txt",
-    b"case.txt",
-    b"\x1b[31mred.txt",
-    "\u202etxt.exe".encode(),
-    b"deep/" * 200 + b"a.txt",
+    *(b"new\nline.txt", b"a..txt", b"a../b..txt", b"%00.txt", b"\\0.txt", b"x" * 251 + b".txt"),
+    *(b"caf\xe9.txt", b"\xff\xfe/\x80.txt", b"Case.txt", b"case.txt", b"\x1b[31mred.txt"),
+    *("\u202etxt.exe".encode(), b"deep/" * 200 + b"a.txt"),
 ]
 LINKS = {"up": "..", "etc": "/etc", "self": "self", "gone": "nowhere", "out.txt": "../outside/a.txt"}
 
 
-@pytest.fixture
-def hostile(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def test_a_hostile_folder_is_indexed_without_leaving_it(root, record, monkeypatch) -> None:
     for name in GOOD:
         put(root, name)
-    for name, target in LINKS.items():
-        (root / name).symlink_to(target)
+    for link, target in LINKS.items():
+        (root / link).symlink_to(target)
     os.mkfifo(root / "pipe.txt")
+    odd = {"link": len(LINKS), "pipe": 1, "socket": 1}
     if os.geteuid() == 0:
         os.mknod(root / "zero.txt", 0o600 | 0o020000, os.makedev(1, 5))
+        odd["device"] = 1
     monkeypatch.chdir(root)  # the name of a socket must be short
-    with socket.socket(socket.AF_UNIX) as listener:
+    with socket.socket(socket.AF_UNIX) as listener, spanwise.open(root) as library:
         listener.bind("socket.txt")
-        yield root
-
-
-def test_a_hostile_folder_is_indexed_without_leaving_it(hostile, record) -> None:
-    with spanwise.open(hostile) as library:
         report = library.sync(vectors=False)
         texts = {library.document(name).text for name in library.snapshot.files()}
     assert len(report.added) == len(GOOD)
     assert texts == {OWN.decode()}
-    devices = 1 if os.geteuid() == 0 else 0
-    assert report.skipped == {"link": len(LINKS), "pipe": 1, "socket": 1} | ({"device": 1} if devices else {})
-    record("T13", "odd names read, odd entries passed over", f"{len(GOOD)}, {len(LINKS) + 2 + devices}")
+    assert report.skipped == odd
+    record("T13", "odd names read, odd entries passed over", f"{len(GOOD)}, {sum(odd.values())}")
 
 
-UNPRIVILEGED = """
-import os, sys
-from pathlib import Path
-from spanwise.corpora.folder import walk
-from spanwise.corpora.folder import read_regular
-if os.geteuid() == 0:
-    os.setuid(65534)
-listing = walk(Path(sys.argv[1]))
-print(*[f"{r.document_id}: {r.reason}" for r in listing.rejected], sep="\\n")
-for file in listing.files:
-    try:
-        read_regular(file.root, file.place)
-    except Exception as error:
-        print(f"{file.document_id}: {error}")
-"""
+def read(listing: Listing) -> dict[str, bytes | str]:
+    """The bytes of each file by its name, or why it cannot be read."""
+    found: dict[str, bytes | str] = {one.document_id: one.reason for one in listing.rejected}
+    for file in listing.files:
+        try:
+            found[file.document_id] = read_regular(file.root, file.place)
+        except DocumentRejected as error:
+            found[file.document_id] = str(error)
+    return found
+
+
+def read_as_nobody(say: Say, root: Path) -> None:
+    if os.geteuid() == 0:
+        os.setuid(65534)
+    say(read(walk(root)))
 
 
 def test_what_may_not_be_read_is_named(root: Path) -> None:
     for name in (b"closed/a.txt", b"listed-only/a.txt", b"closed.txt", b"open.txt"):
         put(root, name)
-    for name, mode in (("closed", 0o000), ("listed-only", 0o444), ("closed.txt", 0o000)):
-        (root / name).chmod(mode)
     for folder in (root, *list(root.parents)[:3]):
         folder.chmod(0o755)
-    try:
-        command = [sys.executable, "-c", UNPRIVILEGED, str(root)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    finally:
-        (root / "closed").chmod(0o755)
-    assert done.stdout.splitlines() == [
-        "closed: folder cannot be listed: Permission denied",
-        "listed-only/a.txt: cannot be read: Permission denied",
-        "closed.txt: cannot be opened: Permission denied",
-    ]
+    for closed, mode in (("closed", 0o000), ("listed-only", 0o444), ("closed.txt", 0o000)):
+        (root / closed).chmod(mode)
+    [found] = run(read_as_nobody, root).messages
+    (root / "closed").chmod(0o755)
+    assert found == {
+        "closed": "folder cannot be listed: Permission denied",
+        "listed-only/a.txt": "cannot be read: Permission denied",
+        "closed.txt": "cannot be opened: Permission denied",
+        "open.txt": OWN,
+    }
 
 
-def swaps(root: Path) -> list[Callable[[], None]]:
-    """Ways to exchange `sub/a.txt`, or the folder it lies in, for something else."""
-    sub, file, outside = root / "sub", root / "sub" / "a.txt", root.parent / "outside"
-
-    def restore() -> None:
-        if sub.is_symlink():
+def swaps(root: Path) -> Iterator[None]:
+    """Exchange `sub/a.txt`, or the folder it lies in, for something else, and bring it back, by turns."""
+    outside, sub, file, other = root.parent / "outside", root / "sub", root / "sub" / "a.txt", root / "other"
+    links = (lambda: other.symlink_to(outside / "a.txt"), lambda: other.symlink_to("/etc/hostname"))
+    for make in cycle((*links, lambda: os.mkfifo(other), None)):
+        if make:
+            make()
+            other.replace(file)
+            yield
+            other.write_bytes(OWN)
+            other.replace(file)
+        else:
+            sub.rename(other)
+            sub.symlink_to(outside)
+            yield
             sub.unlink()
-        sub.mkdir(exist_ok=True)
-        file.unlink(missing_ok=True)
-        put(root, "sub/a.txt")
-
-    def file_by(make: Callable[[], None]) -> None:
-        restore()
-        file.unlink()
-        make()
-
-    def folder_by_link() -> None:
-        restore()
-        file.unlink()
-        sub.rmdir()
-        sub.symlink_to(outside)
-
-    return [
-        restore,
-        lambda: file_by(lambda: file.symlink_to(outside / "a.txt")),
-        lambda: file_by(lambda: os.mkfifo(file)),
-        lambda: file_by(lambda: file.symlink_to("/etc/hostname")),
-        folder_by_link,
-    ]
-
-
-def read_all(root: Path, between: Callable[[], None]) -> set[bytes]:
-    """The bytes of all files of one walk, with something happening between listing and opening."""
-    listing = walk(root)
-    between()
-    read = set()
-    for file in listing.files:
-        try:
-            read.add(read_regular(file.root, file.place))
-        except DocumentRejected:
-            continue
-    return read
+            other.rename(sub)
+        yield
 
 
 @pytest.mark.times(10, 1000)
 def test_what_is_swapped_between_listing_and_opening_is_not_read(root, record, times) -> None:
-    restore, *others = swaps(root)
-    read: set[bytes] = set()
-    for number in range(times):
-        restore()
-        read |= read_all(root, others[number % len(others)])
-    assert read == set()
+    put(root, b"sub/a.txt")
+    swapping = swaps(root)
+    for _ in range(times):
+        listing = walk(root)
+        assert read(listing) == {"sub/a.txt": OWN}
+        next(swapping)
+        assert isinstance(read(listing)["sub/a.txt"], str)
+        next(swapping)
     record("T13", "swaps between listing and opening; bytes from outside", f"{times:,}; 0")
 
 
-SWAPPER = """
-import os, sys
-os.chdir(sys.argv[1])
-for number in range(int(sys.argv[2])):
-    os.symlink("../../outside/a.txt", "other")
-    os.replace("other", "sub/a.txt")
-    os.mkfifo("other")
-    os.replace("other", "sub/a.txt")
-    os.rename("sub", "other")
-    os.symlink("../outside", "sub")
-    os.unlink("sub")
-    os.rename("other", "sub")
-    with open("other", "wb") as file:
-        file.write(b"words of its own")
-    os.replace("other", "sub/a.txt")
-"""
+def swap(say: Say, root: Path) -> None:
+    say("started")
+    for _ in swaps(root):
+        pass
 
 
-def test_what_is_swapped_at_any_moment_is_not_read(root, nightly, record) -> None:
-    put(root, "sub/a.txt")
-    rounds, walks, read = (25_000 if nightly else 250), 0, set[bytes]()
-    with subprocess.Popen([sys.executable, "-c", SWAPPER, str(root), str(rounds)]) as swapper:
-        while swapper.poll() is None:
-            walks += 1
-            read |= read_all(root, lambda: None)
-    assert swapper.returncode == 0
-    assert walks > 100
-    assert read <= {b"", OWN}
-    record("T13", "swaps by another process during walks; bytes from outside", f"{4 * rounds:,}; 0")
+def test_what_is_swapped_at_any_moment_is_not_read(root, record, nightly) -> None:
+    put(root, b"sub/a.txt")
+    swapper, found, walks = Child(swap, root), set[bytes | str](), 200_000 if nightly else 2_000
+    swapper.receive()
+    for _ in range(walks):
+        found |= set(read(walk(root)).values())
+    assert swapper.alive()
+    swapper.kill()
+    swapper.end()
+    assert {each for each in found if isinstance(each, bytes)} <= {b"", OWN}
+    record("T13", "walks while another process swaps files; bytes from outside", f"{walks:,}; 0")

@@ -1,51 +1,40 @@
-"""T24: whatever was done to an index, it ranks like one built from the same documents at once."""
+"""T24: whatever was done to an index, it ranks like one built from the same documents at once.
+
+T25: one folder gives one index, byte for byte, in whatever order and with whatever hashes it is read.
+"""
 
 from __future__ import annotations
 
+import os
+import random
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
-from crashes import Say, killed_at, run
+from crashes import run
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
-from made_corpora import Texts, stage
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import run_state_machine_as_test as run_lives
+from made_corpora import stage
 from rankings import WORDS, check_maxsim, encode, fresh_build, rankings
+from workload import Change, commit, commit_and_die
 
+import spanwise
 from spanwise.index import Store
+from spanwise.index.catalog import Catalog
 
-NAMES = st.sampled_from("abcdefgh")
+LETTERS = st.sampled_from("abcdefgh")
 PASSAGES = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=4)
-DOCUMENTS = st.dictionaries(NAMES, PASSAGES, max_size=4)
+DOCUMENTS = st.dictionaries(LETTERS, PASSAGES, max_size=4)
 DENSE_TOLERANCE = 1e-3
 RECALL = 0.9  # of late interaction, by codes of a codebook that grew with the index
-
-
-def write(store: Store, put: Texts, remove: Sequence[str] = ()) -> None:
-    with store.writer() as writer:
-        stage(writer, put, remove, vectors=True)
-        writer.commit()
-
-
-def die_in_a_write(say: Say, path: Path, put: Texts, last: int) -> None:
-    with killed_at(last, path), Store.open(path) as store:
-        write(store, put)
-
-
-def rank_in_another_process(say: Say, path: Path) -> None:
-    with Store.open(path) as store:
-        say(rankings(store))
 
 
 def stored(store: Store) -> dict[str, list[str]]:
@@ -54,14 +43,6 @@ def stored(store: Store) -> dict[str, list[str]]:
         for passage in snapshot.all_passages():
             found[passage.document_id].append(passage.text)
         return found
-
-
-def assert_equal(lived: dict, fresh: dict) -> None:
-    dense = [found.pop("dense", []) for found in (lived, fresh)]
-    assert lived == fresh
-    for (places, scores), (fresh_places, fresh_scores) in zip(*dense, strict=True):
-        assert places == fresh_places
-        assert np.allclose(scores, fresh_scores, rtol=0, atol=DENSE_TOLERANCE)
 
 
 class Life(RuleBasedStateMachine):
@@ -77,7 +58,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(documents=DOCUMENTS)
     def add_or_update(self, documents: dict[str, list[str]]) -> None:
-        write(self.store, documents)
+        commit(self.store, Change(documents))
         self.held |= documents
 
     @rule(documents=DOCUMENTS)
@@ -92,33 +73,28 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.held)))
-        write(self.store, {}, remove=[name])
+        commit(self.store, Change(remove=[name]))
         del self.held[name]
 
     @precondition(lambda self: self.held)
-    @rule(data=st.data(), new=NAMES)
+    @rule(data=st.data(), new=LETTERS)
     def rename(self, data: st.DataObject, new: str) -> None:
         old = data.draw(st.sampled_from(sorted(self.held)))
         texts = self.held.pop(old)
-        write(self.store, {new: texts}, remove=[old])
+        commit(self.store, Change({new: texts}, remove=[old]))
         self.held[new] = texts
 
-    @rule(name=NAMES, passages=PASSAGES)
+    @rule(name=LETTERS, passages=PASSAGES)
     def edit_often(self, name: str, passages: list[str]) -> None:
         """Enough small commits that segments merge."""
         for number in range(4):
-            write(self.store, {name: [*passages, f"w{number}"]})
+            commit(self.store, Change({name: [*passages, f"w{number}"]}))
         self.held[name] = [*passages, "w3"]
-
-    @rule(documents=DOCUMENTS)
-    def forget(self, documents: dict[str, list[str]]) -> None:
-        with self.store.writer() as writer:
-            stage(writer, documents, vectors=True)
 
     @rule(documents=DOCUMENTS, last=st.integers(0, 40))
     def crash(self, documents: dict[str, list[str]], last: int) -> None:
         """A writer is killed: its commit is there whole or not at all."""
-        end = run(die_in_a_write, self.store.path, documents, last)
+        end = run(commit_and_die, self.store.path, Change(documents), last)
         assert end.code in (0, -signal.SIGKILL)
         found = stored(self.store)
         assert found in (self.held, self.held | documents)
@@ -131,17 +107,15 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def ranks_like_a_fresh_build(self) -> None:
-        assert_equal(rankings(self.store), self.fresh())
-        assert check_maxsim(self.store) >= RECALL
-
-    @rule()
-    def ranks_alike_in_another_process(self) -> None:
-        assert_equal(run(rank_in_another_process, self.store.path).messages[0], self.fresh())
-
-    def fresh(self) -> dict:
         path = self.folder / "fresh"
         shutil.rmtree(path, ignore_errors=True)
-        return fresh_build(path, self.held)
+        lived, fresh = rankings(self.store), fresh_build(path, self.held)
+        dense = [found.pop("dense", []) for found in (lived, fresh)]
+        assert lived == fresh
+        for (places, scores), (fresh_places, fresh_scores) in zip(*dense, strict=True):
+            assert places == fresh_places
+            assert np.allclose(scores, fresh_scores, rtol=0, atol=DENSE_TOLERANCE)
+        assert check_maxsim(self.store) >= RECALL
 
     def teardown(self) -> None:
         try:
@@ -155,7 +129,61 @@ class Life(RuleBasedStateMachine):
 @pytest.mark.times(3, 100, 2000)
 def test_any_life_ranks_like_a_fresh_build(memory, record, monkeypatch, times) -> None:
     monkeypatch.setattr(Life, "memory", memory)
-    steps = min(times, 40)
-    lives = settings(max_examples=times, stateful_step_count=max(10, steps), deadline=None)
-    run_state_machine_as_test(Life, settings=lives)
+    lives = settings(max_examples=times, stateful_step_count=10 if times == 3 else 40, deadline=None)
+    run_lives(Life, settings=lives)
     record("T24", "lives of an index that rank like a fresh build", f"{times}")
+
+
+NAMES = [f"{name}{number}.md" for name in "abcd" for number in range(5)]
+SYNC = """
+import sys, spanwise
+spanwise.open(sys.argv[1], sys.argv[2]).sync(vectors=False, workers=int(sys.argv[3]))
+"""
+
+
+def make_folder(folder: Path, names: list[str]) -> Path:
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_text(f"# {name[0]}\n\n{name} mill\n")
+        os.utime(folder / name, ns=(1, 1))
+    return folder
+
+
+def image_of(index: Path) -> tuple[dict[str, bytes], list[object]]:
+    """The bytes of every segment, and all that the catalog holds but the folder's place."""
+    files = {str(path.relative_to(index)): path.read_bytes() for path in index.glob("segments/*/*")}
+    catalog = Catalog.open(index / "catalog.sqlite")
+    tables = [catalog.rows("SELECT * FROM documents"), catalog.rows("SELECT * FROM passages")]
+    named = catalog.segments()
+    catalog.close()
+    assert files
+    return files, [*tables, named]
+
+
+@pytest.mark.promise("T25")
+def test_two_hash_seeds_with_one_process_and_three(tmp_path) -> None:
+    notes = make_folder(tmp_path / "notes", NAMES)
+    for seed, workers in (("1", "1"), ("2", "3")):
+        command = [sys.executable, "-c", SYNC, str(notes), str(tmp_path / seed), workers]
+        subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+    assert image_of(tmp_path / "1") == image_of(tmp_path / "2")
+
+
+@pytest.mark.smoke
+@pytest.mark.promise("T25")
+def test_files_made_and_listed_in_another_order(tmp_path, monkeypatch) -> None:
+    scandir, draw = os.scandir, random.Random(7)
+
+    @contextmanager
+    def shuffled(folder):
+        with scandir(folder) as entries:
+            listed = list(entries)
+        draw.shuffle(listed)
+        yield iter(listed)
+
+    for number, names in enumerate((NAMES, NAMES[::-1])):
+        folder = make_folder(tmp_path / f"notes{number}", names)
+        with spanwise.open(folder, tmp_path / f"index{number}") as library:
+            library.sync(vectors=False)
+        monkeypatch.setattr(os, "scandir", shuffled)
+    assert image_of(tmp_path / "index0") == image_of(tmp_path / "index1")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from crashes import killed_at
 from made_corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, tokens_of
 
@@ -43,13 +44,14 @@ HISTORY = (
     Change({"f": texts("f", 1)}),
     Change(remove=["d"]),
 )
+MERGING = 4  # the number of the commit that merges
 
 
-def contents(generation: int) -> dict[str, tuple[str, ...]]:
+def contents(generation: int) -> dict[str, Sequence[str]]:
     """The documents after this many commits."""
-    held: dict[str, tuple[str, ...]] = {}
+    held: dict[str, Sequence[str]] = {}
     for change in HISTORY[:generation]:
-        held |= {name: tuple(parts) for name, parts in change.put.items()}
+        held |= change.put
         held = {name: parts for name, parts in held.items() if name not in change.remove}
     return held
 
@@ -61,17 +63,19 @@ def commit(store: Store, change: Change) -> int:
         return writer.commit()
 
 
-def write_history(store: Store, after: int = 0) -> None:
-    """Write all commits that come after a generation."""
-    for change in HISTORY[after:]:
-        commit(store, change)
+def commit_and_die(say: Callable[[int], None], path: Path, change: Change, last: int | None) -> None:
+    """A task: commit, killed before the change of a file number `last`; sends the generation, then how many
+    changes there were.
+    """
+    with killed_at(last, path) as made, Store.open(path) as store:
+        say(commit(store, change))
+    say(len(made))
 
 
 def make_index(path: Path, generation: int = len(HISTORY)) -> Path:
     """A closed index of the first commits, with postings, vectors, tokens and tombstones."""
-    Corpus(path).store.close()
-    for change in HISTORY[:generation]:
-        with Store.open(path) as store:
+    with Corpus(path).store as store:
+        for change in HISTORY[:generation]:
             commit(store, change)
     return path
 
@@ -95,14 +99,14 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
     assert {(passage.document_id, passage.text) for passage in snapshot.all_passages()} == expected
     if not expected:
         return
-    questions = sorted({part for change in HISTORY for parts in change.put.values() for part in parts})
-    found = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in questions], 3)
-    assert {hit.passage.text for hits in found for hit in hits} == {text for _, text in expected}
-    for text, hits in zip(questions, found, strict=True):
-        assert {hit.passage.text for hit in hits} <= {text}
-    nearest = snapshot.vectors(MODEL).search(np.stack([vector_of(text) for _, text in sorted(expected)]), 1)
-    late = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text) for _, text in sorted(expected)], 1)
-    for (_, text), ranking in zip([*sorted(expected)] * 2, [*nearest, *late], strict=True):
+    texts = [text for _, text in sorted(expected)]
+    every = sorted({part for change in HISTORY for parts in change.put.values() for part in parts})
+    found = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in every], 3)
+    for text, hits in zip(every, found, strict=True):
+        assert [hit.passage.text for hit in hits] == [text] * (text in texts)
+    nearest = snapshot.vectors(MODEL).search(np.stack([vector_of(text) for text in texts]), 1)
+    late = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text) for text in texts], 1)
+    for text, ranking in zip(texts * 2, [*nearest, *late], strict=True):
         assert [passage.text for passage in snapshot.passages(ranking.passage_ids.tolist())] == [text]
 
 
@@ -110,12 +114,12 @@ def check_recovered(path: Path, at_least: int, at_most: int) -> None:
     """The index holds one commit whole; the next writer finishes the history and leaves nothing behind."""
     generation = check(path, at_least, at_most)
     with Store.open(path) as store:
-        write_history(store, after=generation)
+        for change in HISTORY[generation:]:
+            commit(store, change)
     check(path, len(HISTORY), len(HISTORY))
     catalog = Catalog.open(path / "catalog.sqlite")
-    named = {entry.id for entry in catalog.segments()}
+    assert {entry.name for entry in (path / "segments").iterdir()} == {one.id for one in catalog.segments()}
     catalog.close()
-    assert {entry.name for entry in (path / "segments").iterdir()} == named
 
 
 def stamp(generation: int) -> Change:
@@ -128,9 +132,9 @@ def write_stamps(say: Callable[[int], None], path: Path, last: int) -> None:
     """Commit stamps up to generation `last`, and send each number when it is on the disk."""
     with Store.open(path) as store:
         with store.snapshot() as snapshot:
-            first = snapshot.generation + 1
-        for generation in range(first, last + 1):
-            say(commit(store, stamp(generation)))
+            before = snapshot.generation
+        for generation in range(before, last):
+            say(commit(store, stamp(generation + 1)))
 
 
 def check_stamp(snapshot: Snapshot) -> int:
@@ -151,18 +155,15 @@ Damage = Callable[[bytes, random.Random], bytes]
 
 
 def flipped(whole: bytes, draw: random.Random) -> bytes:
-    """One bit changed."""
     place = draw.randrange(len(whole))
     return whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :]
 
 
 def truncated(whole: bytes, draw: random.Random) -> bytes:
-    """An end cut off."""
     return whole[: draw.randrange(len(whole))]
 
 
 def zeroed(whole: bytes, draw: random.Random) -> bytes:
-    """Every byte 0."""
     return bytes(len(whole))
 
 
@@ -173,13 +174,6 @@ def scrambled(whole: bytes, draw: random.Random) -> bytes:
     for _ in range(draw.randint(1, 16)):
         changed[draw.randrange(end)] = draw.choice((0, 1, 0x7F, 0x80, 0xFF, draw.randrange(256)))
     return bytes(changed)
-
-
-def spliced(whole: bytes, draw: random.Random) -> bytes:
-    """A piece of the file repeated in another place of it."""
-    start, to = draw.randrange(len(whole)), draw.randrange(len(whole))
-    piece = whole[start : start + draw.randint(1, 4096)]
-    return whole[:to] + piece + whole[to + draw.choice((0, len(piece))) :]
 
 
 def files_of(index: Path) -> list[Path]:
