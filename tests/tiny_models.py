@@ -13,6 +13,7 @@ from spanwise.models.student import StoredStudent, StudentSettings, save_student
 from spanwise.models.weights import save_tuned
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+LANGUAGES = ("the mill", "die Mühle", "le moulin", "мельница", "水车")
 SIZES = {
     "vocab_size": 30522,
     "hidden_size": 16,
@@ -87,6 +88,31 @@ def token_model(folder: Path) -> Path:
         modules=modules, prompts={"query": "query: ", "document": "text: "}, device="cpu"
     )
     model.save_pretrained(str(folder / "saved"))
+    return folder / "saved"
+
+
+def multilingual_model(folder: Path) -> Path:
+    """A SentenceTransformer over an XLM-RoBERTa with a vocabulary of pieces of several languages."""
+    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
+    from tokenizers.models import Unigram
+    from tokenizers.pre_tokenizers import Metaspace
+    from tokenizers.processors import RobertaProcessing
+    from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    letters = sorted(set("".join(LANGUAGES)) - {" "})
+    pieces = [*special, "▁", *letters, *(f"▁{word}" for text in LANGUAGES for word in text.split())]
+    tokenizer = Tokenizer(Unigram([(piece, -float(i)) for i, piece in enumerate(pieces)], unk_id=3))
+    tokenizer.pre_tokenizer = Metaspace()
+    tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0))
+    names = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>"}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=30, **names)
+    fast.save_pretrained(folder / "backbone")
+    config = SIZES | {"vocab_size": len(pieces), "max_position_embeddings": 34}
+    torch.manual_seed(0)
+    saved(XLMRobertaModel(XLMRobertaConfig(**config)), folder / "backbone", tokenizer=False)
+    SentenceTransformer(str(folder / "backbone"), device="cpu").save_pretrained(str(folder / "saved"))
     return folder / "saved"
 
 

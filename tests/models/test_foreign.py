@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 from tiny_models import (
+    LANGUAGES,
     classifier,
+    multilingual_model,
     sentence_model,
     tiny_encoder,
     tiny_span_model,
@@ -35,12 +37,13 @@ def folders(tmp_path_factory):
         "plain": tiny_encoder(made / "plain"),
         "mean": sentence_model(made / "mean"),
         "cls": sentence_model(made / "cls", pooling="cls"),
+        "multilingual": multilingual_model(made / "multilingual"),
         "tokens": token_model(made / "tokens"),
         "pairs": classifier(made / "pairs"),
     }
 
 
-@pytest.mark.parametrize("name", ["plain", "mean", "cls"])
+@pytest.mark.parametrize("name", ["plain", "mean", "cls", "multilingual"])
 def test_dense_vectors_are_those_of_the_library(folders, name):
     from sentence_transformers import SentenceTransformer
 
@@ -76,6 +79,12 @@ def test_scores_are_those_of_the_library(folders):
     found = load_cross_encoder(str(folders["pairs"]), "cpu").score(["who built it?", "the tram"], [TEXTS] * 2)
     assert [len(scores) for scores in found] == [len(TEXTS)] * 2
     assert np.allclose(np.concatenate(found), expected, atol=1e-5)
+
+
+def test_a_multilingual_model_tells_languages_apart(folders):
+    vectors = load_encoder(str(folders["multilingual"]), "cpu").encode_passages(LANGUAGES)
+    similar = vectors @ vectors.T - np.eye(len(LANGUAGES))
+    assert np.all(similar.max(axis=1) < 0.999)
 
 
 @pytest.mark.parametrize("name", ["plain", "mean", "tokens", "pairs"])

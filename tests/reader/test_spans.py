@@ -83,3 +83,11 @@ def test_spans_are_the_greedy_choice_without_overlap_of_all_pairs(start, end, n_
         if len(expected) < n_best and all(last < i or j < first for _, i, j in expected):
             expected.append((score, first, last))
     assert [(s.score, s.first, s.last) for s in distinct_spans(start, end, n_best, cap)] == expected
+
+
+@pytest.mark.parametrize(("cap", "last", "score"), [(30, 32, 9), (31, 33, 10)])
+def test_r10_the_cap_counts_both_ends(cap, last, score):
+    start, end = np.zeros(40), np.zeros(40)
+    start[3], end[33], end[32] = 5, 5, 4
+    [best] = distinct_spans(start, end, 1, cap)
+    assert (best.first, best.last, best.score) == (3, last, score)
