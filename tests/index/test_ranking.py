@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,9 +33,3 @@ def test_what_is_left_out_is_not_among_the_best(scores, k) -> None:
     assert set(must) <= set(rows)
     assert all(scores[row] > 0 for row in rows)
     assert rows == sorted(rows)
-
-
-@pytest.mark.parametrize("k", [1, 10, 100])
-def test_few_of_many_rows_are_promising(k) -> None:
-    scores = np.random.default_rng(k).permutation(np.arange(10_000.0))
-    assert k <= len(promising(scores, k)) <= 2 * k
