@@ -136,7 +136,7 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
             return {}, page_png(data, header["page"], header["width"])
         found = page_boxes(data, header["page"], header["words"], header["before"], header["after"])
         return ({"boxes": found},)
-    if "stored" in header:
+    if header["stored"]:
         document = document_from(header["stored"], data, header["id"], "")
     else:
         parsed = parse(data, header["id"])

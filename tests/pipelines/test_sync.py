@@ -27,9 +27,13 @@ def documents(library) -> list[str]:
 def reads(monkeypatch) -> list[str]:
     """The documents that were parsed so far."""
     parsed, parse = [], ParseWorker.parse
-    monkeypatch.setattr(
-        ParseWorker, "parse", lambda self, *given: (parsed.append(given[1]), parse(self, *given))[1]
-    )
+
+    def noted(self, data, name, sha256, stored=None):
+        if stored is None:
+            parsed.append(name)
+        return parse(self, data, name, sha256, stored)
+
+    monkeypatch.setattr(ParseWorker, "parse", noted)
     return parsed
 
 
