@@ -34,7 +34,8 @@ from ..corpora.passages import passages_at
 from ..corpora.readers.pdf_page import Box
 from ..corpora.reading import Skipped
 from ..index.analysis import Analyzer
-from .parse_worker import BrokenMessage, Limits, Message, document_from, document_header, receive, send
+from ..index.schema import document_from_row, document_structure
+from .parse_worker import BrokenMessage, Limits, Message, receive, send
 
 T = TypeVar("T")
 
@@ -181,23 +182,24 @@ class ParseWorker:
     ) -> Parsed | Skipped:
         """The document in the bytes of a file; `DocumentRejected` says why there is none.
 
-        With the header of a `stored` document, `data` is its text.
+        With the structure of a `stored` document, `data` is its text.
         """
         answer, blocks = self.ask({"id": document_id, "stored": stored}, data)
         if "skipped" in answer:
             return Skipped(document_id, _one_line(answer["skipped"]))
         try:
             text, spans, terms = blocks
-            document = document_from(answer, text, document_id, sha256)
+            row = {**answer, "id": document_id, "sha256": sha256, "text": text.decode()}
+            document = document_from_row(row)
             _check(document)
             return _with_passages(document, spans, terms)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             self._replace()
             raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
     def split(self, document: Document) -> Parsed | Skipped:
         """The passages and terms of a document that is parsed already."""
-        return self.parse(document.text.encode(), document.id, document.sha256, document_header(document))
+        return self.parse(document.text.encode(), document.id, document.sha256, document_structure(document))
 
     def ask(self, header: Mapping[str, object], data: bytes) -> Message:
         """The child's answer to a request; `DocumentRejected` when it has none."""

@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
-from spanwise.errors import IndexEmpty
 from spanwise.types import AskOptions, Filter, ProgressCallback, SearchOptions, no_progress
 
 from ..index.analysis import Analyzer
@@ -112,8 +111,6 @@ class IndexView:
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
         from ..retrieval.retrievers import build
 
-        if not self.snapshot.n_passages:
-            raise IndexEmpty("the index holds no passages. Fill it with: spanwise index FOLDER")
         key = (retriever, exact, self.models.n_replaced)
         if isinstance(retriever, str) and key in self._retrievers:
             return self._retrievers[key]
