@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import compress
+from itertools import chain, compress, groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.errors import GenerationFailed
@@ -107,22 +107,15 @@ class Summarizer:
 
     def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
         """How probably each sentence carries the answer: the sigmoid of its logit."""
-        by_passage: dict[int, list[Sentence]] = {}
-        for one in sentences:
-            by_passage.setdefault(one.passage.id, []).append(one)
-        groups = list(by_passage.values())
+        groups = [list(group) for _, group in groupby(sentences, key=lambda one: one.passage.id)]
         places = [
             [(one.span.start - one.passage.start, one.span.end - one.passage.start) for one in group]
             for group in groups
         ]
         reader = cast("SpanReader", self.view.models.reader("builtin"))
         scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
-        found = {
-            id(one): 0.0 if math.isnan(score) else 1 / (1 + math.exp(-score))
-            for group, row in zip(groups, scores, strict=True)
-            for one, score in zip(group, row, strict=True)
-        }
-        return [found[id(one)] for one in sentences]
+        logits = chain.from_iterable(scores)
+        return [0.0 if math.isnan(logit) else 1 / (1 + math.exp(-logit)) for logit in logits]
 
     def _prompt(
         self, generator: Generator, question: str, passages: Sequence[Passage]

@@ -103,13 +103,6 @@ def test_a_path_that_is_not_utf8_is_kept(tmp_path):
     assert read_roots(roots_setting(roots, tmp_path / "index"), tmp_path / "index") == roots
 
 
-def test_an_index_of_before_is_read_and_becomes_one_of_several(two, tmp_path):
-    with spanwise.open(two[0], tmp_path / "old") as library:
-        library.sync(vectors=False)
-        assert read_roots({"root": str(two[0])}, library.store.path) == library.roots
-        assert read_roots({"root": "/nowhere"}, two[0] / ".spanwise") == library.roots
-
-
 def test_a_folder_that_moved_with_its_index_is_found_among_several(two, tmp_path):
     with spanwise.open(two, two[0] / ".spanwise") as library:
         library.sync(vectors=False)
