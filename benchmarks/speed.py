@@ -35,6 +35,7 @@ THREAD_VARIABLES = (
     "OMP MKL OPENBLAS BLIS VECLIB NUMEXPR NUMBA RAYON".replace(" ", "_NUM_THREADS ") + "_NUM_THREADS"
 ).split()
 WIDTH, K = 384, 10
+OURS = "spanwise"
 ENCODED = 64  # passages that the encoders are measured on
 
 
@@ -81,14 +82,14 @@ def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
 class Process:
     """A running engine; as a context manager it ends the process."""
 
-    def __init__(self, comparison: str, engine: type[Any], folder: Path, threads: int) -> None:
-        self.name, own = engine.name, {**dict.fromkeys(THREAD_VARIABLES, str(threads))}
+    def __init__(self, comparison: str, engine: str, folder: Path, threads: int) -> None:
+        own = dict.fromkeys(THREAD_VARIABLES, str(threads))
         usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         cpus = ",".join(map(str, usable[-threads:]))
         root = str(Path(__file__).parents[1])
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.engines", comparison, engine.__name__, str(folder), cpus],
+            [sys.executable, "-m", "benchmarks.engines", comparison, engine, str(folder), cpus],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -132,10 +133,10 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
             try:
                 process.answer()
                 process.ask("round")
-                running[engine.name] = process
+                running[engine] = process
             except RuntimeError as error:
                 process.__exit__()
-                print(f"{comparison}: {engine.name} is left out: {error}", file=sys.stderr)
+                print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
         try:
             seconds: dict[str, list[float]] = {name: [] for name in running}
             for _ in range(how.rounds):
@@ -145,13 +146,12 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
         finally:
             for process in running.values():
                 process.__exit__()
-    ours = ENGINES[comparison][0].name
-    if ours not in running:
+    if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
     return [
-        _row(comparison, name, seconds[ours], seconds[name], found[ours], found[name])
+        _row(comparison, name, seconds[OURS], seconds[name], found[OURS], found[name])
         for name in running
-        if name != ours
+        if name != OURS
     ]
 
 
