@@ -80,7 +80,7 @@ def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
 
 
 class Process:
-    """A running engine; as a context manager it ends the process."""
+    """A running engine."""
 
     def __init__(self, comparison: str, engine: str, folder: Path, threads: int) -> None:
         own = dict.fromkeys(THREAD_VARIABLES, str(threads))
@@ -98,11 +98,7 @@ class Process:
             env={**os.environ, **own, "PYTHONPATH": path, "TOKENIZERS_PARALLELISM": "false"},
         )
 
-    def __enter__(self) -> Process:
-        """The process itself."""
-        return self
-
-    def __exit__(self, *raised: object) -> None:
+    def end(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.communicate()
@@ -135,7 +131,7 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
                 process.ask("round")
                 running[engine] = process
             except RuntimeError as error:
-                process.__exit__()
+                process.end()
                 print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
         try:
             seconds: dict[str, list[float]] = {name: [] for name in running}
@@ -145,7 +141,7 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
             found = {name: process.ask("find") for name, process in running.items()}
         finally:
             for process in running.values():
-                process.__exit__()
+                process.end()
     if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
     return [

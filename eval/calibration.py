@@ -173,9 +173,7 @@ def choose_threshold(records: Sequence[HeldBack]) -> Threshold:
     """The threshold with the highest utility; of several, the highest one, which answers the fewest.
 
     Candidates are infinity and every score in the records. The order of the records does not matter.
-    ValueError: no records, a score that is not finite, a credit outside 0..1, or credit without an answer.
     """
-    _check_records(records)
     answerable = sum(record.answerable for record in records)
     best = at = Threshold(math.inf, 0.0, 0, len(records) - answerable, answerable, len(records))
     ordered = sorted(records, key=lambda record: -record.score)
@@ -280,45 +278,26 @@ def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], co
     return gained / wanted
 
 
-def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float], binary: bool = True) -> None:
-    """Raise ValueError unless there is a confidence in 0..1 and an outcome for each answer.
-
-    An outcome is 0 or 1 or, where `binary` is False, any number in 0..1.
+def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float]) -> None:
+    """Raise ValueError unless each answer has a confidence and an outcome in 0..1, and there is one.
 
     >>> require_forecasts([1.5], [True])
     Traceback (most recent call last):
     ValueError: confidence 0 is 1.5; expected a number in 0..1
     """
-    if len(confidences) != len(outcomes):
-        raise ValueError(
-            f"{len(confidences)} confidences for {len(outcomes)} outcomes; expected one for each"
-        )
-    if not confidences:
-        raise ValueError("no forecasts; expected at least one")
-    for i, (confidence, outcome) in enumerate(zip(confidences, outcomes, strict=True)):
-        if math.isnan(confidence) or not 0 <= confidence <= 1:
-            raise ValueError(f"confidence {i} is {confidence}; expected a number in 0..1")
-        if binary and outcome not in (0, 1):
-            raise ValueError(f"outcome {i} is {outcome}; expected 0 or 1")
-        if not 0 <= outcome <= 1:
-            raise ValueError(f"outcome {i} is {outcome}; expected a number in 0..1")
+    if not confidences or len(confidences) != len(outcomes):
+        raise ValueError(f"{len(confidences)} confidences for {len(outcomes)} outcomes")
+    for name, values in (("confidence", confidences), ("outcome", outcomes)):
+        for i, value in enumerate(values):
+            if not 0 <= value <= 1:  # nor NaN
+                raise ValueError(f"{name} {i} is {value}; expected a number in 0..1")
 
 
 def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[list[float]]:
     """The losses at each confidence, highest confidence first."""
-    require_forecasts(confidences, credit, binary=False)
+    require_forecasts(confidences, credit)
     pairs = sorted(zip(confidences, credit, strict=True), key=lambda pair: -pair[0])
     return [[1 - one for _, one in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
-
-
-def _check_records(records: Sequence[HeldBack]) -> None:
-    if not records:
-        raise ValueError("no held-back records; expected at least one")
-    for record in records:
-        if not math.isfinite(record.score):
-            raise ValueError(f"score is {record.score}; expected a finite number")
-        if not 0 <= record.right <= record.answerable:
-            raise ValueError(f"right is {record.right}; expected 0..1, and 0 without an answer: {record}")
 
 
 def _sigmoid(z: Vector) -> Vector:

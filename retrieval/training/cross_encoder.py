@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
+from ...models.batching import shuffled_batches
 from ...models.cross_encoder import PairRow, PairRows, PairScorer
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
@@ -31,7 +32,6 @@ from .lists import (
     label_loss,
     length_buckets,
     mean_length,
-    plan_batches,
 )
 
 
@@ -65,7 +65,7 @@ def fine_tune(
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
     lengths = [mean_length([len(pair) for pair in pairs_of(one, texts, rows)]) for one in lists]
     budget = config.batch_tokens // (1 + config.negatives)
-    batches = plan_batches(lists, lengths, config.epochs, budget, config.loop.seed)
+    batches = shuffled_batches(lengths, config.epochs, budget, PAD_MULTIPLE, config.loop.seed)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return list_loss(model, [lists[i] for i in batch], texts, rows)
