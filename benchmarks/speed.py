@@ -144,32 +144,23 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
                 process.end()
     if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
-    return [
-        _row(comparison, name, seconds[OURS], seconds[name], found[OURS], found[name])
-        for name in running
-        if name != OURS
-    ]
+    return [_row(comparison, name, seconds, found) for name in running if name != OURS]
 
 
 def _row(
-    comparison: str,
-    peer: str,
-    ours_s: list[float],
-    peer_s: list[float],
-    ours_found: list[list[int]],
-    peer_found: list[list[int]],
+    comparison: str, peer: str, seconds: dict[str, list[float]], found: dict[str, list[list[int]]]
 ) -> dict[str, Any]:
-    ours, other = median(ours_s), median(peer_s)
-    ratios = [b / a for a, b in zip(ours_s, peer_s, strict=True)]
-    shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in zip(ours_found, peer_found, strict=True)]
-    unit = "passages/s" if comparison == "encode" else "ms/question"
-    figures = [1 / value if comparison == "encode" else 1000 * value for value in (ours, other)]
+    ours, other = median(seconds[OURS]), median(seconds[peer])
+    ratios = [b / a for a, b in zip(seconds[OURS], seconds[peer], strict=True)]
+    both = zip(found[OURS], found[peer], strict=True)
+    shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in both]
+    per_second = comparison == "encode"
     return {
         "name": NAMES[comparison],
-        "ours": _rounded(figures[0]),
-        "peer": _rounded(figures[1]),
+        "ours": _rounded(1 / ours if per_second else 1000 * ours),
+        "peer": _rounded(1 / other if per_second else 1000 * other),
         "peer_name": peer,
-        "unit": unit,
+        "unit": "passages/s" if per_second else "ms/question",
         "ratio": _rounded(other / ours),
         "ratio_min": _rounded(min(ratios)),
         "ratio_max": _rounded(max(ratios)),

@@ -36,11 +36,8 @@ class LogisticModel:
     bias: float
 
     def probability(self, features: ArrayLike) -> Vector:
-        """(n,) float64 probabilities of the rows of (n, d) features; ValueError: another shape."""
-        rows = _matrix(features)
-        if rows.shape[1] != len(self.weights):
-            raise ValueError(f"features are {rows.shape[1]} wide; expected {len(self.weights)}")
-        return _sigmoid(rows @ np.asarray(self.weights) + self.bias)
+        """(n,) float64 probabilities of the rows of (n, d) features."""
+        return _sigmoid(_matrix(features) @ np.asarray(self.weights) + self.bias)
 
 
 def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> LogisticModel:
@@ -53,19 +50,15 @@ def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> Log
     Platt 1999, "Probabilistic Outputs for Support Vector Machines", section 2.
 
     `features` (n, d) float64 and finite; `labels` (n,), each 0 or 1, both present. ValueError for anything
-    else, for l2 < 0, and for l2 = 0 where no finite optimum exists (separable or collinear features).
+    else, and for l2 = 0 where no finite optimum exists (separable or collinear features).
 
     >>> model = fit_logistic([[0.0]] * 4 + [[1.0]] * 4, [1, 0, 0, 0, 1, 1, 1, 0], l2=0.0)
     >>> round(model.weights[0], 6), round(model.bias, 6)  # ln 9, -ln 3
     (2.197225, -1.098612)
     """
     x, y = _matrix(features), np.asarray(labels, dtype=np.float64)
-    if y.shape != (len(x),):
-        raise ValueError(f"labels have shape {y.shape}; expected ({len(x)},)")
-    if not np.isin(y, (0.0, 1.0)).all() or len(np.unique(y)) < 2:
-        raise ValueError("labels must be 0 or 1, and both must occur")
-    if not (np.isfinite(l2) and l2 >= 0):
-        raise ValueError(f"l2 is {l2}; expected a finite number >= 0")
+    if y.shape != (len(x),) or set(y.tolist()) != {0.0, 1.0}:
+        raise ValueError(f"expected a label for each of {len(x)} rows, 0 or 1, and both")
     ones = np.hstack([x, np.ones((len(x), 1))])  # (n, d + 1), the last column is the bias
     ridge = np.append(np.full(x.shape[1], float(l2)), 0.0)
 

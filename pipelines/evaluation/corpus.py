@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
@@ -48,16 +49,41 @@ def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
             id=q.id,
             question=q.text,
             type=q.type or "factoid",
-            answers=tuple(answer.text for answer in q.answers),
+            answers=q.answers,
             sentence="",
-            documents=(article.title,) if q.answers else (),
+            documents=(q.title,) if q.answers else (),
             answerable=bool(q.answers),
             no_shared_words=False,
         )
-        for article in read_squad(path).articles
-        for paragraph in article.paragraphs
-        for q in paragraph.questions
+        for q in gold_questions(read_squad(path).articles)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """A question with its gold paragraph, the title of its article, and the acceptable answers, if any."""
+
+    id: str
+    text: str
+    context: str
+    answers: tuple[str, ...]
+    type: str = ""
+    title: str = ""
+
+
+def gold_questions(
+    articles: Iterable[Article], limit: int | None = None, seed: int = 0
+) -> list[GoldQuestion]:
+    """All questions in order, or `limit` of them drawn by the seed."""
+    questions = [
+        GoldQuestion(q.id, q.text, p.context, tuple(one.text for one in q.answers), q.type, article.title)
+        for article in articles
+        for p in article.paragraphs
+        for q in p.questions
+    ]
+    if limit is None or limit >= len(questions):
+        return questions
+    return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
 
 
 def _question(line: Record) -> FolderQuestion:

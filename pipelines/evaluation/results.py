@@ -175,7 +175,8 @@ def _question_record(line: Record) -> QuestionRecord:
     ):
         raise line.error(f"scores is {scores!r:.80}; expected an object of finite numbers")
     try:
-        made = {name: tuple(value.get(name, ())) for name in ("golds", "documents")}
+        made: dict[str, Any] = {name: tuple(value.get(name, ())) for name in ("golds", "documents")}
+        made["scores"] = {name: float(score) for name, score in scores.items()}
         evidence = tuple(
             Evidence(**{**one, "span": one.get("span") and tuple(one["span"])})
             for one in value.get("evidence", ())

@@ -139,7 +139,7 @@ class Miner:
             ranking = dict.fromkeys(self.texts.get(hit.passage.document_id, "") for hit in hits)
             mined = mine_negatives(
                 one.positives[0],
-                [[text for text in ranking if text in self.allowed]],
+                [text for text in ranking if text in self.allowed],
                 self.negatives,
                 partial(self._answers, one),
                 self.config,

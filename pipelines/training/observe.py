@@ -22,9 +22,11 @@ from ...eval.squad import best_over_golds, f1_v1
 from ...reader.evidence import FEATURES, Features
 from ..candidates import answer_key
 from ..evaluation.corpus import (
+    GoldQuestion,
     contexts_of,
     document_id_of,
     document_library,
+    gold_questions,
     paragraph_documents,
     split_articles,
 )
@@ -80,7 +82,7 @@ def observe(
     distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
     contexts = sorted(set(contexts_of(validation)))
     absent = frozenset(rng.sample(contexts, round(ABSENT_PARAGRAPHS * len(contexts))))
-    questions = [(q, p.context) for a in validation for p in a.paragraphs for q in p.questions if q.answers]
+    questions = [one for one in gold_questions(validation) if one.answers]
     rng.shuffle(questions)
     paragraphs = [
         (article.title.replace("_", " "), paragraph.context)
@@ -88,7 +90,7 @@ def observe(
         for paragraph in article.paragraphs
         if paragraph.context not in absent
     ]
-    trial = digest_of([[[q.id, q.text, context] for q, context in questions], paragraphs])[:12]
+    trial = digest_of([[[q.id, q.text, q.context] for q in questions], paragraphs])[:12]
     file = ObservedFile(
         reader / RUN / f"observed-{digest_of([trial, digest, retriever, k])[:12]}.jsonl",
         {"trial": trial, "reader": digest, "retriever": retriever, "k": k},
@@ -103,33 +105,28 @@ def observe(
         for at in range(len(found), len(wanted), QUESTIONS_AT_ONCE):
             on_progress("questions", at, len(wanted))
             batch = wanted[at : at + QUESTIONS_AT_ONCE]
-            texts = [q.text for q, _ in batch]
+            texts = [q.text for q in batch]
             hits = asker.retriever.search(texts, k)
             spans = asker.read(texts, hits)
             more = [
-                _judged(
-                    asker.score_candidates(q.text, *read),
-                    [a.text for a in q.answers],
-                    context,
-                    context in absent,
-                )
-                for (q, context), read in zip(batch, zip(hits, spans, strict=True), strict=True)
+                _judged(asker.score_candidates(q.text, *read), q, q.context in absent)
+                for q, *read in zip(batch, hits, spans, strict=True)
             ]
             file.add(more)
             found += more
     return found
 
 
-def _judged(candidates: Sequence[Any], answers: Sequence[str], context: str, is_absent: bool) -> Observed:
+def _judged(candidates: Sequence[Any], question: GoldQuestion, is_absent: bool) -> Observed:
     """The candidates of a question, with the six digits that the file keeps."""
     texts = [candidate.scored.span.text for candidate in candidates]
     numbers = {words: number for number, words in enumerate(dict.fromkeys(map(answer_key, texts)))}
     return Observed(
         tuple(Features(*(_short(getattr(c.features, name)) for name in FEATURES)) for c in candidates),
-        tuple(0.0 if is_absent else _short(best_over_golds(f1_v1, answers, text)) for text in texts),
+        tuple(0.0 if is_absent else _short(best_over_golds(f1_v1, question.answers, text)) for text in texts),
         not is_absent,
         tuple(numbers[answer_key(text)] for text in texts),
-        document_id_of(context),
+        document_id_of(question.context),
     )
 
 

@@ -70,8 +70,8 @@ def test_probability_of_extreme_scores_does_not_overflow() -> None:
     ("x", "y", "message"),
     [
         ([[1.0], [math.nan]], [0, 1], "NaN or infinity"),
-        ([[1.0], [2.0]], [0, 1, 1], r"labels have shape \(3,\)"),
-        ([[1.0], [2.0]], [1, 1], "both must occur"),
+        ([[1.0], [2.0]], [0, 1, 1], "each of 2 rows"),
+        ([[1.0], [2.0]], [1, 1], "and both"),
     ],
 )
 def test_wrong_arguments_are_refused(x: list[list[float]], y: list[int], message: str) -> None:

@@ -39,7 +39,6 @@ ALL: dict[str, Measure] = {
     **{f"R@{k}": partial(recall, k=k) for k in (1, 5, 100)},
     "RR": reciprocal_rank,
     "AP": average_precision,
-    **{f"AP@{k}": partial(average_precision, k=k) for k in (1, 5)},
 }
 IDS = [*(f"d{number}" for number in range(30)), "D1", "é", "\uff61", "\U0001f600", "d-1", "d.1"]
 SINGLES = [1.0, 1.0 + 1e-9, 1.0 + 2**-23, 16_777_216.0, 16_777_217.0, 1e-46, 0.0, -0.0, -1.5, 1e39]
@@ -94,7 +93,6 @@ def test_equals_ir_measures_on_real_judgements(name: str, data: Path) -> None:
         (precision(JUDGED, 4), 2 / 4),
         (recall(JUDGED, 3), 1 / 3),
         (reciprocal_rank(JUDGED), 1 / 2),
-        (reciprocal_rank(JUDGED, k=1), 0.0),
         (average_precision(JUDGED), (1 / 2 + 2 / 4) / 3),
         (
             ndcg(JUDGED),
@@ -121,5 +119,3 @@ def test_the_order_of_insertion_does_not_matter(scores: dict[str, float], rng: r
 def test_what_cannot_be_ranked_is_refused() -> None:
     with pytest.raises(ValueError, match="the score of document 'a' is nan"):
         trec_order({"a": math.nan})
-    with pytest.raises(ValueError, match="k is 0"):
-        precision(JUDGED, k=0)
