@@ -123,11 +123,10 @@ def is_validation(title: str) -> bool:
 
 def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Article]]:
     """The articles to train on and those to select on."""
-    training: list[Article] = []
-    validation: list[Article] = []
+    held_back: dict[bool, list[Article]] = {True: [], False: []}
     for article in articles:
-        (validation if is_validation(article.title) else training).append(article)
-    return training, validation
+        held_back[is_validation(article.title)].append(article)
+    return held_back[False], held_back[True]
 
 
 def contexts_of(articles: Iterable[Article]) -> list[str]:

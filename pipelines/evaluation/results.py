@@ -51,7 +51,7 @@ class ResultFolder:
         if path is None:
             return cls(path, command, settings)
         if (path / SETTINGS).exists():
-            _drop_torn_line(path / RECORDS)
+            whole_lines(path / RECORDS)
             found = cls.open(path)
             found._require(command, settings)
             found._trim_runs()
@@ -203,6 +203,15 @@ def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     return [["", *systems], *rows]
 
 
+def whole_lines(path: Path) -> list[bytes]:
+    """The lines of a file, none where there is no file; a torn last one is cut off."""
+    *lines, torn = (path.read_bytes() if path.is_file() else b"").split(b"\n")
+    if torn:
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - len(torn))
+    return lines
+
+
 def digest(values: Any) -> str:
     """The sha256 of JSON values."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
@@ -222,14 +231,6 @@ def _append(path: Path, lines: Iterable[str]) -> None:
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.writelines(lines)
-
-
-def _drop_torn_line(path: Path) -> None:
-    content = path.read_bytes() if path.exists() else b""
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        with path.open("r+b") as file:
-            file.truncate(whole)
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:

@@ -34,9 +34,6 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.errors import DataMalformed
 from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, no_progress
 
@@ -79,20 +76,6 @@ class Found:
     hits: Sequence[Hit]
     documents: Ranking
     ms: float
-
-
-@dataclass(slots=True)
-class FoundHits:
-    """A retriever that returns these hits, whatever the question."""
-
-    name: str
-    hits: Sequence[Hit]
-
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """The first k hits, for each question."""
-        return [list(self.hits[:k]) for _ in questions]
 
 
 def rank_documents(
@@ -230,9 +213,9 @@ def evaluate_open(
                 question = asked[found.question_id]
                 record = _retrieval_record(found, question, texts)
                 if asker is not None and question.id in read:
-                    own = FoundHits(asker.retriever.name, found.hits)
-                    answer = replace(asker, retriever=own).answer([question.text])[0]
-                    record = _with_answer(record, answer, found.hits[:k], asker.calibration is not None)
+                    read_hits = found.hits[:k]
+                    answer = asker.trace([question.text], [read_hits])[0].answer
+                    record = _with_answer(record, answer, read_hits, asker.calibration is not None)
                 results.add([record], {record.id: found.documents})
     figures = {name: open_figures(results.records(name)) for name in names}
     results.finish(figures)

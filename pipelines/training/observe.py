@@ -31,6 +31,7 @@ from ..evaluation.corpus import (
     split_articles,
 )
 from ..evaluation.results import digest as digest_of
+from ..evaluation.results import whole_lines
 from ..models import stages_below
 
 RUN = Path("run") / "calibration"
@@ -109,8 +110,8 @@ def observe(
             hits = asker.retriever.search(texts, k)
             spans = asker.read(texts, hits)
             more = [
-                _judged(asker.score_candidates(q.text, *read), q, q.context in absent)
-                for q, *read in zip(batch, hits, spans, strict=True)
+                _judged(asker.score_candidates(q.text, passages, read), q, q.context in absent)
+                for q, passages, read in zip(batch, hits, spans, strict=True)
             ]
             file.add(more)
             found += more
@@ -139,16 +140,16 @@ class ObservedFile:
 
     def read(self) -> list[Observed]:
         """The observations in order; a torn last line is dropped. DataMalformed for a damaged file."""
-        lines = self.path.read_bytes().split(b"\n")[:-1] if self.path.is_file() else []
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lines = whole_lines(self.path)
         try:
             if lines and json.loads(lines[0]) != self.identity:
                 raise ValueError("other observations")
             found = [_observed(json.loads(line)) for line in lines[1:]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataMalformed(f"{self.path} cannot be read: {error!r}. Remove it to start anew") from error
-        with self.path.open("wb") as file:
-            file.writelines(line + b"\n" for line in lines or [json.dumps(self.identity).encode()])
+        if not lines:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.identity) + "\n", encoding="utf-8")
         return found
 
     def add(self, observed: Sequence[Observed]) -> None:

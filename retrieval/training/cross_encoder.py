@@ -26,7 +26,6 @@ from ...models.cross_encoder import PairRow, PairRows, PairScorer
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
     PAD_MULTIPLE,
-    TrainingList,
     draw_lists,
     in_rows,
     label_loss,
@@ -74,7 +73,7 @@ def fine_tune(
 
 
 def list_loss(
-    model: nn.Module, lists: Sequence[TrainingList], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
+    model: nn.Module, lists: Sequence[RankingExample], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
 ) -> Tensor:
     """The mean over lists of -ln p(positive); lists may differ in length."""
     pairs = [pair for one in lists for pair in pairs_of(one, texts, rows)]
@@ -86,7 +85,7 @@ def list_loss(
     return label_loss(by_list, torch.zeros(len(lists), dtype=torch.long, device=device))
 
 
-def pairs_of(one: TrainingList, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
+def pairs_of(one: RankingExample, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
     """A row for each passage of the list."""
     return [rows.row(texts[one.question], texts[passage]) for passage in one.passages]
 

@@ -37,7 +37,6 @@ from ...models.token_encoder import TokenRow, TokenRows
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
     PAD_MULTIPLE,
-    TrainingList,
     draw_lists,
     in_rows,
     label_loss,
@@ -174,7 +173,7 @@ def distil(
 
 
 def distillation_loss(
-    model: Any, lists: Sequence[TrainingList], rows: Mapping[str, TokenRow], config: DistillationConfig
+    model: Any, lists: Sequence[RankingExample], rows: Mapping[str, TokenRow], config: DistillationConfig
 ) -> Tensor:
     """The loss of a batch, see the module; `rows` are those of all texts.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -23,18 +22,9 @@ PAD_MULTIPLE = 32
 _BUCKET = 64  # smaller buckets pad less and compute slower
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingList:
-    """A question with passages, a positive one first; `scores` are the teacher's, or empty."""
-
-    question: str
-    passages: tuple[str, ...]
-    scores: tuple[float, ...] = ()
-
-
 def draw_lists(
     examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
-) -> list[TrainingList]:
+) -> list[RankingExample]:
     """A list for each example and epoch, in their order; an example without negatives is left out.
 
     Its positive passage and its negatives are drawn by the seed, fewer negatives where there are no more.
@@ -48,9 +38,8 @@ def draw_lists(
             if others:
                 drawn = [rng.randrange(one.n_positive), *rng.sample(others, min(negatives, len(others)))]
                 passages = tuple(one.passages[i] for i in drawn)
-                lists.append(
-                    TrainingList(one.question, passages, tuple(one.scores[i] for i in drawn if one.scores))
-                )
+                scores = tuple(one.scores[i] for i in drawn if one.scores)
+                lists.append(RankingExample(one.question, passages, 1, scores))
     if not lists:
         raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
     return lists
