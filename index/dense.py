@@ -6,7 +6,7 @@ are taken that the best k are surely among them, and exact scores rank them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,7 +52,7 @@ class VectorIndex:
         `among` are the passage ids that the search is restricted to; those without a vector are ignored.
         """
         check_k(k)
-        check_vectors(queries, self.width, [f"question {row}" for row in range(len(queries))])
+        check_vectors(queries, self.width, len(queries), "question {}".format)
         chosen = None if among is None else chosen_rows(self._stored, among)
         pairs = zip(self._proposed(queries, k, chosen), queries, strict=True)
         return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
@@ -127,7 +127,7 @@ class FaissScan:
         scores = np.empty((len(queries), 0), np.float32)
         rows = np.empty((len(queries), 0), np.int64)
         first = 0
-        for block in self._stored.blocks("vectors", chosen):
+        for block in self._stored.blocks("vectors", numbers):
             found, at = inner_products(queries, block, min(n, len(block)))
             scores = np.concatenate([scores, found], axis=1)
             rows = np.concatenate([rows, numbers[first + at]], axis=1)
@@ -217,19 +217,12 @@ def one_thread() -> Iterator[None]:
         faiss().omp_set_num_threads(before)
 
 
-def check_vectors(vectors: Floats, width: int | None, names: Sequence[object]) -> None:
-    """Raise `VectorRejected` unless every row is a float32 unit vector; `names` (one a row) name the bad one.
+def check_vectors(vectors: Floats, width: int | None, n_rows: int, name: Callable[[int], str]) -> None:
+    """Raise `VectorRejected` unless this is a float32 matrix of `n_rows` vectors of length 1 ± 0.001.
 
     A NaN ranks above every score of an inner-product search, and no vector library refuses it. `width` is
-    None while no vector of the model is stored.
+    None while no vector of the model is stored; `name` names the owner of a row.
     """
-    check_matrix(vectors, width, len(names))
-    for row, fault in faulty_rows(vectors).items():
-        raise VectorRejected(f"the vector of {names[row]} (row {row}) {fault}; nothing was stored")
-
-
-def check_matrix(vectors: Floats, width: int | None, n_rows: int) -> None:
-    """Raise `VectorRejected` unless this is a float32 matrix of the right shape."""
     if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
         found = getattr(vectors, "dtype", type(vectors).__name__)
         raise VectorRejected(f"vectors must be float32, not {found}")
@@ -239,52 +232,32 @@ def check_matrix(vectors: Floats, width: int | None, n_rows: int) -> None:
         raise VectorRejected(f"vectors must have width {width}, not {vectors.shape[1]}")
     if len(vectors) != n_rows:
         raise VectorRejected(f"there are {len(vectors)} vectors for {n_rows} rows")
+    for first in range(0, len(vectors), _BLOCK):
+        wide = vectors[first : first + _BLOCK].astype(np.float64)
+        norms = np.sqrt((wide * wide).sum(axis=1))
+        for row in np.flatnonzero(~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).tolist():  # finds NaN too
+            raise VectorRejected(f"the vector of {name(first + row)} {_fault(norms[row])}")
 
 
 def check_token_vectors(
-    vectors: Floats,
-    lengths: Sequence[int] | NDArray[np.integer],
-    width: int | None,
-    passage_ids: Sequence[int],
+    vectors: Floats, lengths: Sequence[int] | NDArray[np.integer], width: int, passage_ids: Sequence[int]
 ) -> Ids:
     """The lengths as a column; `VectorRejected` unless each passage has at least one vector, the lengths add
     up to the rows, and every row is a unit vector.
     """
-    column = np.asarray(lengths)
-    if column.shape != (len(passage_ids),) or not (
-        np.issubdtype(column.dtype, np.integer) or not len(column)
-    ):
+    column = np.asarray(lengths, np.int64)
+    if column.shape != (len(passage_ids),):
         raise VectorRejected(f"lengths must be {len(passage_ids)} integers, one for each passage")
-    column = column.astype(np.int64)
     for row in np.flatnonzero(column < 1).tolist():
-        raise VectorRejected(f"passage {passage_ids[row]} has no vectors ({column[row]}); nothing was stored")
-    check_matrix(vectors, width, int(column.sum()))
+        raise VectorRejected(f"passage {passage_ids[row]} has no vectors ({column[row]})")
     ends = np.cumsum(column)
-    for first in range(0, len(vectors), _BLOCK):
-        for row, fault in faulty_rows(vectors[first : first + _BLOCK]).items():
-            owner = int(np.searchsorted(ends, first + row, side="right"))
-            token = first + row - (ends[owner] - column[owner])
-            name = f"passage {passage_ids[owner]} (token {token})"
-            raise VectorRejected(f"the vector of {name} {fault}; nothing was stored")
+
+    def name(row: int) -> str:
+        owner = int(np.searchsorted(ends, row, side="right"))
+        return f"passage {passage_ids[owner]} (token {row - (ends[owner] - column[owner])})"
+
+    check_vectors(vectors, width, int(column.sum()), name)
     return column
-
-
-def check_token_questions(questions: Sequence[Floats], width: int) -> None:
-    """Raise `VectorRejected` unless each question has unit vectors of this width, at least one."""
-    for number, rows in enumerate(questions):
-        check_matrix(rows, width, len(rows))
-        if not len(rows):
-            raise VectorRejected(f"question {number} has no vectors")
-        for row, fault in faulty_rows(rows).items():
-            raise VectorRejected(f"the vector of question {number} (row {row}) {fault}")
-
-
-def faulty_rows(vectors: Floats) -> dict[int, str]:
-    """The fault of each row that is not a finite vector of length 1 ± 0.001; empty when all are."""
-    wide = vectors.astype(np.float64)
-    norms = np.sqrt((wide * wide).sum(axis=1))
-    bad = np.flatnonzero(~(np.abs(norms - 1.0) <= _NORM_TOLERANCE))  # the negation also catches NaN
-    return {int(row): _fault(norms[row]) for row in bad}
 
 
 def _fault(norm: float) -> str:

@@ -6,7 +6,7 @@ An index holds the live rows of one commit, read only. Rows are added, deleted a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -47,8 +47,5 @@ class Index(Protocol[Queries]):
         """
 
 
-class Places(Protocol):
-    """Looks up where passages stand, to order equal scores."""
-
-    def __call__(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
-        """The (document id, start, end) of each passage, in this order."""
+Places = Callable[[Sequence[int]], list[tuple[str, int, int]]]
+"""The (document id, start, end) of each passage, in this order: they order equal scores."""

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -131,104 +132,45 @@ class RowsSegment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """Rows of passages in memory; see the columns of a segment."""
+class Batch:
+    """Rows of passages in memory, which are trusted; see the columns of a segment."""
 
     passage_ids: Ids
     ends: Ids
     data: Data
     sums: NDArray[np.uint32]
 
+    @classmethod
+    def of(cls, passage_ids: Ids, lengths: Ids, data: Data) -> Batch:
+        """A copy of the data of these passages, `lengths` rows each."""
+        ends, copied = np.cumsum(lengths), {name: column.copy() for name, column in data.items()}
+        return cls(passage_ids.copy(), ends, copied, sums_of(copied, ends - lengths, ends))
+
     def check_rows(self, rows: Ids) -> None:
         """Nothing: rows in memory are trusted."""
+
+    def check(self) -> None:
+        """Nothing."""
 
     def release(self) -> None:
         """Nothing: they are not on the disk."""
 
 
-class RowsBuilder:
-    """Collects rows of one model in memory and makes the columns of one segment of them."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self._batches: list[_Batch] = []
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows of data held."""
-        return sum(int(batch.ends[-1]) for batch in self._batches)
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of the data held."""
-        return sum(column.nbytes for batch in self._batches for column in batch.data.values())
-
-    @property
-    def width(self) -> int | None:
-        """Numbers in a dense vector; None while there is none."""
-        return self._batches[0].data["vectors"].shape[1] if self._batches else None
-
-    def add(self, passage_ids: Ids, lengths: Ids, data: Data) -> None:
-        """Keep a copy of the data of these passages, `lengths` rows each."""
-        if len(passage_ids):
-            ends, copied = np.cumsum(lengths), {name: column.copy() for name, column in data.items()}
-            sums = sums_of(copied, ends - lengths, ends)
-            self._batches.append(_Batch(passage_ids.copy(), ends, copied, sums))
-
-    def holds(self, passage_ids: Ids) -> Mask:
-        """(n,) whether each of the passages has a row here."""
-        held = [np.empty(0, np.int64), *(batch.passage_ids for batch in self._batches)]
-        return np.isin(passage_ids, np.concatenate(held))
-
-    def columns(self) -> Columns:
-        """The columns of the segment, passages ordered by id."""
-        return merge_rows(self.kind, self._batches, np.empty(0, np.int64))
-
-
-def merge_rows(kind: str, parts: Sequence[RowsSegment | _Batch], deleted: Ids) -> Columns:
+def merge_rows(kind: str, parts: Sequence[RowsSegment | Batch], deleted: Ids) -> Columns:
     """The columns of one segment with the live passages of several, each compared with its sum.
 
     Data are copied while they are written: memory is that of one block.
     """
-    ids = np.concatenate([part.passage_ids for part in parts])
-    order = np.argsort(ids)
-    order = order[np.isin(ids[order], deleted, invert=True)]
-    sums = np.concatenate([part.sums for part in parts])[order]  # reading the sums checks the ends
-    ends = np.cumsum(np.concatenate([np.diff(part.ends, prepend=0) for part in parts])[order])
-    n_rows = int(ends[-1]) if len(ends) else 0
-    columns: dict[str, NDArray[Any] | Blocks] = {"passage_ids": ids[order]}
+    stored = StoredRows.live(parts, deleted)
+    order = np.argsort(stored.passage_ids)
+    columns: dict[str, NDArray[Any] | Blocks] = {"passage_ids": stored.passage_ids[order]}
+    sums = stored.sums[order]  # checks the lengths
     if kind == TOKENS:
-        columns["ends"] = ends
-    for place, (name, column) in enumerate(parts[0].data.items()):
-        blocks = _blocks(parts, order, ends, name, check=place == 0)
-        columns[name] = Blocks(column.dtype.newbyteorder("<").str, (n_rows, *column.shape[1:]), blocks)
+        columns["ends"] = np.cumsum(stored.lengths[order])
+    for name, column in parts[0].data.items():
+        shape = (stored.n_rows, *column.shape[1:])
+        columns[name] = Blocks(column.dtype.newbyteorder("<").str, shape, stored.blocks(name, order))
     return columns | {"sums": sums}
-
-
-def _blocks(
-    parts: Sequence[RowsSegment | _Batch], order: Ids, ends: Ids, name: str, check: bool
-) -> Iterator[NDArray[Any]]:
-    """One column for the passages at these places of all parts taken as one."""
-    lasts = np.cumsum([len(part.passage_ids) for part in parts])
-    starts, _ = spans_of(ends, np.arange(len(ends)))
-    row = 0
-    while row < len(ends):
-        last = max(row + 1, int(np.searchsorted(ends, starts[row] + _BLOCK, side="right")))
-        block, row = slice(row, last), last
-        places, at = order[block], starts[block] - starts[block.start]
-        lengths = ends[block] - starts[block]
-        source = np.searchsorted(lasts, places, side="right")
-        column = parts[0].data[name]
-        copied = np.empty((int(lengths.sum()), *column.shape[1:]), column.dtype)
-        for number in np.unique(source).tolist():
-            part, here = parts[number], source == number
-            rows = places[here] - (lasts[number] - len(part.passage_ids))
-            if check:
-                part.check_rows(rows)
-            wanted = span_places(spans_of(part.ends, rows)[0], lengths[here])
-            copied[span_places(at[here], lengths[here])] = part.data[name][wanted]
-            part.release()
-        yield copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +196,7 @@ class StoredRows:
     """
 
     def __init__(
-        self, segments: Sequence[RowsSegment], kept: Sequence[Ids], trusted: Mask | None = None
+        self, segments: Sequence[RowsSegment | Batch], kept: Sequence[Ids], trusted: Mask | None = None
     ) -> None:
         """Of each segment the passages `kept`; `trusted` (n,) are rows that need no comparison."""
         self._segments = tuple(segments)
@@ -270,7 +212,7 @@ class StoredRows:
         self._trusted = np.zeros(len(self), np.bool_) if trusted is None else trusted
 
     @classmethod
-    def live(cls, segments: Sequence[RowsSegment], deleted: Ids) -> StoredRows:
+    def live(cls, segments: Sequence[RowsSegment | Batch], deleted: Ids) -> StoredRows:
         """All rows of at least one segment but the deleted ones."""
         return cls(segments, [np.flatnonzero(~np.isin(each.passage_ids, deleted)) for each in segments])
 
@@ -308,22 +250,18 @@ class StoredRows:
     def read(self, rows: Ids) -> Data:
         """A copy of the data of these rows, one passage after another; `IndexCorrupt` for a damaged one."""
         self.check_rows(rows)
-        lengths = self.lengths[rows]
-        at, total = np.cumsum(lengths) - lengths, int(lengths.sum())
-        if len(self.parts) == 1:
-            places = span_places(self.parts[0].starts[rows], lengths)
-            return {name: column[places] for name, column in self.parts[0].data.items()}
-        source = np.searchsorted(self._lasts, rows, side="right")
-        found = {
-            name: np.empty((total, *column.shape[1:]), column.dtype)
-            for name, column in self.parts[0].data.items()
-        }
+        return {name: self._column(name, rows) for name in self.parts[0].data}
+
+    def _column(self, name: str, rows: Ids) -> NDArray[Any]:
+        lengths, columns = self.lengths[rows], [part.data[name] for part in self.parts]
+        if len(columns) == 1:
+            return columns[0][span_places(self.parts[0].starts[rows], lengths)]
+        at, source = np.cumsum(lengths) - lengths, np.searchsorted(self._lasts, rows, side="right")
+        found = np.empty((int(lengths.sum()), *columns[0].shape[1:]), columns[0].dtype)
         for number in np.unique(source).tolist():
             part, here = self.parts[number], source == number
             places = span_places(part.starts[rows[here] - part.first], lengths[here])
-            to = span_places(at[here], lengths[here])
-            for name, column in part.data.items():
-                found[name][to] = column[places]
+            found[span_places(at[here], lengths[here])] = columns[number][places]
         return found
 
     def check_rows(self, rows: Ids) -> None:
@@ -345,15 +283,17 @@ class StoredRows:
                 segment.release()
             self._trusted[:] = True
 
-    def blocks(self, name: str, chosen: Mask | None = None) -> Iterator[NDArray[Any]]:
-        """One column of data of passages with one row each, or of those `chosen` (n,), block by block.
-
-        Memory that was read is given back behind each block.
-        """
-        wanted = np.arange(len(self)) if chosen is None else np.flatnonzero(chosen)
-        for at in range(0, len(wanted), _BLOCK):
-            yield self.read(wanted[at : at + _BLOCK])[name]
+    def blocks(self, name: str, rows: Ids | None = None) -> Iterator[NDArray[Any]]:
+        """One column of the data of these rows (all by default), block by block."""
+        rows = np.arange(len(self)) if rows is None else rows
+        ends, first = np.cumsum(self.lengths[rows]), 0
+        while first < len(rows):
+            done = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, done + _BLOCK, side="right")))
+            self.check_rows(rows[first:last])
+            yield self._column(name, rows[first:last])
             self.release()
+            first = last
 
     def release(self) -> None:
         """Give back the memory of what was read."""
@@ -372,13 +312,15 @@ class PendingRows:
         self.kind = kind
         self.folder = segments
         self.catalog = catalog
-        self._builders: dict[str, RowsBuilder] = {}
+        self._pending: dict[str, list[Batch]] = {}
         self._opened: dict[str, list[RowsSegment]] | None = None
 
     @property
     def is_full(self) -> bool:
         """True when the rows should be written before more are added."""
-        return sum(builder.n_bytes for builder in self._builders.values()) > _MAX_PENDING_BYTES
+        batches = chain.from_iterable(self._pending.values())
+        held = sum(column.nbytes for batch in batches for column in batch.data.values())
+        return held > _MAX_PENDING_BYTES
 
     @property
     def is_empty(self) -> bool:
@@ -387,15 +329,21 @@ class PendingRows:
 
     def width(self, model: str) -> int | None:
         """Numbers in a dense vector of a model; None while there is none."""
-        stored = self.stored().get(model)
-        return int(stored[0].data["vectors"].shape[1]) if stored else self.builder(model).width
+        parts = self._parts(model)
+        return int(parts[0].data["vectors"].shape[1]) if parts else None
+
+    def n_rows(self, model: str) -> int:
+        """The number of stored and pending rows of data, those of deleted passages included."""
+        return sum(len(next(iter(part.data.values()))) for part in self._parts(model))
+
+    def add(self, model: str, ids: Ids, lengths: Ids, data: Data) -> None:
+        """Keep a copy of the data of these passages, `lengths` rows each, at least one passage."""
+        self._pending.setdefault(model, []).append(Batch.of(ids, lengths, data))
 
     def lacking(self, model: str, ids: Ids) -> Mask:
         """(n,) whether each passage has no rows of this model, neither stored nor pending."""
-        lacking = ~self.builder(model).holds(ids)
-        for segment in self.stored().get(model, []):
-            lacking &= segment.rows_of(ids) < 0
-        return lacking
+        held = [np.empty(0, np.int64), *(part.passage_ids for part in self._parts(model))]
+        return np.isin(ids, np.concatenate(held), invert=True)
 
     def reuse(self, new: Ids, old: Ids) -> Mask:
         """Copy for the passages `new` the stored rows of the passages `old`; (n,) whether each got some.
@@ -411,17 +359,16 @@ class PendingRows:
                 found = found[np.unique(new[found], return_index=True)[1]]
                 if len(found):
                     starts, ends = spans_of(segment.ends, at[found])
-                    self.builder(model).add(new[found], ends - starts, segment.read(at[found]))
+                    self.add(model, new[found], ends - starts, segment.read(at[found]))
                     done |= np.isin(new, new[found])
             served |= done
         return served
 
     def columns(self) -> Iterator[tuple[str, Columns]]:
         """The columns of a segment for each model with pending rows; afterwards none are pending."""
-        builders, self._builders = self._builders, {}
-        for model, builder in builders.items():
-            if builder.n_bytes:
-                yield model, builder.columns()
+        pending, self._pending = self._pending, {}
+        for model, batches in pending.items():
+            yield model, merge_rows(self.kind, batches, np.empty(0, np.int64))
 
     def refresh(self) -> None:
         """The segments have changed: open them again when they are next needed."""
@@ -429,12 +376,11 @@ class PendingRows:
 
     def drop(self, model: str) -> None:
         """Drop the pending rows of a model."""
-        self._builders.pop(model, None)
+        self._pending.pop(model, None)
         self.refresh()
 
-    def builder(self, model: str) -> RowsBuilder:
-        """The pending rows of a model."""
-        return self._builders.setdefault(model, RowsBuilder(self.kind))
+    def _parts(self, model: str) -> list[RowsSegment | Batch]:
+        return [*self.stored().get(model, []), *self._pending.get(model, [])]
 
     def stored(self) -> dict[str, list[RowsSegment]]:
         """The segments of each model, oldest first; opened once until they change."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -91,27 +91,14 @@ class Refusal:
     reader: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A document without its text."""
+class Description(NamedTuple):
+    """A document without its text; `mtime_ns` is that of its file, since 1970, 0 where unknown."""
 
     id: str
     media_type: str
     title: str
+    mtime_ns: int
     metadata: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The columns that filters use, one entry a document, in no certain order.
-
-    `mtimes_ns` are those of the files, nanoseconds since 1970, 0 where unknown.
-    """
-
-    ids: Sequence[str]
-    media_types: Sequence[str]
-    mtimes_ns: Sequence[int]
-    metadata: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

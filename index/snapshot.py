@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from .maxsim.search import MaxSimIndex
 
-_BATCH = 512
 _MAX_REMEMBERED = 4096  # passages, which take some 8 MB
 
 
@@ -82,12 +81,6 @@ class Snapshot(Catalog):
             self._known.update(read)
             found |= read
         return [found[number] for number in passage_ids]
-
-    def all_passages(self, passage_ids: Sequence[int] | None = None) -> Iterator[Passage]:
-        """These passages (all, in the order of `passage_ids()`), read a few hundred at a time."""
-        wanted = self.passage_ids().tolist() if passage_ids is None else list(passage_ids)
-        for first in range(0, len(wanted), _BATCH):
-            yield from self.passages(wanted[first : first + _BATCH])
 
     def without_vectors(self, model_digest: str) -> Ids:
         """Live passages that lack a vector of this model, in the order of `passage_ids()`."""

@@ -140,14 +140,14 @@ class Writer:
         was faster. `VectorRejected` names the first bad row, and then nothing changes.
         """
         ids = _checked_ids(model_digest, passage_ids)
-        names = [f"passage {number}" for number in passage_ids]
-        check_vectors(rows, self._vectors.width(model_digest), names)
+        width = self._vectors.width(model_digest)
+        check_vectors(rows, width, len(ids), lambda row: f"passage {ids[row]}")
         live = np.isin(ids, self._catalog.live_among(passage_ids))
         with self._change():
             lacking = live & self._vectors.lacking(model_digest, ids)
             if lacking.any():
                 ids, vectors = ids[lacking], {"vectors": rows[lacking]}
-                self._vectors.builder(model_digest).add(ids, np.ones(len(ids), np.int64), vectors)
+                self._vectors.add(model_digest, ids, np.ones(len(ids), np.int64), vectors)
                 self._catalog.begin_changes()
                 self._flush_full()
         return int(lacking.sum())
@@ -160,7 +160,7 @@ class Writer:
     def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
         """Store the codebook that encodes the tokens of a model; `ValueError` when it has tokens."""
         _checked_ids(model_digest, [])
-        if self._tokens.n_tokens(model_digest):
+        if self._tokens.rows.n_rows(model_digest):
             raise ValueError(f"model {model_digest} has tokens of another codebook: drop them first")
         with self._change():
             self._tokens.put_codebook(model_digest, codebook)

@@ -80,11 +80,14 @@ class Answerer:
         """One answer a question."""
         return [one.answer for one in self.trace(questions)]
 
-    def trace(self, questions: Sequence[str]) -> list[AnswerTrace]:
-        """One answer a question, with everything that it is made from."""
+    def trace(
+        self, questions: Sequence[str], hits: Sequence[Sequence[Hit]] | None = None
+    ) -> list[AnswerTrace]:
+        """One answer a question, with everything that it is made from; given `hits` are not searched for."""
         began = time.perf_counter()
-        among = self.selection.passage_ids if self.selection else None
-        hits = self.retriever.search(questions, self.options.k, among)
+        if hits is None:
+            among = self.selection.passage_ids if self.selection else None
+            hits = self.retriever.search(questions, self.options.k, among)
         retrieved = time.perf_counter()
         readings = self.read(questions, hits)
         each = 1000 / max(1, len(questions))

@@ -19,7 +19,7 @@ from spanwise.types import Filter, FilterResult
 
 from ..corpora.ignore import composed, path_matcher
 from ..corpora.reading import names_of, type_name
-from ..index.schema import Facts
+from ..index.schema import Description
 from ..index.snapshot import Snapshot
 
 DATE = "date"  # the metadata key of documents that have a date of their own
@@ -40,7 +40,7 @@ def select(snapshot: Snapshot, where: Filter) -> Selection:
     `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern or
     date.
     """
-    chosen = list(filter(path_matcher(where.paths), _by_facts(snapshot, where)))
+    chosen = list(filter(path_matcher(where.paths), _by_description(snapshot, where)))
     passage_ids = snapshot.passage_ids_of(chosen)
     return Selection(FilterResult(where, len(chosen), snapshot.n_documents, len(passage_ids)), passage_ids)
 
@@ -90,54 +90,56 @@ def document_moment_ns(mtime_ns: int, metadata: Mapping[str, str]) -> int | None
     return mtime_ns or None
 
 
-def _by_facts(snapshot: Snapshot, where: Filter) -> Iterable[str]:
+def _by_description(snapshot: Snapshot, where: Filter) -> Iterable[str]:
     """The documents that meet all conditions but those on paths, which need only ids."""
     conditions: list[Iterable[bool]] = []
     in_time = where.after is not None or where.before is not None
     if not (where.types or where.metadata or in_time):
         return snapshot.document_ids()
-    facts = snapshot.facts()
+    documents = snapshot.descriptions()
     if where.types:
-        conditions.append(_of_types(facts, where.types))
+        conditions.append(_of_types(documents, where.types))
     if in_time:
-        conditions.append(_in_period(facts, where))
+        conditions.append(_in_period(documents, where))
     if where.metadata:
-        conditions.append(_with_metadata(facts, where.metadata))
-    return compress(facts.ids, map(all, zip(*conditions, strict=True)))
+        conditions.append(_with_metadata(documents, where.metadata))
+    return compress((document.id for document in documents), map(all, zip(*conditions, strict=True)))
 
 
-def _of_types(facts: Facts, types: Sequence[str]) -> list[bool]:
+def _of_types(documents: Sequence[Description], types: Sequence[str]) -> list[bool]:
     """By the type of the content or the suffix of the file."""
-    names = {media_type: names_of(media_type) for media_type in set(facts.media_types)}
+    names = {
+        media_type: names_of(media_type) for media_type in {document.media_type for document in documents}
+    }
     wanted = {type_name(given) for given in types}
     suffixes = {f".{name}" for name in wanted}
-    files = [document_id.lower() for document_id in facts.ids]
+    files = [document.id.lower() for document in documents]
     for name in sorted(wanted.difference(*names.values())):
         if not any(file.endswith(f".{name}") for file in files):
             known = ", ".join(sorted(each[0] for each in names.values()))
             raise FilterUnknown(f"no document is of type {name!r}; the types here are {known}")
     media_types = {media_type for media_type, known in names.items() if wanted.intersection(known)}
-    pairs = zip(facts.media_types, files, strict=True)
-    return [media_type in media_types or file.endswith(tuple(suffixes)) for media_type, file in pairs]
+    pairs = zip(documents, files, strict=True)
+    return [one.media_type in media_types or file.endswith(tuple(suffixes)) for one, file in pairs]
 
 
-def _in_period(facts: Facts, where: Filter) -> list[bool]:
+def _in_period(documents: Sequence[Description], where: Filter) -> list[bool]:
     after = -inf if where.after is None else moment_ns(where.after)
     before = inf if where.before is None else moment_ns(where.before)
     if not after < before:
         raise ValueError(f"no time is after {where.after} and before {where.before}")
-    moments = map(document_moment_ns, facts.mtimes_ns, facts.metadata)
+    moments = (document_moment_ns(one.mtime_ns, one.metadata) for one in documents)
     return [moment is not None and after <= moment < before for moment in moments]
 
 
-def _with_metadata(facts: Facts, wanted: Mapping[str, str]) -> list[bool]:
-    known = sorted(set[str]().union(*facts.metadata))
-    kept = [True] * len(facts.ids)
+def _with_metadata(documents: Sequence[Description], wanted: Mapping[str, str]) -> list[bool]:
+    known = sorted(set[str]().union(*(document.metadata for document in documents)))
+    kept = [True] * len(documents)
     for key, value in wanted.items():
         spelled = [other for other in known if other.casefold() == key.casefold()]
         if not spelled:
             raise FilterUnknown(f"no document has metadata {key!r}; the keys here are {', '.join(known)}")
         value = composed(value)
-        for row, metadata in enumerate(facts.metadata):
-            kept[row] &= any(composed(metadata.get(other, "")) == value for other in spelled)
+        for row, document in enumerate(documents):
+            kept[row] &= any(composed(document.metadata.get(other, "")) == value for other in spelled)
     return kept

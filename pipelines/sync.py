@@ -94,11 +94,10 @@ def _parsed_by_others(snapshot: Snapshot, own: Mapping[str, Parse]) -> set[str]:
     if not own:
         return set()
     names = {suffix: name_of(parse) for suffix, parse in own.items()}
-    facts = snapshot.facts()
     return {
-        document_id
-        for document_id, metadata in zip(facts.ids, facts.metadata, strict=True)
-        if metadata.get(PARSER) != names.get(suffix_of(document_id), metadata.get(PARSER))
+        document.id
+        for document in snapshot.descriptions()
+        if (parser := document.metadata.get(PARSER)) != names.get(suffix_of(document.id), parser)
     }
 
 

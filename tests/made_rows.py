@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.maxsim.tokens import codes_of
 from spanwise.index.rows import RowsSegment, StoredRows, sums_of
 from spanwise.index.segment import TOKENS, VECTORS, Segment
 
@@ -70,8 +69,7 @@ def tokens_in(
     segments, first = [], 0
     for passages in parts:
         codes = codebook.encode(np.concatenate(passages))
-        data = {"centroids": codes.centroids, "values": codes.values, "scales": codes.scales}
-        segments.append(segment_of(TOKENS, first, list(map(len, passages)), data))
+        segments.append(segment_of(TOKENS, first, list(map(len, passages)), codes))
         first += len(passages)
     return StoredRows.live(segments, np.array(sorted(deleted), np.int64))
 
@@ -106,7 +104,7 @@ def trained(parts: Sequence[Sequence[Vectors]]) -> Codebook:
 
 def decoded(stored: StoredRows, codebook: Codebook) -> list[Vectors]:
     """The token vectors of each passage, as scores are defined by them."""
-    vectors = codebook.decode(codes_of(stored.read(np.arange(len(stored)))))
+    vectors = codebook.decode(stored.read(np.arange(len(stored))))
     return np.split(vectors, np.cumsum(stored.lengths)[:-1])
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from spanwise.index import Snapshot, Writer
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.maxsim.tokens import codes_of
 
 TOKEN_MODEL = "t"  # the digest of the model that `tokens_of` stands for
 WIDTH = 8
@@ -53,6 +52,6 @@ def decoded(snapshot: Snapshot) -> dict[int, NDArray[np.float32]]:
     """The token vectors of each live passage, as scores are defined by them."""
     stored, known = snapshot.stored_tokens(TOKEN_MODEL), snapshot.codebook(TOKEN_MODEL)
     assert known is not None
-    vectors = known.decode(codes_of(stored.read(np.arange(len(stored)))))
+    vectors = known.decode(stored.read(np.arange(len(stored))))
     parts = np.split(vectors, np.cumsum(stored.lengths)[:-1])
     return dict(zip(stored.passage_ids.tolist(), parts, strict=True))

@@ -75,7 +75,7 @@ def check_maxsim(store: Store) -> float:
             return 1.0
         passages = decoded(snapshot)
         assert sorted(passages) == sorted(snapshot.passage_ids().tolist())
-        texts = {passage.id: passage.text for passage in snapshot.all_passages()}
+        texts = {passage.id: passage.text for passage in snapshot.passages(snapshot.passage_ids())}
         queries = [tokens_of(question) for question in QUESTIONS]
         found = snapshot.maxsim(TOKEN_MODEL, exact=True).search(queries, K)
         return float(np.mean([_share(*pair, passages, texts) for pair in zip(queries, found, strict=True)]))

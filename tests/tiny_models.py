@@ -149,14 +149,15 @@ def layer(n_out: int, seed: int) -> torch.nn.Linear:
     return made
 
 
-def saved(network, folder: Path) -> Path:
+def saved(network, folder: Path, tokenizer: bool = True) -> Path:
     """The network with weights so large that texts differ, as safetensors with the base's tokenizer."""
     with torch.no_grad():
         for name, weight in network.named_parameters():
             if weight.dim() > 1 and "LayerNorm" not in name:
                 weight.mul_(8)
     network.save_pretrained(folder)
-    copy_tokenizer(folder)
+    if tokenizer:
+        copy_tokenizer(folder)
     return folder
 
 

@@ -42,8 +42,6 @@ ALONG = 4.0
 MAX_CENTROIDS = 65_536  # a code is 16 bits
 PER_CENTROID = 4  # vectors of the sample for each centroid, at least
 _BLOCK = 8192  # tokens at a time
-_DRIFT = 1.4  # times the mean squared distance of the held-back vectors of the training
-_DRIFT_SAMPLE = 2048  # vectors that show a drift rather than the peculiarities of one passage
 _FEW = 256  # vectors that may all be centroids
 _RUN = 512  # vectors, of a few passages, that are held back together
 _GROWTH = 4  # times the tokens it was trained for
@@ -58,29 +56,13 @@ _UNGROUPED = 1024  # centroids that are all compared
 _NEAREST_BLOCK = 16_384  # vectors at a time
 
 Finder = Callable[[Floats], Ids]
+Codes = Mapping[str, NDArray[Any]]
+"""The codes of T tokens, as the columns of a segment:
 
-
-@dataclass(frozen=True, slots=True)
-class TokenCodes:
-    """The codes of T tokens: the input of `Codebook.decode`.
-
-    centroids  (T,) uint16                     the nearest centroid
-    values     (T, width / 2) uint8            two codes a byte, the first in its lowest bits
-    scales     (T,) float16                    the factor of the levels
-    """
-
-    centroids: NDArray[np.uint16]
-    values: NDArray[np.uint8]
-    scales: NDArray[np.float16]
-
-    def __len__(self) -> int:
-        """The number of tokens."""
-        return len(self.centroids)
-
-    @property
-    def data(self) -> dict[str, NDArray[Any]]:
-        """The columns by name, as rows of a segment."""
-        return {"centroids": self.centroids, "values": self.values, "scales": self.scales}
+centroids  (T,) uint16                     the nearest centroid
+values     (T, width / 2) uint8            two codes a byte, the first in its lowest bits
+scales     (T,) float16                    the factor of the levels
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +101,7 @@ class Codebook:
         if len(seen) <= _FEW:
             centroids = np.unique(seen, axis=0)
         else:
-            centroids = kmeans(seen, n_centroids(n_tokens, len(seen)), seed=seed)
+            centroids = lloyd(seen, n_centroids(n_tokens, len(seen)), seed, Nearest.build)[0]
         residuals = unseen - centroids[Nearest.build(centroids)(unseen)]
         distance = float((residuals**2).sum(1, dtype=np.float64).mean())
         levels = _levels(residuals[:_LEVELS_SAMPLE])
@@ -139,7 +121,7 @@ class Codebook:
         """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
         return self._finder(_checked(vectors, self.width)).astype(np.uint16)
 
-    def encode(self, vectors: Floats) -> TokenCodes:
+    def encode(self, vectors: Floats) -> Codes:
         """The codes of vectors (T, width) float32."""
         vectors = _checked(vectors, self.width)
         centroids = self.nearest(vectors)
@@ -152,49 +134,39 @@ class Codebook:
             residuals = vectors[at] - self.centroids[centroids[at]]
             encode(vectors[at].copy(), residuals, self.levels, codes[at], scales[at], np.float32(ALONG))
         values = codes[:, ::2] | np.left_shift(codes[:, 1::2], np.uint8(BITS))
-        return TokenCodes(centroids, values, scales.astype(np.float16))
+        return {"centroids": centroids, "values": values, "scales": scales.astype(np.float16)}
 
-    def decode(self, codes: TokenCodes) -> Floats:
+    def decode(self, codes: Codes) -> Floats:
         """(T, width) float32: the vectors that define the scores."""
-        if codes.values.shape[1:] != (self.n_bytes,):
-            raise ValueError(f"values of {codes.values.shape[1:]} bytes, expected {self.n_bytes}")
-        if len(codes) and int(codes.centroids.max()) >= len(self.centroids):
-            raise ValueError(f"centroid {codes.centroids.max()} of {len(self.centroids)}")
+        values, centroids, scales = codes["values"], codes["centroids"], codes["scales"]
+        if values.shape[1:] != (self.n_bytes,):
+            raise ValueError(f"values of {values.shape[1:]} bytes, expected {self.n_bytes}")
+        if int(centroids.max(initial=0)) >= len(self.centroids):
+            raise ValueError(f"centroid {centroids.max()} of {len(self.centroids)}")
         from .kernels import add_centroids, look_up
 
-        vectors = np.empty((len(codes), self.width), np.float32)
-        look_up(codes.values, byte_pairs(self.levels).view(np.uint64)[:, 0], vectors.view(np.uint64))
-        add_centroids(self.centroids, codes.centroids, codes.scales.astype(np.float32), vectors)
+        vectors = np.empty((len(values), self.width), np.float32)
+        look_up(values, byte_pairs(self.levels).view(np.uint64)[:, 0], vectors.view(np.uint64))
+        add_centroids(self.centroids, centroids, scales.astype(np.float32), vectors)
         return vectors
 
     def wants_more(self, n_tokens: int) -> bool:
         """True when the collection has grown to more than 4 times what the codebook was made for."""
         return n_tokens > _GROWTH * self.n_tokens and len(self.centroids) < MAX_CENTROIDS
 
-    def is_drifting(self, vectors: Floats) -> bool:
-        """True when the vectors lie farther from their centroids than those of the training did.
-
-        The rule: a mean squared distance above 1.4 times that of the training's held-back tenth. Fewer than
-        2,048 vectors are not judged.
-        """
-        vectors = _checked(vectors, self.width)
-        if len(vectors) < _DRIFT_SAMPLE or len(self.centroids) >= MAX_CENTROIDS:
-            return False
-        return float(self._distances(vectors).mean(dtype=np.float64)) > _DRIFT * self.distance + 1e-6
-
     def extended(self, sample: Floats, n_tokens: int) -> Codebook:
         """Another codebook with these centroids in front, unchanged, and new ones for far vectors."""
-        seen, unseen = _split(_checked(sample, self.width))
+        seen, _ = _split(_checked(sample, self.width))
         n_tokens = max(n_tokens, self.n_tokens)
         wanted = min(max(n_centroids(n_tokens, n_tokens), 2 * len(self.centroids)), MAX_CENTROIDS)
         more = min(wanted - len(self.centroids), -(-len(seen) // PER_CENTROID))
         if more <= 0:
             return replace(self, n_tokens=n_tokens)
-        worst = np.argsort(-self._distances(seen), kind="stable")[: max(PER_CENTROID * more, len(seen) // 2)]
-        added = kmeans(seen[np.sort(worst)], more, seed=self.seed)
-        larger = replace(self, centroids=np.concatenate([self.centroids, added]), n_tokens=n_tokens)
-        distance = float(larger._distances(unseen).mean(dtype=np.float64))
-        return replace(larger, distance=max(distance, self.distance))
+        residuals = seen - self.centroids[self.nearest(seen)]
+        distances = np.einsum("td,td->t", residuals, residuals)
+        worst = np.argsort(-distances, kind="stable")[: max(PER_CENTROID * more, len(seen) // 2)]
+        added = lloyd(seen[np.sort(worst)], more, self.seed, Nearest.build)[0]
+        return replace(self, centroids=np.concatenate([self.centroids, added]), n_tokens=n_tokens)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The columns of its segment."""
@@ -206,30 +178,19 @@ class Codebook:
         }
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Codebook:
-        """The codebook in these columns; `ValueError` for invalid ones."""
-        n_tokens, seed = columns["numbers"].tolist()
-        (distance,) = columns["distance"].tolist()
-        return cls(columns["centroids"], np.array(columns["levels"]), distance, n_tokens, seed)
-
-    @classmethod
     def from_segment(cls, segment: Segment) -> Codebook:
         """A copy of a stored codebook, every byte compared with its digest; `IndexCorrupt` for a bad one."""
         segment.check_file()
+        columns = {name: column.copy() for name, column in segment.columns.items()}
+        n_tokens, seed = columns["numbers"].tolist()
         try:
-            return cls.from_columns({name: column.copy() for name, column in segment.columns.items()})
+            return cls(columns["centroids"], columns["levels"], float(columns["distance"][0]), n_tokens, seed)
         except ValueError as error:
             raise segment.corrupt(str(error)) from error
 
     @cached_property
     def _finder(self) -> Nearest:
         return Nearest.build(self.centroids)
-
-    def _distances(self, vectors: Floats) -> Floats:
-        """(T,) the squared distance of each vector to its nearest centroid."""
-        residuals = vectors - self.centroids[self.nearest(vectors)]
-        squares: Floats = np.einsum("td,td->t", residuals, residuals)
-        return squares
 
 
 def byte_pairs(levels: NDArray[Any]) -> NDArray[Any]:
@@ -302,13 +263,8 @@ def n_centroids(n_tokens: int, n_sample: int) -> int:
     return max(1, min(int(wanted), n_sample // PER_CENTROID, MAX_CENTROIDS))
 
 
-def kmeans(sample: Floats, k: int, *, seed: int) -> Floats:
-    """(k, width) float32: the means of the vectors nearest to each; requires 1 <= k <= len(sample)."""
-    return lloyd(sample, k, seed=seed, finder=Nearest.build)[0]
-
-
 def lloyd(
-    sample: Floats, k: int, *, seed: int, finder: Callable[[Floats], Finder] | None = None
+    sample: Floats, k: int, seed: int, finder: Callable[[Floats], Finder] | None = None
 ) -> tuple[Floats, Ids]:
     """k centroids (k, width) float32, and the row of each vector's nearest, (S,).
 
@@ -368,7 +324,7 @@ class Nearest:
     def build(cls, centroids: Floats) -> Nearest:
         """The finder for these centroids."""
         groups = 1 if len(centroids) <= _UNGROUPED else 2 ** round(math.log2(len(centroids)) / 2)
-        middles, places = lloyd(centroids, groups, seed=0)
+        middles, places = lloyd(centroids, groups, 0)
         rows = np.argsort(places, kind="stable")
         return cls(centroids, rows, np.cumsum(np.bincount(places, minlength=groups)), middles)
 

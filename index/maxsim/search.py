@@ -21,13 +21,14 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dense import check_token_questions
+from spanwise.errors import VectorRejected
+
+from ..dense import check_vectors
 from ..protocol import Floats, Ids, Places, Ranking
 from ..ranking import best, check_among, check_k
 from ..rows import Part, StoredRows
 from .codebook import Codebook, byte_pairs
 from .kernels import LANES, ROWS, code_sums, interleaved, is_fused, product_sums
-from .tokens import codes_of
 
 CANDIDATES = 640, 16  # for any k, and for each passage of the result
 _MEASURED_AT = 20_000  # passages; candidates grow with the square root of how many times more there are
@@ -65,7 +66,12 @@ class MaxSimIndex:
         """
         check_k(k)
         check_among(among)
-        check_token_questions(queries, self.width)
+        for number, rows_of_question in enumerate(queries):
+            check_vectors(
+                rows_of_question, self.width, len(rows_of_question), f"question {number} (row {{}})".format
+            )
+            if not len(rows_of_question):
+                raise VectorRejected(f"question {number} has no vectors")
         rows = None if among is None else self._rows(among)
         n_rows = len(self) if rows is None else len(rows)
         if not n_rows:
@@ -152,10 +158,9 @@ class Question:
         base: Floats = self._centroids @ placed.T
         scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
         for part, starts, ends, to in _spans_among(stored, rows):
-            codes = codes_of(part.data)
             product_sums(
-                groups, weights, base, self._levels, codes.values, codes.scales.view(np.uint16),
-                codes.centroids, starts, ends, scores[to],
+                groups, weights, base, self._levels, part.data["values"], part.data["scales"].view(np.uint16),
+                part.data["centroids"], starts, ends, scores[to],
             )  # fmt: skip
         return scores
 
@@ -223,7 +228,7 @@ def exact_scores(stored: StoredRows, codebook: Codebook, rows: Ids, question: Fl
     scores = np.empty(len(rows), np.float64)
     for first in range(0, len(rows), _DECODED):
         here = rows[first : first + _DECODED]
-        vectors = codebook.decode(codes_of(stored.read(here)))
+        vectors = codebook.decode(stored.read(here))
         start = 0
         for place, end in enumerate(np.cumsum(stored.lengths[here]).tolist(), start=first):
             scores[place] = maxsim(vectors[start:end] @ question.T)

@@ -1,8 +1,7 @@
 """Token vectors of passages: those a writer collects, the codebooks they are encoded with, and their checks.
 
 A codebook is trained once, by the first writer of a model. When the collection has outgrown it, it is
-extended by centroids for all; when new vectors lie far from its centroids, by a few for them. Old codes stay
-valid, because old centroids keep their numbers.
+extended. Old codes stay valid, because old centroids keep their numbers.
 """
 
 from __future__ import annotations
@@ -18,18 +17,11 @@ from spanwise.errors import IndexCorrupt
 from ..catalog import CatalogWriter
 from ..dense import check_token_vectors
 from ..protocol import Floats, Ids, Mask
-from ..rows import Data, PendingRows, RowsSegment
+from ..rows import PendingRows, RowsSegment
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
-from .codebook import Codebook, TokenCodes, n_centroids
+from .codebook import Codebook, n_centroids
 
 _SAMPLE = 131_072  # vectors of a collection that new centroids are made for
-_DRIFT_SAMPLE = 4096  # vectors of a batch that show whether it drifts, and get centroids when it does
-_MAX_EXCESS = 2  # times the centroids of a fresh codebook: drift adds no more
-
-
-def codes_of(data: Data) -> TokenCodes:
-    """The codes in the data of rows."""
-    return TokenCodes(data["centroids"], data["values"], data["scales"])
 
 
 class PendingTokens:
@@ -81,7 +73,7 @@ class PendingTokens:
             ids, lengths = ids[lacking], lengths[lacking]
         if len(ids):
             codes = self._fitting_codebook(model, vectors).encode(vectors)
-            self.rows.builder(model).add(ids, lengths, codes.data)
+            self.rows.add(model, ids, lengths, codes)
         return len(ids)
 
     def drop(self, model: str) -> None:
@@ -91,17 +83,11 @@ class PendingTokens:
         self._changed.discard(model)
 
     def _fitting_codebook(self, model: str, vectors: Floats) -> Codebook:
-        """The codebook of a model, extended if the collection outgrew it or these vectors lie far from it.
-
-        The size of a fresh codebook for the collection bounds both.
-        """
-        codebook, sample = self._codebooks[model], _some(vectors, _DRIFT_SAMPLE)
-        n_tokens = self.n_tokens(model) + len(vectors)
-        n_known, n_fresh = len(codebook.centroids), n_centroids(n_tokens, n_tokens)
-        if codebook.wants_more(n_tokens) and n_known < n_fresh:
+        """The codebook of a model, extended if the collection outgrew it."""
+        codebook, n_tokens = self._codebooks[model], self.rows.n_rows(model) + len(vectors)
+        n_known = len(codebook.centroids)
+        if codebook.wants_more(n_tokens) and n_known < n_centroids(n_tokens, n_tokens):
             codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
-        elif n_known < _MAX_EXCESS * n_fresh and codebook.is_drifting(sample):
-            codebook = codebook.extended(sample, codebook.n_tokens)
         if len(codebook.centroids) > n_known:
             self.put_codebook(model, codebook)
         return codebook
@@ -114,13 +100,8 @@ class PendingTokens:
         stored = self.rows.stored().get(model, [])
         step = max(1, -(-sum(segment.n_rows for segment in stored) // (_SAMPLE // 2)))
         parts = [segment.read(np.arange(0, len(segment.passage_ids), step)) for segment in stored]
-        decoded = [codebook.decode(codes_of(part)) for part in parts]
+        decoded = [codebook.decode(part) for part in parts]
         return np.concatenate([_some(vectors, _SAMPLE // 2), *decoded])
-
-    def n_tokens(self, model: str) -> int:
-        """The number of stored and pending tokens, those of deleted passages included."""
-        stored = self.rows.stored().get(model, [])
-        return self.rows.builder(model).n_rows + sum(each.n_rows for each in stored)
 
 
 def open_tokens(segment: Segment, codebook: Codebook) -> RowsSegment:

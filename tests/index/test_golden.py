@@ -35,7 +35,10 @@ def answers(store: Store) -> dict[str, Any]:
         lexical = bm25_retriever(snapshot, PLAIN).search(["mill owl"], 4)[0]
         return {
             "documents": [snapshot.document(name).text for name in snapshot.files()],
-            "passages": [[p.id, p.document_id, p.start, p.end, p.text] for p in snapshot.all_passages()],
+            "passages": [
+                [p.id, p.document_id, p.start, p.end, p.text]
+                for p in snapshot.passages(snapshot.passage_ids())
+            ],
             "refusals": {name: one.reason for name, one in snapshot.refusals().items()},
             "settings": dict(snapshot.settings),
             "bm25": [[hit.passage.id, round(hit.score, 9)] for hit in lexical],

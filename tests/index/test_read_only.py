@@ -22,7 +22,8 @@ from spanwise.index import Store
 
 def read(path):
     with Store.open(path) as store, store.snapshot() as snapshot:
-        return snapshot.generation, [passage.text for passage in snapshot.all_passages()], store.verify()
+        passages = snapshot.passages(snapshot.passage_ids())
+        return snapshot.generation, [passage.text for passage in passages], store.verify()
 
 Store.create(Path(sys.argv[2]), {}).close()
 read(Path(sys.argv[2]))  # loads what nobody may not

@@ -14,7 +14,7 @@ from made_token_vectors import codebook, tokens_of
 from spanwise.errors import IndexCorrupt
 from spanwise.index import rows
 from spanwise.index.maxsim.tokens import open_tokens
-from spanwise.index.rows import RowsBuilder, RowsSegment, StoredRows, merge_rows
+from spanwise.index.rows import Batch, RowsSegment, StoredRows, merge_rows
 from spanwise.index.segment import TOKENS, VECTORS, open_segment, write_segment
 
 TEXTS = [" ".join(f"w{number % 12 + n}" for n in range(1 + number % 4)) for number in range(20)]
@@ -35,9 +35,8 @@ def numbered(folder, kind, ids, width=4, times=1):
             "values": table.astype(np.uint8),
             "scales": each.astype(np.float16),
         }
-    builder = RowsBuilder(kind)
-    builder.add(numbers, lengths, data)
-    return RowsSegment(open_segment(folder / write_segment(folder, kind, "m", builder.columns())))
+    columns = merge_rows(kind, [Batch.of(numbers, lengths, data)], NOBODY)
+    return RowsSegment(open_segment(folder / write_segment(folder, kind, "m", columns)))
 
 
 def path_of(segment):
@@ -98,10 +97,8 @@ def write_tokens(folder, first, texts):
     """The folder of a segment of tokens whose passages are numbered from `first`."""
     tokens = [tokens_of(text) for text in texts]
     codes = codebook().encode(np.concatenate(tokens))
-    builder = RowsBuilder(TOKENS)
-    data = {"centroids": codes.centroids, "values": codes.values, "scales": codes.scales}
-    builder.add(np.arange(first, first + len(texts)), np.array(list(map(len, tokens))), data)
-    return folder / write_segment(folder, TOKENS, "t", builder.columns())
+    batch = Batch.of(np.arange(first, first + len(texts)), np.array(list(map(len, tokens))), codes)
+    return folder / write_segment(folder, TOKENS, "t", merge_rows(TOKENS, [batch], NOBODY))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +121,7 @@ def test_rows_are_those_of_their_passages(paths, deleted, chosen) -> None:
     wanted = np.array([place for place in chosen if place < len(live)], np.int64)
     encoded = [codebook().encode(tokens_of(TEXTS[live[row] - 1])) for row in wanted]
     found = stored.read(wanted)
-    assert found["values"].tobytes() == b"".join(codes.values.tobytes() for codes in encoded)
+    assert found["values"].tobytes() == b"".join(codes["values"].tobytes() for codes in encoded)
     assert stored.rows_of(stored.passage_ids[wanted]).tolist() == wanted.tolist()
 
 
@@ -134,7 +131,7 @@ def test_blocks_are_the_chosen_rows_in_order(chosen, size) -> None:
     picked = np.flatnonzero(chosen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_BLOCK", size)
-        blocks = list(stored.blocks("vectors", np.array(chosen)))
+        blocks = list(stored.blocks("vectors", picked))
     assert all(1 <= len(block) <= size for block in blocks)
     expected = stored.read(picked)["vectors"]
     assert np.array_equal(np.concatenate([np.empty((0, 8), np.float32), *blocks]), expected)

@@ -38,7 +38,7 @@ def test_documents_and_passages_come_back_as_they_went_in(corpus_of) -> None:
     with store.snapshot() as snapshot:
         assert snapshot.document("a.txt") == given
         assert snapshot.passages([number]) == [replace(passage, id=number)]
-        assert snapshot.descriptions() == [Description("a.txt", "text/plain", "A title", {"k": "v"})]
+        assert snapshot.descriptions() == [Description("a.txt", "text/plain", "A title", 20, {"k": "v"})]
         assert snapshot.files() == {"a.txt": STATE}
     assert store.verify() == []
 
@@ -58,10 +58,10 @@ def test_a_snapshot_stays_whole_while_writers_go_on(corpus_of) -> None:
         for number in range(12):  # enough to merge segments away
             corpus.write({"a": [f"words {number}"]})
         assert before.generation == 1
-        assert [p.text for p in before.all_passages()] == ["first words"]
+        assert [p.text for p in before.passages(before.passage_ids())] == ["first words"]
         assert before.postings().all_statistics.df == {"first": 1, "words": 1}
     with corpus.snapshot() as after:
-        assert [p.text for p in after.all_passages()] == ["words 11"]
+        assert [p.text for p in after.passages(after.passage_ids())] == ["words 11"]
 
 
 def test_an_unknown_document_or_passage_is_named(corpus_of) -> None:
@@ -163,10 +163,10 @@ def test_the_last_commit_is_that_of_an_index_put_in_its_place(store, tmp_path):
 
 def test_a_resting_snapshot_wakes_until_something_is_committed(store):
     with store.snapshot() as snapshot:
-        before = list(snapshot.all_passages())
+        before = snapshot.passages(snapshot.passage_ids())
         snapshot.end_transaction()
         assert snapshot.reopen()
-        assert list(snapshot.all_passages()) == before
+        assert snapshot.passages(snapshot.passage_ids()) == before
         snapshot.end_transaction()
         commit(store, "b", "more words")
         assert not snapshot.reopen()

@@ -87,5 +87,5 @@ def test_the_log_shrinks_while_an_idle_library_is_open(library, path):
 def test_reading_sees_one_commit_however_deep_it_is_nested(library, path):
     with library.reading() as snapshot:
         write(path, "b", "Another mill.")
-        assert library.passages() == snapshot.passages(snapshot.passage_ids().tolist())
+        assert library.passages() == snapshot.passages(snapshot.passage_ids())
     assert len(library.passages()) == 2

@@ -40,7 +40,7 @@ RECALL = 0.9  # of late interaction, by codes of a codebook that grew with the i
 def stored(store: Store) -> dict[str, list[str]]:
     with store.snapshot() as snapshot:
         found: dict[str, list[str]] = {name: [] for name in snapshot.files()}
-        for passage in snapshot.all_passages():
+        for passage in snapshot.passages(snapshot.passage_ids()):
             found[passage.document_id].append(passage.text)
         return found
 

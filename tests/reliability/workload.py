@@ -96,7 +96,9 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
         name: "\n".join(parts) for name, parts in held.items()
     }
     expected = {(name, part) for name, parts in held.items() for part in parts}
-    assert {(passage.document_id, passage.text) for passage in snapshot.all_passages()} == expected
+    assert {
+        (passage.document_id, passage.text) for passage in snapshot.passages(snapshot.passage_ids())
+    } == expected
     if not expected:
         return
     texts = [text for _, text in sorted(expected)]
@@ -189,7 +191,7 @@ def answers(index: Path) -> object:
         (dense,) = snapshot.vectors(MODEL).search(vector_of("a question")[np.newaxis], 20)
         (late,) = snapshot.maxsim(TOKEN_MODEL).search([tokens_of("a question")], 20)
         return (
-            list(snapshot.all_passages()),
+            snapshot.passages(snapshot.passage_ids()),
             [snapshot.document(name) for name in snapshot.files()],
             postings.all_statistics,
             [postings.find(term)[0].tolist() for term in ("mill", "a2", "f1")],

@@ -67,7 +67,7 @@ NEVER, ENCODERS = Encoders(never, never), Encoders(ByText, never)
 def animals(corpus_of):
     corpus = corpus_of({f"{name}.txt": [name] for name in ANIMALS})
     with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
-        passages = [p for p in snapshot.all_passages() if p.text != "mouse"]
+        passages = [p for p in snapshot.passages(snapshot.passage_ids()) if p.text != "mouse"]
         writer.put_vectors(
             "toy", [p.id for p in passages], Lookup().encode_passages([p.text for p in passages])
         )
@@ -79,7 +79,7 @@ def animals(corpus_of):
 def mill(corpus_of):
     corpus = corpus_of(MILL)
     with corpus.snapshot() as snapshot, corpus.store.writer() as writer:
-        passages = [p for p in snapshot.all_passages() if p.document_id == "mill.txt"]
+        passages = [p for p in snapshot.passages(snapshot.passage_ids()) if p.document_id == "mill.txt"]
         vectors, lengths = WordEncoder().encode_passages([passage.text for passage in passages])
         writer.put_codebook("words", Codebook.train(vectors, len(vectors), 8))
         writer.put_tokens("words", [passage.id for passage in passages], vectors, lengths)
@@ -236,7 +236,7 @@ class Own:
     name = "mine"
 
     def __init__(self, snapshot, search) -> None:
-        self.passages, self.function = list(snapshot.all_passages()), search
+        self.passages, self.function = snapshot.passages(snapshot.passage_ids()), search
 
     def search(self, questions, k, among=None):
         return self.function(self.passages, questions, k, among)
