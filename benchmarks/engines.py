@@ -1,7 +1,8 @@
 """The engines that are compared, each run in a process of its own, pinned to the same threads.
 
-An engine has `build(corpus)`, `search(question, k)` and, where encoding is measured, `encode(texts)`. All
-engines of a comparison get the same passages, questions and vectors.
+An engine is a function that prepares itself for a corpus and returns what is measured: a search, from a
+question and k to the numbers of passages, or an encoder of texts. All engines of a comparison get the same
+passages, questions and vectors.
 """
 
 from __future__ import annotations
@@ -10,22 +11,25 @@ import gc
 import json
 import os
 import re
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.pipelines.evaluation.corpus import document_id_of, document_library, paragraph_documents
+from spanwise.pipelines.library import Library
 
 Matrix = NDArray[np.float32]
-Rows = Any  # the numbers of passages, best first
+Search = Callable[[str, int], Any]  # from a question and k to the numbers of passages, best first
+Encode = Callable[[list[str]], Any]  # from texts to (n, width) float32, rows unit-norm
 
 GIVEN = "given"  # the digest of the vectors that the benchmark makes
 MIN_ROUND_S = 0.2
@@ -79,174 +83,117 @@ class Corpus:
         return dict(zip(self.questions, parts, strict=True))
 
 
-class Peer:
-    """Another program, imported by the name of its module."""
-
-    name: ClassVar[str]
-    module: ClassVar[str]
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
-        self.library: Any = import_module(self.module)
+def spanwise_library(corpus: Corpus) -> tuple[Library, dict[str, int]]:
+    """Our index of the passages, and the number of each by the id of its document."""
+    documents = paragraph_documents([("", text) for text in corpus.passages])
+    numbers = {document_id_of(text): number for number, text in enumerate(corpus.passages)}
+    return document_library(documents, corpus.folder / "index", "whole"), numbers
 
 
-class Bm25:
-    """`spanwise`: from a question to hits with text and place."""
-
-    name: ClassVar[str] = "spanwise"
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
-        documents = paragraph_documents([("", text) for text in corpus.passages])
-        self.numbers = {document_id_of(text): number for number, text in enumerate(corpus.passages)}
-        self.library = document_library(documents, corpus.folder / f"index-{type(self).__name__}", "whole")
-
-    def build(self) -> None:
-        """Open the retriever."""
-        self.retriever = self.library.retriever("bm25")
-
-    def search(self, question: str, k: int) -> Rows:
-        """The numbers of the best k passages."""
-        return [self.numbers[hit.passage.document_id] for hit in self.retriever.search([question], k)[0]]
-
-    def _numbers_by_id(self) -> dict[int, int]:
-        with self.library.reading() as snapshot:
-            ids = snapshot.passage_ids().tolist()
-            return {one: self.numbers[place[0]] for one, place in zip(ids, snapshot.places(ids), strict=True)}
+def numbers_by_passage(library: Library, numbers: dict[str, int]) -> dict[int, int]:
+    """The number of each passage by its id in the index."""
+    with library.reading() as snapshot:
+        ids = snapshot.passage_ids().tolist()
+        return {one: numbers[place[0]] for one, place in zip(ids, snapshot.places(ids), strict=True)}
 
 
-class Bm25s(Peer):
+def bm25(corpus: Corpus) -> Search:
+    """From a question to hits with text and place."""
+    library, numbers = spanwise_library(corpus)
+    retriever = library.retriever("bm25")
+    return lambda question, k: [
+        numbers[hit.passage.document_id] for hit in retriever.search([question], k)[0]
+    ]
+
+
+def bm25s(corpus: Corpus, backend: str) -> Search:
     """bm25s as its manual says, with stop words and a stemmer."""
+    library: Any = import_module("bm25s")
+    stemmer = import_module("Stemmer").Stemmer("english")
 
-    name, module = "bm25s (numba)", "bm25s"
-    backend: ClassVar[str] = "numba"
+    def tokenized(texts: list[str]) -> Any:
+        return library.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False)
 
-    def build(self) -> None:
-        """Tokenize and index in memory."""
-        self.stemmer = import_module("Stemmer").Stemmer("english")
-        self.index = self.library.BM25(k1=1.2, b=0.75, backend=self.backend)
-        self.index.index(self._tokenized(self.corpus.passages), show_progress=False)
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k."""
-        return self.index.retrieve(self._tokenized([question]), k=k, show_progress=False).documents[0]
-
-    def _tokenized(self, texts: list[str]) -> Any:
-        return self.library.tokenize(texts, stopwords="en", stemmer=self.stemmer, show_progress=False)
+    index = library.BM25(k1=1.2, b=0.75, backend=backend)
+    index.index(tokenized(corpus.passages), show_progress=False)
+    return lambda question, k: index.retrieve(tokenized([question]), k=k, show_progress=False).documents[0]
 
 
-class Bm25sNumpy(Bm25s):
-    """Its default backend."""
+def rank_bm25(corpus: Corpus, module: str) -> Search:
+    """rank_bm25, which scores every passage in Python and numpy, or its port to Rust."""
+    stemmer = import_module("Stemmer").Stemmer("english")
 
-    name = "bm25s (numpy)"
-    backend = "numpy"
+    def words(text: str) -> list[str]:
+        kept = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
+        return list(stemmer.stemWords(kept))
 
-
-class RankBm25(Peer):
-    """rank_bm25: scores every passage in Python and numpy."""
-
-    name = module = "rank_bm25"
-
-    def build(self) -> None:
-        """Tokenize and count in memory."""
-        self.stemmer = import_module("Stemmer").Stemmer("english")
-        self.rows = list(range(len(self.corpus.passages)))
-        self.index = self.library.BM25Okapi(list(map(self._words, self.corpus.passages)), k1=1.2, b=0.75)
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k."""
-        return self.index.get_top_n(self._words(question), self.rows, n=k)
-
-    def _words(self, text: str) -> list[str]:
-        words = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
-        return list(self.stemmer.stemWords(words))
+    rows = list(range(len(corpus.passages)))
+    index = import_module(module).BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
+    return lambda question, k: index.get_top_n(words(question), rows, n=k)
 
 
-class RankBm25Rust(RankBm25):
-    """Its port to Rust."""
+def tantivy(corpus: Corpus) -> Search:
+    """An index on disk, merged and committed."""
+    library: Any = import_module("tantivy")
+    schema = library.SchemaBuilder()
+    schema.add_text_field("body", tokenizer_name="en_stem", index_option="freq")
+    schema.add_integer_field("number", fast=True)
+    folder = corpus.folder / "tantivy"
+    folder.mkdir()
+    index = library.Index(schema.build(), path=str(folder))
+    writer = index.writer(256_000_000, 1)
+    for number, text in enumerate(corpus.passages):
+        writer.add_document(library.Document(body=text, number=number))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
 
-    name, module = "rank-bm25-rs", "rank_bm25_rs"
+    def search(question: str, k: int) -> Any:
+        query = index.parse_query(re.sub(r"[^\w\s]", " ", question), ["body"])
+        hits = searcher.search(query, limit=k, count=False).hits
+        return searcher.fast_field_values("number", [address for _, address in hits])
 
-
-class Tantivy(Peer):
-    """tantivy: an index on disk, merged and committed."""
-
-    name = module = "tantivy"
-
-    def build(self) -> None:
-        """Write all passages and commit."""
-        schema = self.library.SchemaBuilder()
-        schema.add_text_field("body", tokenizer_name="en_stem", index_option="freq")
-        schema.add_integer_field("number", fast=True)
-        folder = self.corpus.folder / "tantivy"
-        folder.mkdir()
-        self.index = self.library.Index(schema.build(), path=str(folder))
-        writer = self.index.writer(256_000_000, 1)
-        for number, text in enumerate(self.corpus.passages):
-            writer.add_document(self.library.Document(body=text, number=number))
-        writer.commit()
-        writer.wait_merging_threads()
-        self.index.reload()
-        self.searcher = self.index.searcher()
-
-    def search(self, question: str, k: int) -> Rows:
-        """The numbers of the best k."""
-        query = self.index.parse_query(re.sub(r"[^\w\s]", " ", question), ["body"])
-        hits = self.searcher.search(query, limit=k, count=False).hits
-        return self.searcher.fast_field_values("number", [address for _, address in hits])
+    return search
 
 
-class Fts5(Peer):
+def fts5(corpus: Corpus) -> Search:
     """SQLite's full-text index, in memory."""
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5(body, content='', tokenize='porter unicode61')")
+    db.executemany("INSERT INTO t(rowid, body) VALUES (?, ?)", enumerate(corpus.passages))
+    db.execute("INSERT INTO t(t) VALUES ('optimize')")
 
-    name, module = "SQLite FTS5", "sqlite3"
-
-    def build(self) -> None:
-        """Insert all passages."""
-        self.db = self.library.connect(":memory:")
-        self.db.execute("CREATE VIRTUAL TABLE t USING fts5(body, content='', tokenize='porter unicode61')")
-        self.db.executemany("INSERT INTO t(rowid, body) VALUES (?, ?)", enumerate(self.corpus.passages))
-        self.db.execute("INSERT INTO t(t) VALUES ('optimize')")
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k."""
+    def search(question: str, k: int) -> Any:
         words = " OR ".join(f'"{word}"' for word in WORD.findall(question))
-        found = self.db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
-        return (row for [row] in found)
+        found = db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
+        return [row for [row] in found]
+
+    return search
 
 
-class Dense(Bm25):
+def dense(corpus: Corpus) -> Search:
     """Our vector index: a vector in, ids of passages out."""
+    library, numbers = spanwise_library(corpus)
+    by_passage = numbers_by_passage(library, numbers)
+    with library.store.writer() as writer:
+        writer.put_vectors(GIVEN, list(by_passage), corpus.matrix("vectors")[list(by_passage.values())])
+        writer.commit()
+    index = library.store.snapshot().vectors(GIVEN, exact=True)
 
-    def build(self) -> None:
-        """Store the given vectors and open the index."""
-        self.numbers_by_id = self._numbers_by_id()
-        rows = self.corpus.matrix("vectors")[list(self.numbers_by_id.values())]
-        with self.library.store.writer() as writer:
-            writer.put_vectors(GIVEN, list(self.numbers_by_id), rows)
-            writer.commit()
-        self.index = self.library.store.snapshot().vectors(GIVEN, exact=True)
+    def search(question: str, k: int) -> list[int]:
+        found = index.search(corpus.question_vectors[question], k)[0]
+        return [by_passage[one] for one in found.passage_ids.tolist()]
 
-    def search(self, question: str, k: int) -> Rows:
-        """The numbers of the best k passages."""
-        found = self.index.search(self.corpus.question_vectors[question], k)[0]
-        return [self.numbers_by_id[one] for one in found.passage_ids.tolist()]
+    return search
 
 
-class FaissFlat(Peer):
+def faiss_flat(corpus: Corpus) -> Search:
     """FAISS's exact inner product in float32."""
-
-    name, module = "FAISS IndexFlatIP", "faiss"
-
-    def build(self) -> None:
-        """Add the given vectors."""
-        vectors = np.array(self.corpus.matrix("vectors"))
-        self.index = self.library.IndexFlatIP(vectors.shape[1])
-        self.index.add(vectors)
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k."""
-        return self.index.search(self.corpus.question_vectors[question], k)[1][0]
+    vectors = np.array(corpus.matrix("vectors"))
+    index: Any = import_module("faiss").IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+    return lambda question, k: index.search(corpus.question_vectors[question], k)[1][0]
 
 
 class GivenTokens:
@@ -275,148 +222,134 @@ class GivenTokens:
         return np.array([len(text) for text in texts], np.int32)
 
 
-class MaxSim(Bm25):
+def maxsim(corpus: Corpus) -> Search:
     """Our index of token vectors in 4 bits: the vectors of a question in, ids of passages out."""
+    from spanwise.pipelines.sync import sync_tokens
 
-    def build(self) -> None:
-        """Store the given token vectors and open the index."""
-        from spanwise.pipelines.sync import sync_tokens
+    library, numbers = spanwise_library(corpus)
+    sync_tokens(library.store, GivenTokens(corpus))
+    by_passage = numbers_by_passage(library, numbers)
+    index = library.store.snapshot().maxsim(GIVEN)
 
-        sync_tokens(self.library.store, GivenTokens(self.corpus))
-        self.numbers_by_id = self._numbers_by_id()
-        self.index = self.library.store.snapshot().maxsim(GIVEN)
+    def search(question: str, k: int) -> list[int]:
+        found = index.search([corpus.question_tokens[question]], k)[0]
+        return [by_passage[one] for one in found.passage_ids.tolist()]
 
-    def search(self, question: str, k: int) -> Rows:
-        """The numbers of the best k passages."""
-        found = self.index.search([self.corpus.question_tokens[question]], k)[0]
-        return [self.numbers_by_id[one] for one in found.passage_ids.tolist()]
+    return search
 
 
-class MaxSimCpu(Peer):
-    """maxsim-cpu: scores of all passages from compiled code."""
+def maxsim_cpu(corpus: Corpus) -> Search:
+    """Scores of all passages from compiled code."""
+    library: Any = import_module("maxsim_cpu")
+    passages = [np.array(rows) for rows in corpus.passage_tokens]
 
-    name, module = "maxsim-cpu", "maxsim_cpu"
-
-    def build(self) -> None:
-        """Copy the vectors into memory."""
-        self.passages = [np.array(rows) for rows in self.corpus.passage_tokens]
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k."""
-        rows = self.corpus.question_tokens[question]
-        scores = np.asarray(self.library.maxsim_scores_variable(rows, self.passages))
+    def search(question: str, k: int) -> Any:
+        scores = np.asarray(library.maxsim_scores_variable(corpus.question_tokens[question], passages))
         return np.argsort(-scores)[:k]
 
+    return search
 
-class TorchMaxSim(Peer):
+
+def torch_maxsim(corpus: Corpus) -> Search:
     """One float32 product with all token vectors, then the maximum of each passage."""
+    torch: Any = import_module("torch")
+    rows, lengths = (torch.tensor(np.array(corpus.matrix(name))) for name in ("tokens", "lengths"))
 
-    name, module = "torch float32", "torch"
+    def search(question: str, k: int) -> Any:
+        similarities = rows @ torch.tensor(corpus.question_tokens[question]).T
+        best = torch.segment_reduce(similarities, "max", lengths=lengths, unsafe=True)
+        return torch.topk(best.sum(dim=1), k).indices
 
-    def build(self) -> None:
-        """Copy the vectors into memory."""
-        self.rows = self.library.tensor(np.array(self.corpus.matrix("tokens")))
-        self.lengths = self.library.tensor(np.array(self.corpus.matrix("lengths")))
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k."""
-        similarities = self.rows @ self.library.tensor(self.corpus.question_tokens[question]).T
-        best = self.library.segment_reduce(similarities, "max", lengths=self.lengths, unsafe=True)
-        return self.library.topk(best.sum(dim=1), k).indices
+    return search
 
 
-class Encode:
-    """Our encoder of passages."""
+def encoder(corpus: Corpus) -> Encode:
+    """Our encoder of passages; a few are encoded now, so that nothing is loaded later."""
+    from spanwise.models.encoder import load_encoder
 
-    name: ClassVar[str] = "spanwise"
-
-    def __init__(self, corpus: Corpus) -> None:
-        from spanwise.models.encoder import load_encoder
-
-        self.corpus, self.model = corpus, load_encoder()
-
-    def build(self) -> None:
-        """Encode a few passages, so that nothing is loaded later."""
-        self.encode(self.corpus.passages[:16])
-
-    def encode(self, texts: list[str]) -> Any:
-        """(n, width) float32, rows unit-norm."""
-        return self.model.encode_passages(texts)
-
-    def search(self, question: str, k: int) -> Rows:
-        """The rows of the best k, for the comparison of results."""
-        scores = self.encode(self.corpus.passages) @ self.encode([question])[0]
-        return np.argsort(-scores)[:k]
+    model = load_encoder()
+    model.encode_passages(corpus.passages[:16])
+    return model.encode_passages
 
 
-class SentenceTransformers(Encode):
-    """sentence-transformers on the same model, in its default precision."""
+def sentence_transformers(corpus: Corpus, bf16: bool) -> Encode:
+    """sentence-transformers on the same model, in its default precision or under autocast."""
+    from spanwise.models.locate import find_model
 
-    name = "sentence-transformers"
-    bf16: ClassVar[bool] = False
+    library: Any = import_module("sentence_transformers")
+    torch: Any = import_module("torch")
+    model = library.SentenceTransformer(str(find_model("base")))
+    model.max_seq_length = 512
 
-    def __init__(self, corpus: Corpus) -> None:
-        from spanwise.models.locate import find_model
+    def encode(texts: list[str]) -> Any:
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16):
+            return model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
-        library: Any = import_module("sentence_transformers")
-        self.corpus, self.model = corpus, library.SentenceTransformer(str(find_model("base")))
-        self.model.max_seq_length = 512
-
-    def encode(self, texts: list[str]) -> Any:
-        """(n, width) float32, rows unit-norm."""
-        torch: Any = import_module("torch")
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.bf16):
-            return self.model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+    encode(corpus.passages[:16])
+    return encode
 
 
-class SentenceTransformersBf16(SentenceTransformers):
-    """The same under autocast."""
-
-    name = "sentence-transformers bf16"
-    bf16 = True
-
-
-ENGINES: dict[str, tuple[type[Any], ...]] = {
-    "encode": (Encode, SentenceTransformers, SentenceTransformersBf16),
-    "maxsim": (MaxSim, MaxSimCpu, TorchMaxSim),
-    "bm25": (Bm25, Bm25s, Bm25sNumpy, RankBm25, RankBm25Rust, Fts5, Tantivy),
-    "dense": (Dense, FaissFlat),
+ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
+    "encode": {
+        "spanwise": encoder,
+        "sentence-transformers": partial(sentence_transformers, bf16=False),
+        "sentence-transformers bf16": partial(sentence_transformers, bf16=True),
+    },
+    "maxsim": {"spanwise": maxsim, "maxsim-cpu": maxsim_cpu, "torch float32": torch_maxsim},
+    "bm25": {
+        "spanwise": bm25,
+        "bm25s (numba)": partial(bm25s, backend="numba"),
+        "bm25s (numpy)": partial(bm25s, backend="numpy"),
+        "rank_bm25": partial(rank_bm25, module="rank_bm25"),
+        "rank-bm25-rs": partial(rank_bm25, module="rank_bm25_rs"),
+        "SQLite FTS5": fts5,
+        "tantivy": tantivy,
+    },
+    "dense": {"spanwise": dense, "FAISS IndexFlatIP": faiss_flat},
 }
-"""The engines of each comparison, ours first."""
+"""The engines of each comparison, by name."""
 
 
-def main(comparison: str, class_name: str, folder: str, cpus: str) -> None:
+def main(comparison: str, name: str, folder: str, cpus: str) -> None:
     """Run one engine: prepare, then answer `["round", k]` with seconds and `["find", k]` with rows."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the output of libraries does not mix with answers
     if cpus and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, map(int, cpus.split(",")))
     corpus = Corpus.load(Path(folder))
-    engine = next(one for one in ENGINES[comparison] if one.__name__ == class_name)(corpus)
-    engine.build()
+    run = ENGINES[comparison][name](corpus)
+    seconds, search = (encoding_s, _nearest(run, corpus)) if comparison == "encode" else (search_s, run)
     print(json.dumps("ready"), file=answers, flush=True)
     for line in sys.stdin:
         what, k = json.loads(line)
         if what == "find":
-            found: Any = [[int(row) for row in engine.search(q, k)] for q in corpus.questions]
+            found: Any = [[int(row) for row in search(question, k)] for question in corpus.questions]
         else:
-            found = _round(engine, comparison, corpus, k)
+            gc.collect()
+            found = seconds(run, corpus, k)
         print(json.dumps(found), file=answers, flush=True)
 
 
-def _round(engine: Any, comparison: str, corpus: Corpus, k: int) -> float:
-    """Seconds a question, or a passage when encoding; questions are repeated for at least 0.2 s."""
-    gc.collect()
+def encoding_s(encode: Encode, corpus: Corpus, k: int) -> float:
+    """Seconds a passage."""
     began = time.perf_counter()
-    if comparison == "encode":
-        engine.encode(corpus.passages)
-        return (time.perf_counter() - began) / len(corpus.passages)
+    encode(corpus.passages)
+    return (time.perf_counter() - began) / len(corpus.passages)
+
+
+def search_s(search: Search, corpus: Corpus, k: int) -> float:
+    """Seconds a question; questions are repeated for at least 0.2 s."""
+    began = time.perf_counter()
     passes = 0
     while passes == 0 or time.perf_counter() - began < MIN_ROUND_S:
         for question in corpus.questions:
-            engine.search(question, k)
+            search(question, k)
         passes += 1
     return (time.perf_counter() - began) / passes / len(corpus.questions)
+
+
+def _nearest(encode: Encode, corpus: Corpus) -> Search:
+    return lambda question, k: np.argsort(-(encode(corpus.passages) @ encode([question])[0]))[:k]
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ THREAD_VARIABLES = (
     "OMP MKL OPENBLAS BLIS VECLIB NUMEXPR NUMBA RAYON".replace(" ", "_NUM_THREADS ") + "_NUM_THREADS"
 ).split()
 WIDTH, K = 384, 10
+OURS = "spanwise"
 ENCODED = 64  # passages that the encoders are measured on
 
 
@@ -79,16 +80,16 @@ def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
 
 
 class Process:
-    """A running engine; as a context manager it ends the process."""
+    """A running engine."""
 
-    def __init__(self, comparison: str, engine: type[Any], folder: Path, threads: int) -> None:
-        self.name, own = engine.name, {**dict.fromkeys(THREAD_VARIABLES, str(threads))}
+    def __init__(self, comparison: str, engine: str, folder: Path, threads: int) -> None:
+        own = dict.fromkeys(THREAD_VARIABLES, str(threads))
         usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         cpus = ",".join(map(str, usable[-threads:]))
         root = str(Path(__file__).parents[1])
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.engines", comparison, engine.__name__, str(folder), cpus],
+            [sys.executable, "-m", "benchmarks.engines", comparison, engine, str(folder), cpus],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -97,11 +98,7 @@ class Process:
             env={**os.environ, **own, "PYTHONPATH": path, "TOKENIZERS_PARALLELISM": "false"},
         )
 
-    def __enter__(self) -> Process:
-        """The process itself."""
-        return self
-
-    def __exit__(self, *raised: object) -> None:
+    def end(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.communicate()
@@ -132,10 +129,10 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
             try:
                 process.answer()
                 process.ask("round")
-                running[engine.name] = process
+                running[engine] = process
             except RuntimeError as error:
-                process.__exit__()
-                print(f"{comparison}: {engine.name} is left out: {error}", file=sys.stderr)
+                process.end()
+                print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
         try:
             seconds: dict[str, list[float]] = {name: [] for name in running}
             for _ in range(how.rounds):
@@ -144,36 +141,26 @@ def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
             found = {name: process.ask("find") for name, process in running.items()}
         finally:
             for process in running.values():
-                process.__exit__()
-    ours = ENGINES[comparison][0].name
-    if ours not in running:
+                process.end()
+    if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
-    return [
-        _row(comparison, name, seconds[ours], seconds[name], found[ours], found[name])
-        for name in running
-        if name != ours
-    ]
+    return [_row(comparison, name, seconds, found) for name in running if name != OURS]
 
 
 def _row(
-    comparison: str,
-    peer: str,
-    ours_s: list[float],
-    peer_s: list[float],
-    ours_found: list[list[int]],
-    peer_found: list[list[int]],
+    comparison: str, peer: str, seconds: dict[str, list[float]], found: dict[str, list[list[int]]]
 ) -> dict[str, Any]:
-    ours, other = median(ours_s), median(peer_s)
-    ratios = [b / a for a, b in zip(ours_s, peer_s, strict=True)]
-    shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in zip(ours_found, peer_found, strict=True)]
-    unit = "passages/s" if comparison == "encode" else "ms/question"
-    figures = [1 / value if comparison == "encode" else 1000 * value for value in (ours, other)]
+    ours, other = median(seconds[OURS]), median(seconds[peer])
+    ratios = [b / a for a, b in zip(seconds[OURS], seconds[peer], strict=True)]
+    both = zip(found[OURS], found[peer], strict=True)
+    shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in both]
+    per_second = comparison == "encode"
     return {
         "name": NAMES[comparison],
-        "ours": _rounded(figures[0]),
-        "peer": _rounded(figures[1]),
+        "ours": _rounded(1 / ours if per_second else 1000 * ours),
+        "peer": _rounded(1 / other if per_second else 1000 * other),
         "peer_name": peer,
-        "unit": unit,
+        "unit": "passages/s" if per_second else "ms/question",
         "ratio": _rounded(other / ours),
         "ratio_min": _rounded(min(ratios)),
         "ratio_max": _rounded(max(ratios)),

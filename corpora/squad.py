@@ -80,12 +80,12 @@ def read_squad(path: Path) -> SquadDataset:
     return SquadDataset(found.version, articles, tuple(found.relocated))
 
 
-def read_predictions(path: Path, required_ids: Collection[str] = ()) -> dict[str, str]:
+def read_predictions(path: Path) -> dict[str, str]:
     """The answer text of each question id, in the order of the file; "" means "no answer".
 
-    DataMalformed: not an object of strings, an id given twice, or a required id that is missing.
+    DataMalformed: not an object of strings, or an id given twice.
     """
-    answers = _entries(path, required_ids, "prediction")
+    answers = _entries(path, "prediction")
     for name, answer in answers.items():
         if not isinstance(answer, str):
             raise DataMalformed(f"{path}: the answer to {name!r:.60} is {answer!r:.60}; expected a string")
@@ -97,25 +97,25 @@ def read_predictions(path: Path, required_ids: Collection[str] = ()) -> dict[str
 def read_na_probabilities(path: Path, required_ids: Collection[str] = ()) -> dict[str, float]:
     """The no-answer probability of each question id, in the order of the file; all finite.
 
-    DataMalformed: as for `read_predictions`, with finite numbers in place of strings.
+    DataMalformed: as for `read_predictions`, with numbers in place of strings; a required id is missing.
     """
-    values = _entries(path, required_ids, "no-answer probability")
+    values = _entries(path, what := "no-answer probability")
+    if missing := [name for name in required_ids if name not in values]:
+        count = f"{len(missing)} of {len(required_ids)} missing"
+        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
     for name, value in values.items():
         if not isinstance(value, float) or not math.isfinite(value):
             raise DataMalformed(f"{path}: the value of {name!r:.60} is not a finite number")
     return values
 
 
-def _entries(path: Path, required_ids: Collection[str], what: str) -> dict[str, Any]:
+def _entries(path: Path, what: str) -> dict[str, Any]:
     """The values by question id; every number in them is a float."""
     entries = _load(path, float)
     if not isinstance(entries, dict):
         raise DataMalformed(f"{path}: expected an object from question id to {what}, found {entries!r:.60}")
     if broken := next(filter(has_surrogate, entries), None):
         raise DataMalformed(f"{path}: half of a surrogate pair in the id {broken!r:.60}")
-    if missing := [name for name in required_ids if name not in entries]:
-        count = f"{len(missing)} of {len(required_ids)} missing"
-        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
     return entries
 
 

@@ -36,11 +36,8 @@ class LogisticModel:
     bias: float
 
     def probability(self, features: ArrayLike) -> Vector:
-        """(n,) float64 probabilities of the rows of (n, d) features; ValueError: another shape."""
-        rows = _matrix(features)
-        if rows.shape[1] != len(self.weights):
-            raise ValueError(f"features are {rows.shape[1]} wide; expected {len(self.weights)}")
-        return _sigmoid(rows @ np.asarray(self.weights) + self.bias)
+        """(n,) float64 probabilities of the rows of (n, d) features."""
+        return _sigmoid(_matrix(features) @ np.asarray(self.weights) + self.bias)
 
 
 def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> LogisticModel:
@@ -53,19 +50,15 @@ def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> Log
     Platt 1999, "Probabilistic Outputs for Support Vector Machines", section 2.
 
     `features` (n, d) float64 and finite; `labels` (n,), each 0 or 1, both present. ValueError for anything
-    else, for l2 < 0, and for l2 = 0 where no finite optimum exists (separable or collinear features).
+    else, and for l2 = 0 where no finite optimum exists (separable or collinear features).
 
     >>> model = fit_logistic([[0.0]] * 4 + [[1.0]] * 4, [1, 0, 0, 0, 1, 1, 1, 0], l2=0.0)
     >>> round(model.weights[0], 6), round(model.bias, 6)  # ln 9, -ln 3
     (2.197225, -1.098612)
     """
     x, y = _matrix(features), np.asarray(labels, dtype=np.float64)
-    if y.shape != (len(x),):
-        raise ValueError(f"labels have shape {y.shape}; expected ({len(x)},)")
-    if not np.isin(y, (0.0, 1.0)).all() or len(np.unique(y)) < 2:
-        raise ValueError("labels must be 0 or 1, and both must occur")
-    if not (np.isfinite(l2) and l2 >= 0):
-        raise ValueError(f"l2 is {l2}; expected a finite number >= 0")
+    if y.shape != (len(x),) or set(y.tolist()) != {0.0, 1.0}:
+        raise ValueError(f"expected a label for each of {len(x)} rows, 0 or 1, and both")
     ones = np.hstack([x, np.ones((len(x), 1))])  # (n, d + 1), the last column is the bias
     ridge = np.append(np.full(x.shape[1], float(l2)), 0.0)
 
@@ -173,9 +166,7 @@ def choose_threshold(records: Sequence[HeldBack]) -> Threshold:
     """The threshold with the highest utility; of several, the highest one, which answers the fewest.
 
     Candidates are infinity and every score in the records. The order of the records does not matter.
-    ValueError: no records, a score that is not finite, a credit outside 0..1, or credit without an answer.
     """
-    _check_records(records)
     answerable = sum(record.answerable for record in records)
     best = at = Threshold(math.inf, 0.0, 0, len(records) - answerable, answerable, len(records))
     ordered = sorted(records, key=lambda record: -record.score)
@@ -280,45 +271,26 @@ def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], co
     return gained / wanted
 
 
-def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float], binary: bool = True) -> None:
-    """Raise ValueError unless there is a confidence in 0..1 and an outcome for each answer.
-
-    An outcome is 0 or 1 or, where `binary` is False, any number in 0..1.
+def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float]) -> None:
+    """Raise ValueError unless each answer has a confidence and an outcome in 0..1, and there is one.
 
     >>> require_forecasts([1.5], [True])
     Traceback (most recent call last):
     ValueError: confidence 0 is 1.5; expected a number in 0..1
     """
-    if len(confidences) != len(outcomes):
-        raise ValueError(
-            f"{len(confidences)} confidences for {len(outcomes)} outcomes; expected one for each"
-        )
-    if not confidences:
-        raise ValueError("no forecasts; expected at least one")
-    for i, (confidence, outcome) in enumerate(zip(confidences, outcomes, strict=True)):
-        if math.isnan(confidence) or not 0 <= confidence <= 1:
-            raise ValueError(f"confidence {i} is {confidence}; expected a number in 0..1")
-        if binary and outcome not in (0, 1):
-            raise ValueError(f"outcome {i} is {outcome}; expected 0 or 1")
-        if not 0 <= outcome <= 1:
-            raise ValueError(f"outcome {i} is {outcome}; expected a number in 0..1")
+    if not confidences or len(confidences) != len(outcomes):
+        raise ValueError(f"{len(confidences)} confidences for {len(outcomes)} outcomes")
+    for name, values in (("confidence", confidences), ("outcome", outcomes)):
+        for i, value in enumerate(values):
+            if not 0 <= value <= 1:  # nor NaN
+                raise ValueError(f"{name} {i} is {value}; expected a number in 0..1")
 
 
 def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[list[float]]:
     """The losses at each confidence, highest confidence first."""
-    require_forecasts(confidences, credit, binary=False)
+    require_forecasts(confidences, credit)
     pairs = sorted(zip(confidences, credit, strict=True), key=lambda pair: -pair[0])
     return [[1 - one for _, one in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
-
-
-def _check_records(records: Sequence[HeldBack]) -> None:
-    if not records:
-        raise ValueError("no held-back records; expected at least one")
-    for record in records:
-        if not math.isfinite(record.score):
-            raise ValueError(f"score is {record.score}; expected a finite number")
-        if not 0 <= record.right <= record.answerable:
-            raise ValueError(f"right is {record.right}; expected 0..1, and 0 without an answer: {record}")
 
 
 def _sigmoid(z: Vector) -> Vector:

@@ -9,22 +9,16 @@ content word in common).
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import Any
 
-from spanwise.errors import DataMalformed
 from spanwise.types import AnswerSpan, Passage
 
 from .squad import answer_tokens, f1_v1
 from .text import contains_tokens
 
 TYPES = ("factoid", "how", "why", "list")
-OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False}
 MIN_OVERLAP = 0.5
 """The F1 from which a part of a gold answer counts as the whole."""
 
@@ -41,61 +35,6 @@ class FolderQuestion:
     documents: tuple[str, ...]
     answerable: bool
     no_shared_words: bool
-
-
-def read_question_set(path: Path) -> tuple[FolderQuestion, ...]:
-    """The questions of a file, in its order; blank lines are ignored.
-
-    DataMalformed, with the line: not JSON, a field that is missing, unknown or of the wrong type, an id
-    given twice, or answers that contradict `answerable`.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataMalformed(f"{path}: cannot be read: {error}") from error
-    questions: dict[str, FolderQuestion] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            question = _question(json.loads(line), str(number))
-        except (ValueError, RecursionError) as error:
-            raise DataMalformed(f"{path}, line {number}: {error}") from error
-        if question.id in questions:
-            raise DataMalformed(f"{path}, line {number}: the id {question.id!r} is given twice")
-        questions[question.id] = question
-    return tuple(questions.values())
-
-
-def _question(record: Any, default_id: str) -> FolderQuestion:
-    names = {field.name for field in fields(FolderQuestion)}
-    if not isinstance(record, dict):
-        raise ValueError(f"expected an object, found {type(record).__name__}")
-    record = {"id": default_id, **OPTIONAL, **record}
-    if missing := sorted(names - set(record)):
-        raise ValueError(f"the field {missing[0]} is missing")
-    if unknown := sorted(set(record) - names):
-        raise ValueError(f"the field {unknown[0]} is unknown; expected {', '.join(sorted(names))}")
-    for name in ("id", "question", "sentence"):
-        if not isinstance(record[name], str):
-            raise ValueError(f"{name} is {record[name]!r}; expected a string")
-    if not record["question"].strip():
-        raise ValueError("the question is empty")
-    for name in ("answerable", "no_shared_words"):
-        if not isinstance(record[name], bool):
-            raise ValueError(f"{name} is {record[name]!r}; expected true or false")
-    for name in ("answers", "documents"):
-        texts = record[name]
-        if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-            raise ValueError(f"{name} is {texts!r}; expected an array of non-empty strings")
-        if bool(texts) != record["answerable"]:
-            raise ValueError(f"{name} has {len(texts)} items, but answerable is {record['answerable']}")
-    if record["sentence"] and not record["answerable"]:
-        raise ValueError(f"sentence is {record['sentence']!r}, but answerable is {record['answerable']}")
-    if record["type"] not in TYPES:
-        raise ValueError(f"type is {record['type']!r}; expected one of {', '.join(TYPES)}")
-    tuples = {name: tuple(record[name]) for name in ("answers", "documents")}
-    return FolderQuestion(**{**record, **tuples})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,52 +81,6 @@ class QuestionRecord:
     evidence: tuple[Evidence, ...] = ()
     passages_read: int | None = None
     ranking: tuple[tuple[str, float], ...] = ()
-
-
-def record_line(record: QuestionRecord) -> str:
-    """The record as one line of JSON, without its end; ValueError for a score that is not finite."""
-    return json.dumps(asdict(record), ensure_ascii=False, allow_nan=False)
-
-
-def parse_record(line: str) -> QuestionRecord:
-    """The record of a line; ValueError states the problem.
-
-    >>> parse_record('{"system": "bm25", "id": "q1", "question": "Who?", "scores": {"exact": 1}}').scores
-    {'exact': 1.0}
-    """
-    value = json.loads(line)
-    if not isinstance(value, dict):
-        raise ValueError(f"expected an object, found {type(value).__name__}")
-    names = {one.name for one in fields(QuestionRecord)}
-    if unknown := sorted(set(value) - names):
-        raise ValueError(f"the field {unknown[0]!r} is unknown; expected {', '.join(sorted(names))}")
-    for name in ("system", "id", "question"):
-        if not isinstance(value.get(name), str):
-            raise ValueError(f"{name} is {value.get(name)!r}; expected a string")
-    scores = value.get("scores")
-    if not isinstance(scores, dict) or not all(_is_number(score) for score in scores.values()):
-        raise ValueError(f"scores is {scores!r:.80}; expected an object of finite numbers")
-    try:
-        return QuestionRecord(
-            **{
-                **value,
-                "scores": {name: float(score) for name, score in scores.items()},
-                "golds": tuple(value.get("golds", ())),
-                "documents": tuple(value.get("documents", ())),
-                "evidence": tuple(_evidence(**one) for one in value.get("evidence", ())),
-                "ranking": tuple((str(name), float(score)) for name, score in value.get("ranking", ())),
-            }
-        )
-    except TypeError as error:
-        raise ValueError(f"a field has another form than expected: {error}") from error
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _evidence(span: list[int] | None = None, **fields: Any) -> Evidence:
-    return Evidence(**fields, span=None if span is None else (span[0], span[1]))
 
 
 class Verdict(StrEnum):

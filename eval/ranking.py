@@ -29,12 +29,8 @@ class JudgedRanking:
     judgements: Integers
 
     def first(self, k: int | None) -> tuple[Integers, Integers]:
-        """The ranks and levels up to rank k, or all of them; ValueError: k < 1."""
-        if k is None:
-            return self.ranks, self.levels
-        if k < 1:
-            raise ValueError(f"k is {k}; expected at least 1")
-        n = int(np.searchsorted(self.ranks, k, side="right"))
+        """The ranks and levels up to rank k, or all of them."""
+        n = len(self.ranks) if k is None else int(np.searchsorted(self.ranks, k, side="right"))
         return self.ranks[:n], self.levels[:n]
 
     def relevant_ranks(self, k: int | None = None) -> Integers:
@@ -102,32 +98,32 @@ def _dcg(ranks: Integers, levels: Integers) -> float:
     return float((np.maximum(levels, 0) / np.log2(ranks + 1)).sum())
 
 
-def average_precision(found: JudgedRanking, k: int | None = None) -> float:
-    """The mean of the precision at each relevant document, 0..1; one beyond rank k, or not found, adds 0.
+def average_precision(found: JudgedRanking) -> float:
+    """The mean of the precision at each relevant document, 0..1; one that was not found adds 0.
 
     AP = 1/R * sum over i = 1..n of i / rank_i, where rank_i is the rank of the i-th relevant document found
     and R counts all relevant documents; 0 where R is 0. Its mean over the queries is MAP.
     Source: Buckley and Voorhees 2005, "Retrieval System Evaluation", in "TREC: Experiment and Evaluation in
-    Information Retrieval", chapter 3; trec_eval `map` and `map_cut`.
+    Information Retrieval", chapter 3; trec_eval `map`.
 
     >>> average_precision(judge(["a", "b", "c", "d"], {"a": 1, "d": 1, "e": 1}))  # (1/1 + 2/4 + 0) / 3
     0.5
     """
-    ranks = found.relevant_ranks(k)
+    ranks = found.relevant_ranks()
     if not len(ranks):
         return 0.0
     return float((np.arange(1, len(ranks) + 1) / ranks).sum()) / found.n_relevant
 
 
-def reciprocal_rank(found: JudgedRanking, k: int | None = None) -> float:
-    """1 / (rank of the first relevant document); 0 when the first k hold none. Its mean is MRR.
+def reciprocal_rank(found: JudgedRanking) -> float:
+    """1 / (rank of the first relevant document); 0 when none was found. Its mean is MRR.
 
     Source: Voorhees 1999, "The TREC-8 Question Answering Track Report", section 3; trec_eval `recip_rank`.
 
     >>> reciprocal_rank(judge(["b", "a", "c"], {"a": 1, "c": 1}))
     0.5
     """
-    ranks = found.relevant_ranks(k)
+    ranks = found.relevant_ranks()
     return 1 / int(ranks[0]) if len(ranks) else 0.0
 
 

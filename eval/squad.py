@@ -88,8 +88,6 @@ def f1_v2(gold: str, prediction: str) -> float:
 
 def best_over_golds(metric: Callable[[str, str], float], golds: Sequence[str], prediction: str) -> float:
     """The highest value of the metric over the golds of one question; ValueError when there is none."""
-    if not golds:
-        raise ValueError("no gold answers; expected at least one")
     return max(metric(gold, prediction) for gold in golds)
 
 

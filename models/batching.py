@@ -44,6 +44,24 @@ def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> li
     return batches
 
 
+def shuffled_batches(
+    lengths: Lengths, epochs: int, budget: int, multiple: int, seed: int
+) -> list[NDArray[np.int64]]:
+    """All batches of a training run: epoch by epoch, shuffled by the seed, items of like length together.
+
+    `lengths` has those of all epochs, one epoch after the other; `budget` as for `token_budget_batches`.
+    """
+    rng, every = np.random.default_rng(seed), np.asarray(lengths)
+    per_epoch = len(every) // epochs
+    batches: list[NDArray[np.int64]] = []
+    for epoch in range(epochs):
+        order = rng.permutation(per_epoch) + epoch * per_epoch
+        noisy = every[order] + rng.integers(0, multiple // 2, per_epoch)
+        planned = token_budget_batches(noisy, budget, multiple)
+        batches += [order[planned[i]] for i in rng.permutation(len(planned))]
+    return batches
+
+
 class Batcher:
     """Computes items in batches of at most `budget` tokens after padding, smaller ones if memory runs out.
 

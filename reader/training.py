@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.batching import token_budget_batches
+from ..models.batching import shuffled_batches
 from ..models.packed import model_inputs
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
@@ -120,7 +120,9 @@ def fine_tune(
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return batch_loss(model, [rows[i] for i in batch], special, sentence_weight)
 
-    batches = plan_batches(rows, special.count, recipe)
+    lengths = [len(row.question) + len(row.window) + special.count for row in rows]
+    seed = recipe.loop.seed
+    batches = shuffled_batches(lengths, recipe.epochs, recipe.batch_tokens, PAD_MULTIPLE, seed)
     return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report)
 
 
@@ -170,22 +172,6 @@ def token_ranges(
         if left < right:
             found.append((left - first, right - first))
     return np.array(found, dtype=np.int32).reshape(-1, 2)
-
-
-def plan_batches(
-    rows: Sequence[TrainingRow], n_special: int, recipe: ReaderTrainingConfig
-) -> list[NDArray[np.int64]]:
-    """All batches of the run in order: shuffled, of like length inside a batch, reproducible by seed."""
-    rng = np.random.default_rng(recipe.loop.seed)
-    lengths = np.array([len(row.question) + len(row.window) + n_special for row in rows])
-    per_epoch = len(rows) // recipe.epochs
-    batches: list[NDArray[np.int64]] = []
-    for epoch in range(recipe.epochs):
-        order = rng.permutation(per_epoch) + epoch * per_epoch
-        noisy = lengths[order] + rng.integers(0, PAD_MULTIPLE // 2, per_epoch)
-        planned = token_budget_batches(noisy, recipe.batch_tokens, PAD_MULTIPLE)
-        batches += [order[planned[i]] for i in rng.permutation(len(planned))]
-    return batches
 
 
 def batch_loss(

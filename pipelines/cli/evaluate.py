@@ -35,12 +35,7 @@ RetrieversOption = Annotated[
 ]
 DepthOption = Annotated[int, typer.Option("-k", min=1, help="Passages to read.")]
 
-app = typer.Typer(
-    help="Measure reading, retrieval, or answers from your own folder.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+app = opt.verbs("Measure reading, retrieval, or answers from your own folder.")
 
 
 @app.command(epilog="Example: spanwise eval squad --data dev-v1.1.json.gz --json")

@@ -75,6 +75,11 @@ MetaFilter = Annotated[
 ]
 
 
+def verbs(purpose: str) -> typer.Typer:
+    """A verb that has verbs of its own, as `eval`."""
+    return typer.Typer(help=purpose, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
 def library_of(folder: Path | None, index: Path | None) -> Library:
     """The library of the folder, of the given index, or of the nearest index upward."""
     return open_index(index_of(index)) if folder is None else open(folder, index)

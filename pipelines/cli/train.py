@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
     from ...models.training import Progress
 
-app = typer.Typer(
-    help="Train models from the built-in base, and make the data for it.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+app = opt.verbs("Train models from the built-in base, and make the data for it.")
 
 
 DataOption = Annotated[list[Path], typer.Option("--data", help="SQuAD-format file; repeatable.")]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ...corpora.passages import passages_at, split
+from ...corpora.records import Record, json_lines
 from ...corpora.sentences import trimmed
 from ...corpora.squad import Article, read_squad
-from ...eval.questions import FolderQuestion, read_question_set
+from ...eval.questions import TYPES, FolderQuestion
 from ...index.analysis import Analyzer
 from ...index.schema import FileState, indexed_text
 from ...index.store import Store
@@ -23,28 +26,94 @@ from ..models import MODEL, model_setting
 from ..sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
+OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False}
 VALIDATION_SHARE = 20  # one article in twenty
 
 
 def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
-    """The questions of a file: `.json` and `.gz` are SQuAD, with documents as titles; others JSON lines."""
+    """The questions of a file: `.json` and `.gz` are SQuAD, with documents as titles; others JSON lines.
+
+    For the fields of a line see `eval.questions`. DataMalformed names the line: not JSON, a field that is
+    missing, unknown or of the wrong type, an id given twice, or answers that contradict `answerable`.
+    """
     if path.suffix not in (".json", ".gz"):
-        return read_question_set(path)
+        questions: dict[str, FolderQuestion] = {}
+        for line in json_lines(path):
+            question = _question(line)
+            if question.id in questions:
+                raise line.error(f"the id {question.id!r} is given twice")
+            questions[question.id] = question
+        return tuple(questions.values())
     return tuple(
         FolderQuestion(
             id=q.id,
             question=q.text,
             type=q.type or "factoid",
-            answers=tuple(answer.text for answer in q.answers),
+            answers=q.answers,
             sentence="",
-            documents=(article.title,) if q.answers else (),
+            documents=(q.title,) if q.answers else (),
             answerable=bool(q.answers),
             no_shared_words=False,
         )
-        for article in read_squad(path).articles
-        for paragraph in article.paragraphs
-        for q in paragraph.questions
+        for q in gold_questions(read_squad(path).articles)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """A question with its gold paragraph, the title of its article, and the acceptable answers, if any."""
+
+    id: str
+    text: str
+    context: str
+    answers: tuple[str, ...]
+    type: str = ""
+    title: str = ""
+
+
+def gold_questions(
+    articles: Iterable[Article], limit: int | None = None, seed: int = 0
+) -> list[GoldQuestion]:
+    """All questions in order, or `limit` of them drawn by the seed."""
+    questions = [
+        GoldQuestion(q.id, q.text, p.context, tuple(one.text for one in q.answers), q.type, article.title)
+        for article in articles
+        for p in article.paragraphs
+        for q in p.questions
+    ]
+    if limit is None or limit >= len(questions):
+        return questions
+    return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
+
+
+def _question(line: Record) -> FolderQuestion:
+    number = line.place.rpartition(" ")[2]
+    record = replace(line, values={"id": number, **OPTIONAL, **line.values})
+    names = sorted(field.name for field in fields(FolderQuestion))
+    if unknown := sorted(set(record.values).difference(names)):
+        raise record.error(f"the field {unknown[0]} is unknown; expected {', '.join(names)}")
+    found = FolderQuestion(
+        id=record.text("id"),
+        question=record.text("question"),
+        type=record.text("type"),
+        answers=record.texts("answers"),
+        sentence=record.text("sentence"),
+        documents=record.texts("documents"),
+        answerable=record.value("answerable", bool),
+        no_shared_words=record.value("no_shared_words", bool),
+    )
+    if not found.question.strip():
+        raise record.error("the question is empty")
+    if found.type not in TYPES:
+        raise record.error(f"type is {found.type!r}; expected one of {', '.join(TYPES)}")
+    if not all((*found.answers, *found.documents)):
+        raise record.error("an answer or a document is the empty string")
+    for name in ("answers", "documents"):
+        if bool(values := getattr(found, name)) != found.answerable:
+            raise record.error(f"{name} has {len(values)} items, but answerable is {found.answerable}")
+    if found.sentence and not found.answerable:
+        raise record.error(f"sentence is {found.sentence!r}, but answerable is {found.answerable}")
+    return found
 
 
 def is_validation(title: str) -> bool:
@@ -54,11 +123,10 @@ def is_validation(title: str) -> bool:
 
 def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Article]]:
     """The articles to train on and those to select on."""
-    training: list[Article] = []
-    validation: list[Article] = []
+    held_back: dict[bool, list[Article]] = {True: [], False: []}
     for article in articles:
-        (validation if is_validation(article.title) else training).append(article)
-    return training, validation
+        held_back[is_validation(article.title)].append(article)
+    return held_back[False], held_back[True]
 
 
 def contexts_of(articles: Iterable[Article]) -> list[str]:

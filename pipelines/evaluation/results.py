@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -21,7 +23,8 @@ from urllib.parse import quote
 from spanwise import __version__
 from spanwise.errors import DataMalformed
 
-from ...eval.questions import QuestionRecord, parse_record, record_line
+from ...corpora.records import Record, json_lines
+from ...eval.questions import Evidence, QuestionRecord
 
 SETTINGS, RECORDS, RUNS = "settings.json", "records.jsonl", "runs"
 METRICS, TABLE = "metrics.json", "metrics.md"
@@ -48,7 +51,7 @@ class ResultFolder:
         if path is None:
             return cls(path, command, settings)
         if (path / SETTINGS).exists():
-            _drop_torn_line(path / RECORDS)
+            whole_lines(path / RECORDS)
             found = cls.open(path)
             found._require(command, settings)
             found._trim_runs()
@@ -82,7 +85,7 @@ class ResultFolder:
             if rankings and record.id in rankings:
                 lines = run_lines(record.id, rankings[record.id], record.system)
                 _append(self.run_path(record.system), lines)
-        _append(self.path / RECORDS, (record_line(record) + "\n" for record in records))
+        _append(self.path / RECORDS, map(_line, records))
 
     def records(self, system: str | None = None) -> list[QuestionRecord]:
         """All records, or those of one system, in the order kept."""
@@ -157,14 +160,31 @@ def trec_id(name: str) -> str:
 
 def read_records(path: Path) -> list[QuestionRecord]:
     """The records of a records.jsonl; DataMalformed names the line."""
-    records = []
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                records.append(parse_record(line.decode("utf-8")))
-            except (ValueError, RecursionError) as error:
-                raise DataMalformed(f"{path}, line {number}: {error}") from error
-    return records
+    return [_question_record(line) for line in json_lines(path)]
+
+
+def _question_record(line: Record) -> QuestionRecord:
+    value, names = line.values, {one.name for one in fields(QuestionRecord)}
+    if unknown := sorted(set(value) - names):
+        raise line.error(f"the field {unknown[0]!r} is unknown; expected {', '.join(sorted(names))}")
+    for name in ("system", "id", "question"):
+        line.value(name, str)
+    scores = value.get("scores")
+    if not isinstance(scores, dict) or not all(
+        type(score) in (int, float) and math.isfinite(score) for score in scores.values()
+    ):
+        raise line.error(f"scores is {scores!r:.80}; expected an object of finite numbers")
+    try:
+        made: dict[str, Any] = {name: tuple(value.get(name, ())) for name in ("golds", "documents")}
+        made["scores"] = {name: float(score) for name, score in scores.items()}
+        evidence = tuple(
+            Evidence(**{**one, "span": one.get("span") and tuple(one["span"])})
+            for one in value.get("evidence", ())
+        )
+        ranking = tuple((str(name), float(score)) for name, score in value.get("ranking", ()))
+        return QuestionRecord(**{**value, **made, "evidence": evidence, "ranking": ranking})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise line.error(f"a field has another form than expected: {error}") from error
 
 
 def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
@@ -183,6 +203,15 @@ def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     return [["", *systems], *rows]
 
 
+def whole_lines(path: Path) -> list[bytes]:
+    """The lines of a file, none where there is no file; a torn last one is cut off."""
+    *lines, torn = (path.read_bytes() if path.is_file() else b"").split(b"\n")
+    if torn:
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - len(torn))
+    return lines
+
+
 def digest(values: Any) -> str:
     """The sha256 of JSON values."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
@@ -194,18 +223,14 @@ def _cell(value: Any) -> str:
     return f"{value:.2f}" if abs(value) > 1 else f"{value:.4f}"
 
 
+def _line(record: QuestionRecord) -> str:
+    return json.dumps(asdict(record), ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def _append(path: Path, lines: Iterable[str]) -> None:
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.writelines(lines)
-
-
-def _drop_torn_line(path: Path) -> None:
-    content = path.read_bytes() if path.exists() else b""
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        with path.open("r+b") as file:
-            file.truncate(whole)
 
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:

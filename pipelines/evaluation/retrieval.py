@@ -34,9 +34,6 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.errors import DataMalformed
 from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, no_progress
 
@@ -51,15 +48,16 @@ from ...retrieval.protocol import Retriever
 from ..library import Library
 from ..models import stages_below
 from .corpus import (
+    GoldQuestion,
     contents_digest,
     contexts_of,
     document_id_of,
     document_library,
+    gold_questions,
     paragraph_documents,
     text_document,
 )
 from .results import Figures, Ranking, ResultFolder, digest
-from .squad import GoldQuestion, gold_questions
 
 DEFAULTS = AskOptions()
 CUTOFFS = (1, 5, 20, 100)
@@ -78,20 +76,6 @@ class Found:
     hits: Sequence[Hit]
     documents: Ranking
     ms: float
-
-
-@dataclass(slots=True)
-class FoundHits:
-    """A retriever that returns these hits, whatever the question."""
-
-    name: str
-    hits: Sequence[Hit]
-
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """The first k hits, for each question."""
-        return [list(self.hits[:k]) for _ in questions]
 
 
 def rank_documents(
@@ -229,9 +213,9 @@ def evaluate_open(
                 question = asked[found.question_id]
                 record = _retrieval_record(found, question, texts)
                 if asker is not None and question.id in read:
-                    own = FoundHits(asker.retriever.name, found.hits)
-                    answer = replace(asker, retriever=own).answer([question.text])[0]
-                    record = _with_answer(record, answer, found.hits[:k], asker.calibration is not None)
+                    read_hits = found.hits[:k]
+                    answer = asker.trace([question.text], [read_hits])[0].answer
+                    record = _with_answer(record, answer, read_hits, asker.calibration is not None)
                 results.add([record], {record.id: found.documents})
     figures = {name: open_figures(results.records(name)) for name in names}
     results.finish(figures)
@@ -253,34 +237,42 @@ def questions_to_ask(
 
 def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
     """The figures by name, those of retrieval first; times are means in milliseconds. See the module."""
+    figures: dict[str, Any] = {}
+
+    def add(some: Sequence[QuestionRecord], score: str, figure: str, scale: int = 1, start: int = 0) -> None:
+        if some:
+            figures[figure] = start + scale * fmean(one.scores[score] for one in some)
+
+    def add_percent(some: Sequence[QuestionRecord], score: str, figure: str) -> None:
+        for name in ("exact", "f1"):
+            add(some, name + score, name + figure, 100)
+
     answerable = [record for record in records if record.answerable]
     read = [record for record in records if record.prediction is not None]
     answerable_read = [record for record in read if record.answerable]
     absent = [record for record in read if not record.answerable]
-    retrieval = [f"{name}@{cutoff}" for name in ("recall", "answer_recall") for cutoff in CUTOFFS]
-    figures: dict[str, Any] = {name: _mean(answerable, name) for name in [*retrieval, "rr"]}
-    figures |= {
-        **_exact_and_f1(answerable_read, "", ""),
-        **_exact_and_f1([one for one in answerable_read if one.scores["retrieved"]], "", "_retrieved"),
-        "retrieved": _mean(answerable_read, "retrieved"),
-        "abstained": _missed(answerable_read, "answered"),
-        **_exact_and_f1([one for one in read if one.prediction], "_abstaining", "_answered"),
-        **_exact_and_f1(read, "_abstaining", "_abstaining"),
-        "false_answers": _missed(absent, "declined"),
-        "unanswerable": len(absent) or None,
-        "passages_read": _mean_of([one.passages_read for one in read if one.passages_read is not None]),
-        **_confidence_figures(read),
+    for name in ("recall", "answer_recall"):
+        for cutoff in CUTOFFS:
+            add(answerable, f"{name}@{cutoff}", f"{name}@{cutoff}")
+    add(answerable, "rr", "rr")
+    add_percent(answerable_read, "", "")
+    add_percent([one for one in answerable_read if one.scores["retrieved"]], "", "_retrieved")
+    add(answerable_read, "retrieved", "retrieved")
+    add(answerable_read, "answered", "abstained", -1, 1)
+    add_percent([one for one in read if one.prediction], "_abstaining", "_answered")
+    add_percent(read, "_abstaining", "_abstaining")
+    add(absent, "declined", "false_answers", -1, 1)
+    if absent:
+        figures["unanswerable"] = len(absent)
+    if passages := [one.passages_read for one in read if one.passages_read is not None]:
+        figures["passages_read"] = fmean(passages)
+    spent = {
+        stage: [one.timings_ms[stage] for one in read or records if stage in one.timings_ms]
+        for stage in ("retrieve", "read", "weigh")
     }
-    stages = ("retrieve", "read", "weigh")
-    timed = read or records
-    ms = {stage: _mean_of([r.timings_ms[stage] for r in timed if stage in r.timings_ms]) for stage in stages}
-    figures |= {
-        "questions": len(answerable),
-        "read": len(read),
-        "ms_per_question": sum(value for value in ms.values() if value is not None),
-        "ms": {stage: value for stage, value in ms.items() if value is not None},
-    }
-    return {name: value for name, value in figures.items() if value is not None}
+    ms = {stage: fmean(times) for stage, times in spent.items() if times}
+    counts = {"questions": len(answerable), "read": len(read)}
+    return {**figures, **_confidence_figures(read), **counts, "ms_per_question": sum(ms.values()), "ms": ms}
 
 
 def _confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, float]:
@@ -428,21 +420,3 @@ def _reader_settings(reader: str) -> dict[str, Any]:
         "reader_digest": load_reader(reader).digest,
         "calibration": calibration_sha256(reader),
     }
-
-
-def _exact_and_f1(records: Sequence[QuestionRecord], score: str, figure: str) -> dict[str, float | None]:
-    means = {name: _mean(records, name + score) for name in ("exact", "f1")}
-    return {name + figure: None if mean is None else 100 * mean for name, mean in means.items()}
-
-
-def _mean(records: Sequence[QuestionRecord], name: str) -> float | None:
-    return _mean_of([record.scores[name] for record in records])
-
-
-def _missed(records: Sequence[QuestionRecord], name: str) -> float | None:
-    mean = _mean(records, name)
-    return None if mean is None else 1 - mean
-
-
-def _mean_of(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.squad import Article, read_na_probabilities, read_predictions, read_squad
+from ...corpora.squad import read_na_probabilities, read_predictions, read_squad
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import (
     na_probability,
@@ -29,24 +28,13 @@ from ...eval.squad import (
 )
 from ...models.locate import file_sha256
 from ...reader.protocol import Reader
-from .corpus import document_id_of
+from .corpus import GoldQuestion, document_id_of, gold_questions
 from .results import ResultFolder
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
 DECLINES_NOTHING, NULL_WINS = 1.0, 0.5
 PREDICTIONS, NA_PROBABILITIES = "predictions.json", "na_prob.json"
-
-
-@dataclass(frozen=True, slots=True)
-class GoldQuestion:
-    """A question with its gold paragraph and the acceptable answers (none: unanswerable)."""
-
-    id: str
-    text: str
-    context: str
-    answers: tuple[str, ...]
-    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +50,6 @@ class SquadTask:
     ids: frozenset[str]
     threshold: float | None
     settings: Mapping[str, Any]
-
-
-def gold_questions(
-    articles: Sequence[Article], limit: int | None = None, seed: int = 0
-) -> list[GoldQuestion]:
-    """All questions in order, or `limit` of them drawn by the seed."""
-    questions = [
-        GoldQuestion(q.id, q.text, paragraph.context, tuple(answer.text for answer in q.answers), q.type)
-        for article in articles
-        for paragraph in article.paragraphs
-        for q in paragraph.questions
-    ]
-    if limit is None or limit >= len(questions):
-        return questions
-    return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
 
 
 def open_task(

@@ -55,6 +55,7 @@ from .observe import Observed, observe
 FOLDS = 5
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
+EFFECTS = ("utility", "right", "answered", "rightly_declined", "answerable", "questions")
 SETS = ((), (LEAD,), (LEAD, "log_share", "agreement", "agreeing"), CONFIDENCE_FEATURES)
 """Features that the confidence may rest on beside the evidence; the first set is Platt's scaling."""
 
@@ -334,12 +335,7 @@ def _figures(fitted: Fitted) -> dict[str, Any]:
     rule = calibration.stopping
     return {
         "threshold": threshold.value,
-        "utility": threshold.utility,
-        "right": threshold.right,
-        "answered": threshold.answered,
-        "rightly_declined": threshold.rightly_declined,
-        "answerable": threshold.answerable,
-        "questions": threshold.questions,
+        **{name: getattr(threshold, name) for name in EFFECTS},
         "weights": dict(calibration.weights),
         "confidence_weights": dict(calibration.confidence_weights),
         "slope": calibration.slope,

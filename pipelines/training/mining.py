@@ -30,6 +30,7 @@ from ..evaluation.corpus import (
     paragraph_documents,
     read_questions,
 )
+from ..evaluation.results import whole_lines
 from ..models import stages_below
 
 TRAIN, VALIDATION = PARTS = ("train", "validation")
@@ -139,7 +140,7 @@ class Miner:
             ranking = dict.fromkeys(self.texts.get(hit.passage.document_id, "") for hit in hits)
             mined = mine_negatives(
                 one.positives[0],
-                [[text for text in ranking if text in self.allowed]],
+                [text for text in ranking if text in self.allowed],
                 self.negatives,
                 partial(self._answers, one),
                 self.config,
@@ -212,10 +213,8 @@ def _write(
         return
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / UNFINISHED
-    lines = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
-    with path.open("wb") as file:
-        file.writelines(line + b"\n" for line in lines)
-    for at in range(len(lines), len(questions), QUESTIONS_AT_ONCE):
+    path.touch()
+    for at in range(len(whole_lines(path)), len(questions), QUESTIONS_AT_ONCE):
         on_progress(at, len(questions))
         examples = _scored(miner.lists(questions[at : at + QUESTIONS_AT_ONCE]), scorer)
         with path.open("ab") as file:

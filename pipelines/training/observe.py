@@ -22,13 +22,16 @@ from ...eval.squad import best_over_golds, f1_v1
 from ...reader.evidence import FEATURES, Features
 from ..candidates import answer_key
 from ..evaluation.corpus import (
+    GoldQuestion,
     contexts_of,
     document_id_of,
     document_library,
+    gold_questions,
     paragraph_documents,
     split_articles,
 )
 from ..evaluation.results import digest as digest_of
+from ..evaluation.results import whole_lines
 from ..models import stages_below
 
 RUN = Path("run") / "calibration"
@@ -80,7 +83,7 @@ def observe(
     distractors = rng.sample(training, min(DISTRACTOR_ARTICLES, len(training)))
     contexts = sorted(set(contexts_of(validation)))
     absent = frozenset(rng.sample(contexts, round(ABSENT_PARAGRAPHS * len(contexts))))
-    questions = [(q, p.context) for a in validation for p in a.paragraphs for q in p.questions if q.answers]
+    questions = [one for one in gold_questions(validation) if one.answers]
     rng.shuffle(questions)
     paragraphs = [
         (article.title.replace("_", " "), paragraph.context)
@@ -88,7 +91,7 @@ def observe(
         for paragraph in article.paragraphs
         if paragraph.context not in absent
     ]
-    trial = digest_of([[[q.id, q.text, context] for q, context in questions], paragraphs])[:12]
+    trial = digest_of([[[q.id, q.text, q.context] for q in questions], paragraphs])[:12]
     file = ObservedFile(
         reader / RUN / f"observed-{digest_of([trial, digest, retriever, k])[:12]}.jsonl",
         {"trial": trial, "reader": digest, "retriever": retriever, "k": k},
@@ -103,33 +106,28 @@ def observe(
         for at in range(len(found), len(wanted), QUESTIONS_AT_ONCE):
             on_progress("questions", at, len(wanted))
             batch = wanted[at : at + QUESTIONS_AT_ONCE]
-            texts = [q.text for q, _ in batch]
+            texts = [q.text for q in batch]
             hits = asker.retriever.search(texts, k)
             spans = asker.read(texts, hits)
             more = [
-                _judged(
-                    asker.score_candidates(q.text, *read),
-                    [a.text for a in q.answers],
-                    context,
-                    context in absent,
-                )
-                for (q, context), read in zip(batch, zip(hits, spans, strict=True), strict=True)
+                _judged(asker.score_candidates(q.text, passages, read), q, q.context in absent)
+                for q, passages, read in zip(batch, hits, spans, strict=True)
             ]
             file.add(more)
             found += more
     return found
 
 
-def _judged(candidates: Sequence[Any], answers: Sequence[str], context: str, is_absent: bool) -> Observed:
+def _judged(candidates: Sequence[Any], question: GoldQuestion, is_absent: bool) -> Observed:
     """The candidates of a question, with the six digits that the file keeps."""
     texts = [candidate.scored.span.text for candidate in candidates]
     numbers = {words: number for number, words in enumerate(dict.fromkeys(map(answer_key, texts)))}
     return Observed(
         tuple(Features(*(_short(getattr(c.features, name)) for name in FEATURES)) for c in candidates),
-        tuple(0.0 if is_absent else _short(best_over_golds(f1_v1, answers, text)) for text in texts),
+        tuple(0.0 if is_absent else _short(best_over_golds(f1_v1, question.answers, text)) for text in texts),
         not is_absent,
         tuple(numbers[answer_key(text)] for text in texts),
-        document_id_of(context),
+        document_id_of(question.context),
     )
 
 
@@ -142,16 +140,16 @@ class ObservedFile:
 
     def read(self) -> list[Observed]:
         """The observations in order; a torn last line is dropped. DataMalformed for a damaged file."""
-        lines = self.path.read_bytes().split(b"\n")[:-1] if self.path.is_file() else []
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lines = whole_lines(self.path)
         try:
             if lines and json.loads(lines[0]) != self.identity:
                 raise ValueError("other observations")
             found = [_observed(json.loads(line)) for line in lines[1:]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataMalformed(f"{self.path} cannot be read: {error!r}. Remove it to start anew") from error
-        with self.path.open("wb") as file:
-            file.writelines(line + b"\n" for line in lines or [json.dumps(self.identity).encode()])
+        if not lines:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.identity) + "\n", encoding="utf-8")
         return found
 
     def add(self, observed: Sequence[Observed]) -> None:

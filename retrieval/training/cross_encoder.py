@@ -21,17 +21,16 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
+from ...models.batching import shuffled_batches
 from ...models.cross_encoder import PairRow, PairRows, PairScorer
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
     PAD_MULTIPLE,
-    TrainingList,
     draw_lists,
     in_rows,
     label_loss,
     length_buckets,
     mean_length,
-    plan_batches,
 )
 
 
@@ -65,7 +64,7 @@ def fine_tune(
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
     lengths = [mean_length([len(pair) for pair in pairs_of(one, texts, rows)]) for one in lists]
     budget = config.batch_tokens // (1 + config.negatives)
-    batches = plan_batches(lists, lengths, config.epochs, budget, config.loop.seed)
+    batches = shuffled_batches(lengths, config.epochs, budget, PAD_MULTIPLE, config.loop.seed)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return list_loss(model, [lists[i] for i in batch], texts, rows)
@@ -74,7 +73,7 @@ def fine_tune(
 
 
 def list_loss(
-    model: nn.Module, lists: Sequence[TrainingList], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
+    model: nn.Module, lists: Sequence[RankingExample], texts: Mapping[str, NDArray[np.int32]], rows: PairRows
 ) -> Tensor:
     """The mean over lists of -ln p(positive); lists may differ in length."""
     pairs = [pair for one in lists for pair in pairs_of(one, texts, rows)]
@@ -86,7 +85,7 @@ def list_loss(
     return label_loss(by_list, torch.zeros(len(lists), dtype=torch.long, device=device))
 
 
-def pairs_of(one: TrainingList, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
+def pairs_of(one: RankingExample, texts: Mapping[str, NDArray[np.int32]], rows: PairRows) -> list[PairRow]:
     """A row for each passage of the list."""
     return [rows.row(texts[one.question], texts[passage]) for passage in one.passages]
 

@@ -30,20 +30,18 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
-from ...models.batching import token_budget_batches
+from ...models.batching import shuffled_batches, token_budget_batches
 from ...models.packed import Backbone, PackedTokens
 from ...models.precision import autocast
 from ...models.token_encoder import TokenRow, TokenRows
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import (
     PAD_MULTIPLE,
-    TrainingList,
     draw_lists,
     in_rows,
     label_loss,
     length_buckets,
     mean_length,
-    plan_batches,
 )
 
 BATCH_TOKENS = 16384  # of an evaluation
@@ -131,15 +129,15 @@ def max_sim(questions: Encoded, passages: Encoded) -> Tensor:
     return best.masked_fill(~questions.kept.unsqueeze(-1), 0).sum(dim=1)
 
 
-def softened_kl(student: Tensor, teacher: Tensor, t_student: float = 1.0, t_teacher: float = 1.0) -> Tensor:
+def softened_kl(student: Tensor, teacher: Tensor, t_teacher: float = 1.0) -> Tensor:
     """KL(teacher || student), the mean over lists; scores (B, n), -inf in both for no passage.
 
     >>> teacher, student = torch.tensor([[10.2, 3.1, -0.8]]), torch.tensor([[8.7, 2.5, -0.2]])
-    >>> round(float(softened_kl(student, teacher)), 6), round(float(softened_kl(student, teacher, 4, 4)), 6)
+    >>> round(float(softened_kl(student, teacher)), 6), round(float(softened_kl(student / 4, teacher, 4)), 6)
     (0.000545, 0.009959)
     """
     target = F.log_softmax(teacher.float() / t_teacher, dim=-1)
-    ours = F.log_softmax(student.float() / t_student, dim=-1)
+    ours = F.log_softmax(student.float(), dim=-1)
     terms = target.exp() * (target - ours)
     return terms.masked_fill(~torch.isfinite(target), 0).sum(dim=-1).mean()
 
@@ -166,7 +164,7 @@ def distil(
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
     lengths = [mean_length([len(rows[text]) for text in one.passages]) for one in lists]
     budget = config.batch_tokens // (1 + config.negatives)
-    batches = plan_batches(lists, lengths, config.epochs, budget, config.loop.seed)
+    batches = shuffled_batches(lengths, config.epochs, budget, PAD_MULTIPLE, config.loop.seed)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return distillation_loss(model, [lists[i] for i in batch], rows, config)
@@ -175,7 +173,7 @@ def distil(
 
 
 def distillation_loss(
-    model: Any, lists: Sequence[TrainingList], rows: Mapping[str, TokenRow], config: DistillationConfig
+    model: Any, lists: Sequence[RankingExample], rows: Mapping[str, TokenRow], config: DistillationConfig
 ) -> Tensor:
     """The loss of a batch, see the module; `rows` are those of all texts.
 
@@ -191,7 +189,7 @@ def distillation_loss(
     def of(scores: Tensor, tau: float) -> Tensor:
         scores = scores / tau
         student = in_rows([row[columns] for row, columns in zip(scores, own, strict=True)])
-        kl = softened_kl(student, teacher, 1.0, config.t_teacher)
+        kl = softened_kl(student, teacher, config.t_teacher)
         return kl + config.labels * label_loss(scores, positive)
 
     total = of(max_sim(questions, passages), config.tau)

@@ -1,13 +1,12 @@
 """Lists of passages as training batches: a question, a positive passage first, drawn negatives behind it.
 
-label loss   -ln p_pos,  p_i = exp(z_i / T) / sum over j of exp(z_j / T)       z: the scores of one list
+label loss   -ln p_pos,  p_i = exp(z_i) / sum over j of exp(z_j)       z: the scores of one list
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -17,24 +16,15 @@ from torch import Tensor
 
 from spanwise.types import RankingExample
 
-from ...models.batching import padded, token_budget_batches
+from ...models.batching import padded
 
 PAD_MULTIPLE = 32
 _BUCKET = 64  # smaller buckets pad less and compute slower
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingList:
-    """A question with passages, a positive one first; `scores` are the teacher's, or empty."""
-
-    question: str
-    passages: tuple[str, ...]
-    scores: tuple[float, ...] = ()
-
-
 def draw_lists(
     examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
-) -> list[TrainingList]:
+) -> list[RankingExample]:
     """A list for each example and epoch, in their order; an example without negatives is left out.
 
     Its positive passage and its negatives are drawn by the seed, fewer negatives where there are no more.
@@ -48,31 +38,11 @@ def draw_lists(
             if others:
                 drawn = [rng.randrange(one.n_positive), *rng.sample(others, min(negatives, len(others)))]
                 passages = tuple(one.passages[i] for i in drawn)
-                lists.append(
-                    TrainingList(one.question, passages, tuple(one.scores[i] for i in drawn if one.scores))
-                )
+                scores = tuple(one.scores[i] for i in drawn if one.scores)
+                lists.append(RankingExample(one.question, passages, 1, scores))
     if not lists:
         raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
     return lists
-
-
-def plan_batches(
-    lists: Sequence[TrainingList], lengths: Sequence[int], epochs: int, budget: int, seed: int
-) -> list[NDArray[np.int64]]:
-    """All batches of the run in order: epoch by epoch, shuffled, lists of similar length together.
-
-    `lengths` has the mean sequence length of each list, `budget` the tokens of a batch divided by the
-    sequences of a list.
-    """
-    rng = np.random.default_rng(seed)
-    per_epoch = len(lists) // epochs
-    batches: list[NDArray[np.int64]] = []
-    for epoch in range(epochs):
-        order = rng.permutation(per_epoch) + epoch * per_epoch
-        noisy = np.asarray(lengths)[order] + rng.integers(0, PAD_MULTIPLE // 2, per_epoch)
-        planned = token_budget_batches(noisy, budget, PAD_MULTIPLE)
-        batches += [order[planned[i]] for i in rng.permutation(len(planned))]
-    return batches
 
 
 def length_buckets(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -90,7 +60,7 @@ def mean_length(lengths: Sequence[int]) -> int:
     return -(-sum(padded(length, PAD_MULTIPLE) for length in lengths) // len(lengths))
 
 
-def label_loss(scores: Tensor, positive: Tensor, temperature: float = 1.0) -> Tensor:
+def label_loss(scores: Tensor, positive: Tensor) -> Tensor:
     """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) its column.
 
     With the passages of all questions of a batch as columns these are in-batch negatives.
@@ -98,7 +68,7 @@ def label_loss(scores: Tensor, positive: Tensor, temperature: float = 1.0) -> Te
     >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 5)
     0.18092
     """
-    return F.cross_entropy(scores.float() / temperature, positive)
+    return F.cross_entropy(scores.float(), positive)
 
 
 def in_rows(scores: Sequence[Tensor]) -> Tensor:

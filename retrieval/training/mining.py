@@ -15,14 +15,13 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from ..near_duplicates import Shingle, shingles
 
 
 @dataclass(frozen=True, slots=True)
 class MiningConfig:
-    """`hard` negatives a question, from each ranking in turn down to `depth`, and `easy` ones at random.
+    """`hard` negatives a question, from the ranking down to `depth`, and `easy` ones at random.
 
     A passage with a Jaccard similarity of `similar` to the positive one is no negative.
     """
@@ -43,7 +42,7 @@ class MiningConfig:
 
 def mine_negatives(
     positive: str,
-    rankings: Sequence[Sequence[str]],
+    ranking: Sequence[str],
     others: Sequence[str],
     answers_it: Callable[[str], bool],
     config: MiningConfig,
@@ -51,7 +50,7 @@ def mine_negatives(
 ) -> tuple[str, ...]:
     """The hard negatives, best ranked first, then the easy ones; fewer where there are no more.
 
-    `rankings` are passages, best first; easy negatives are drawn from `others`. `answers_it` tells whether a
+    `ranking` are passages, best first; easy negatives are drawn from `others`. `answers_it` tells whether a
     passage contains an answer.
     """
 
@@ -59,10 +58,9 @@ def mine_negatives(
         return passage != positive and not answers_it(passage) and jaccard(positive, passage) < config.similar
 
     found: dict[str, None] = {}
-    for row in zip_longest(*(ranking[: config.depth] for ranking in rankings)):
-        for passage in row:
-            if passage is not None and len(found) < config.hard and passage not in found:
-                found |= {passage: None} if is_negative(passage) else {}
+    for passage in ranking[: config.depth]:
+        if len(found) < config.hard and is_negative(passage):
+            found[passage] = None
     wanted = len(found) + config.easy
     for _ in range(20 * config.easy if others else 0):  # any draw may be a positive passage
         if len(found) == wanted:

@@ -1,98 +1,11 @@
-"""Question sets, verdicts on answers, and records."""
+"""Verdicts on answers."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from spanwise.errors import DataMalformed
-from spanwise.eval.questions import (
-    Evidence,
-    FolderQuestion,
-    QuestionRecord,
-    Verdict,
-    is_right,
-    judge_answer,
-    parse_record,
-    read_question_set,
-    record_line,
-    text_matches,
-)
+from spanwise.eval.questions import FolderQuestion, Verdict, is_right, judge_answer, text_matches
 from spanwise.types import AnswerSpan, Passage, Span
-
-RECORD: dict[str, Any] = {
-    "id": "q1",
-    "question": "Who founded the mill?",
-    "type": "factoid",
-    "answers": ["Ann"],
-    "sentence": "Ann built it.",
-    "documents": ["mill.md"],
-    "answerable": True,
-    "no_shared_words": True,
-}
-ABSENT = {**RECORD, "id": "q2", "answers": [], "sentence": "", "documents": [], "answerable": False}
-
-
-def file(folder: Path, *records: object) -> Path:
-    path = folder / "set.jsonl"
-    path.write_text("\n\n".join(json.dumps(record) for record in records), encoding="utf-8")
-    return path
-
-
-def test_four_fields_are_enough(tmp_path: Path) -> None:
-    record = {name: RECORD[name] for name in ("question", "answers", "documents", "answerable")}
-    (found,) = read_question_set(file(tmp_path, record))
-    assert (found.id, found.type, found.sentence, found.no_shared_words) == ("1", "factoid", "", False)
-
-
-def test_only_a_line_feed_ends_a_record(tmp_path: Path) -> None:
-    path = tmp_path / "set.jsonl"
-    path.write_text(json.dumps({**RECORD, "question": "Who\u2028founded\u0085it?"}, ensure_ascii=False))
-    assert len(read_question_set(path)) == 1
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"type": []}, r"type is \[\]"),
-        ({"id": 7}, "id is 7"),
-        ({"question": " "}, "the question is empty"),
-        ({"answerable": "yes"}, "answerable is 'yes'"),
-        ({"answers": [""]}, "non-empty strings"),
-        ({"answers": []}, "answers has 0 items, but answerable is True"),
-        ({"extra": 1}, "the field extra is unknown"),
-    ],
-)
-def test_malformed_record_is_refused_with_its_line(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(DataMalformed, match=message) as caught:
-        read_question_set(file(tmp_path, ABSENT, {**RECORD, **change}))
-    assert "set.jsonl, line 3" in str(caught.value)
-
-
-def test_id_given_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataMalformed, match="'q1' is given twice"):
-        read_question_set(file(tmp_path, RECORD, RECORD))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"[]", "line 1"),
-        (b"[" * 100_000, "line 1"),
-        (b'{"question": ""}', "missing"),
-        (b"\xe9", "cannot be read"),
-    ],
-)
-def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
-    (tmp_path / "set.jsonl").write_bytes(content)
-    with pytest.raises(DataMalformed, match=message):
-        read_question_set(tmp_path / "set.jsonl")
-
 
 SENTENCE = "Ann Weaver founded the mill in 1887 because the river never froze."
 
@@ -160,35 +73,3 @@ def test_the_sentence_counts_as_the_span_does(kind: str) -> None:
 def test_verdicts(answerable: bool, given: AnswerSpan | None, verdict: Verdict) -> None:
     golds = ("1887",) if answerable else ()
     assert judge_answer(question("factoid", *golds, answerable=answerable), given) is verdict
-
-
-ONE = QuestionRecord(
-    "bm25",
-    "q1",
-    "Who built the mill?",
-    {"exact": 1.0},
-    golds=("Ada Rook",),
-    prediction="Ada Rook",
-    confidence=0.5,
-    timings_ms={"retrieve": 2.0},
-    evidence=(Evidence("a file.md", 0, 20, "Ada Rook built this.", 1.5, (0, 8)),),
-)
-
-
-def test_a_record_comes_back_from_its_line() -> None:
-    assert parse_record(record_line(ONE)) == ONE
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("[]", "expected an object"),
-        ('{"system": "a", "id": 1, "question": ""}', "id is 1"),
-        ('{"system": "a", "id": "1", "question": "", "scores": {"f1": "x"}}', "f1"),
-        ('{"system": "a", "id": "1", "question": "", "scores": {}, "colour": 1}', "colour"),
-        ('{"system": "a", "id": "1", "question": "", "scores": {}, "evidence": [1]}', "another form"),
-    ],
-)
-def test_a_wrong_record_is_refused_by_name(line: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        parse_record(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import string
 
 import pytest
@@ -16,7 +15,6 @@ from spanwise.eval.squad import (
     exact_match,
     f1_v1,
     f1_v2,
-    na_probability,
     normalize_answer,
     score_v1,
     score_v2,
@@ -112,11 +110,6 @@ PREDICTIONS = {"has": "Hawaii", "none": "Paris", "missed": "1990"}
 NA = {"has": 0.1, "none": 0.8, "missed": 0.5}
 
 
-def test_threshold_declines_what_lies_above_it() -> None:
-    result = score_v2(GOLDS, PREDICTIONS, NA, threshold=0.5)
-    assert (result["HasAns_exact"], result["NoAns_exact"]) == (50, 100)
-
-
 def test_best_threshold_is_the_smallest_that_reaches_the_best() -> None:
     assert best_threshold(GOLDS, PREDICTIONS, {"has": 1, "none": 0, "missed": 0}, NA) == (200 / 3, 0.1)
 
@@ -124,21 +117,6 @@ def test_best_threshold_is_the_smallest_that_reaches_the_best() -> None:
 def test_declining_everything_is_best_when_every_answer_is_wrong() -> None:
     result = score_v2(GOLDS, dict.fromkeys(GOLDS, "x"), NA)
     assert (result["exact"], result["best_exact"], result["best_exact_thresh"]) == (0, 100 / 3, 0)
-
-
-@pytest.mark.parametrize(("margin", "probability"), [(0, 0.5), (800, 0), (-800, 1), (math.log(3), 0.25)])
-def test_probability_is_the_sigmoid_of_the_null_odds(margin: float, probability: float) -> None:
-    assert na_probability(margin) == pytest.approx(probability)
-
-
-CURVE = {"a": ["x"], "b": [], "c": ["x"], "d": ["x"]}
-
-
-def test_hand_example() -> None:
-    # answered in the order a, b, c, d: P = 1, 1/2, 1.5/3, 1.5/4 and R = 1/3, 1/3, 1.5/3, 1.5/3
-    scores = {"a": 1.0, "b": 1.0, "c": 0.5, "d": 0.0}
-    na = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
-    assert average_precision(CURVE, scores, na) == pytest.approx(100 * (1 / 3 + 0.5 * (0.5 - 1 / 3)))
 
 
 @given(

@@ -60,16 +60,6 @@ def test_a_window_of_a_long_passage_holds_the_answer():
             assert row.window[row.first : row.last + 1].tolist() == gold
 
 
-START, END = torch.tensor([[1, 5, 2, 0.0]]), torch.tensor([[4, 1, 3, 2.0]])
-ALL = torch.ones(1, 4, dtype=torch.bool)
-
-
-def test_r7_sum_of_the_two_cross_entropies():
-    assert float(span_loss(START, END, ALL, torch.tensor([1]), torch.tensor([2]))) == pytest.approx(
-        1.512362, abs=1e-5
-    )
-
-
 @pytest.mark.parametrize(
     ("allowed", "p"), [(range(15), 0.446807), (range(8, 15), 0.900987), ([0, *range(8, 15)], 0.886360)]
 )

@@ -8,11 +8,21 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import DataMalformed
-from spanwise.eval.questions import QuestionRecord
+from spanwise.eval.questions import Evidence, QuestionRecord
 from spanwise.pipelines.evaluation.compare import compare_results
-from spanwise.pipelines.evaluation.results import ResultFolder
+from spanwise.pipelines.evaluation.results import ResultFolder, read_records
 
-ONE = QuestionRecord("bm25", "q1", "Who built the mill?", {"exact": 1.0}, prediction="Ada Rook")
+ONE = QuestionRecord(
+    "bm25",
+    "q1",
+    "Who built the mill?",
+    {"exact": 1.0},
+    golds=("Ada Rook",),
+    prediction="Ada Rook",
+    confidence=0.5,
+    timings_ms={"retrieve": 2.0},
+    evidence=(Evidence("a file.md", 0, 20, "Ada Rook built this.", 1.5, (0, 8)),),
+)
 TWO = QuestionRecord("bm25", "q2", "Who sold it?", {"exact": 0.0}, answerable=False, prediction="")
 
 
@@ -45,6 +55,23 @@ def test_rankings_without_a_record_and_torn_lines_are_dropped(tmp_path: Path) ->
     kept = ResultFolder.open(tmp_path / "out")
     assert kept.records("bm25") == [ONE, TWO]
     assert json.loads((tmp_path / "out/metrics.json").read_text())["systems"] == {"bm25": {"exact": 50.0}}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[]", "expected an object"),
+        ('{"system": "a", "id": 1, "question": ""}', "'id' to be a string"),
+        ('{"system": "a", "id": "1", "question": "", "scores": {"f1": "x"}}', "f1"),
+        ('{"system": "a", "id": "1", "question": "", "scores": {"f1": NaN}}', "finite"),
+        ('{"system": "a", "id": "1", "question": "", "scores": {}, "colour": 1}', "colour"),
+        ('{"system": "a", "id": "1", "question": "", "scores": {}, "evidence": [1]}', "another form"),
+    ],
+)
+def test_a_wrong_record_is_refused_by_name(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "records.jsonl").write_text(line)
+    with pytest.raises(DataMalformed, match=rf"line 1: .*{message}"):
+        read_records(tmp_path / "records.jsonl")
 
 
 def test_other_settings_and_other_content_are_refused(tmp_path: Path) -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from scripted_reader import by_margin, read_by
 
-from spanwise.errors import DataMalformed
 from spanwise.eval.questions import FolderQuestion
-from spanwise.pipelines.evaluation.corpus import is_validation, read_questions
 from spanwise.pipelines.evaluation.folder import evaluate_folder, index_bytes
 from spanwise.types import AskOptions
 
@@ -90,25 +88,3 @@ def test_the_command_compares_retrievers(folder, run, encoder_folder, reader_fol
     both = ("--retriever", "bm25", "--retriever", "hybrid")
     assert list(json.loads(run(*arguments, *both, "--json")[1])["systems"]) == ["bm25", "hybrid"]
     assert "right_top1" in run(*arguments, *both)[1]
-
-
-def test_questions_are_read_from_a_squad_file(tmp_path: Path) -> None:
-    gold = {"text": "Ann", "answer_start": 0}
-    qas = [{"id": "a", "question": "Who?", "answers": [gold], "is_impossible": False}]
-    qas.append({"id": "b", "question": "Why?", "answers": [], "is_impossible": True})
-    article = {"title": "mill.md", "paragraphs": [{"context": "Ann did.", "qas": qas}]}
-    path = tmp_path / "set.json"
-    path.write_text(json.dumps({"version": "2", "data": [article]}))
-    found, absent = read_questions(path)
-    assert (found.answers, found.documents, absent.answerable, absent.documents) == (
-        ("Ann",),
-        ("mill.md",),
-        False,
-        (),
-    )
-    with pytest.raises(DataMalformed, match="cannot be read"):
-        read_questions(tmp_path / "absent.jsonl")
-
-
-def test_the_validation_split_is_by_the_digest_of_the_title() -> None:
-    assert sum(is_validation(f"Title {i}") for i in range(400)) == 28

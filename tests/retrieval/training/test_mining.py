@@ -8,42 +8,40 @@ from hypothesis import strategies as st
 from spanwise.retrieval.training.mining import MiningConfig, NearRepeats, jaccard, mine_negatives
 
 PASSAGES = [f"this is passage number {i}" for i in range(30)]
-RANKINGS = st.lists(st.lists(st.sampled_from(PASSAGES), unique=True, max_size=20), max_size=3)
+RANKING = st.lists(st.sampled_from(PASSAGES), unique=True, max_size=20)
 CONFIG = st.builds(MiningConfig, hard=st.integers(1, 8), easy=st.integers(0, 4), depth=st.integers(1, 12))
 WORDS = st.lists(st.sampled_from("who built the old mill of town".split()), max_size=9).map(" ".join)
 
 
-def mined(rankings, config, answers=(), others=PASSAGES, seed=0):
+def mined(ranking, config, answers=(), others=PASSAGES, seed=0):
     return mine_negatives(
-        "the positive", rankings, others, lambda text: text in answers, config, random.Random(seed)
+        "the positive", ranking, others, lambda text: text in answers, config, random.Random(seed)
     )
 
 
-@given(RANKINGS, CONFIG, st.sets(st.sampled_from(PASSAGES)), st.integers())
-def test_l18_no_negative_answers_the_question(rankings, config, answers, seed):
-    found = mined(rankings, config, answers, seed=seed)
+@given(RANKING, CONFIG, st.sets(st.sampled_from(PASSAGES)), st.integers())
+def test_l18_no_negative_answers_the_question(ranking, config, answers, seed):
+    found = mined(ranking, config, answers, seed=seed)
     assert not {"the positive", *answers} & set(found)
     assert len(set(found)) == len(found) <= config.hard + config.easy
-    assert found == mined(rankings, config, answers, seed=seed)
-    hard = mined(rankings, config, others=())
-    assert set(hard) <= {passage for ranking in rankings for passage in ranking[: config.depth]}
+    assert found == mined(ranking, config, answers, seed=seed)
+    assert set(mined(ranking, config, others=())) <= set(ranking[: config.depth])
 
 
 def test_what_nearly_repeats_the_positive_passage_is_no_negative():
     ranking = ["It was said: the positive passage of the question", "another"]
     positive = "the positive passage of the question"
-    found = mine_negatives(positive, [ranking], [], lambda text: False, MiningConfig(), random.Random(0))
+    found = mine_negatives(positive, ranking, [], lambda text: False, MiningConfig(), random.Random(0))
     assert jaccard(positive, ranking[0]) > 0.5
     assert found == ("another",)
 
 
-def test_rankings_take_turns_and_easy_ones_follow():
-    rankings = [["a", "b", "c"], ["d", "a", "e"]]
-    assert mined(rankings, MiningConfig(hard=4, easy=0)) == ("a", "d", "b", "c")
-    found = mined([["a", "b"]], MiningConfig(hard=2, easy=3))
+def test_easy_negatives_follow_the_hard_ones():
+    assert mined(["a", "b", "c"], MiningConfig(hard=2, easy=0)) == ("a", "b")
+    found = mined(["a", "b"], MiningConfig(hard=2, easy=3))
     assert (found[:2], len(found)) == (("a", "b"), 5)
     assert set(found[2:]) <= set(PASSAGES)
-    assert mined([["a"]], MiningConfig(hard=3, easy=3), others=["a", "the positive"]) == ("a",)
+    assert mined(["a"], MiningConfig(hard=3, easy=3), others=["a", "the positive"]) == ("a",)
 
 
 @given(st.lists(WORDS, max_size=8), WORDS, st.sampled_from([0.5, 0.8, 1.0]))
