@@ -58,12 +58,6 @@ def test_postings_and_retrievers_are_built_once_for_a_commit(library, path, monk
     assert len(built) == 2
 
 
-def test_a_search_sees_the_last_commit_of_another_process(library, path):
-    assert found(library) == ["a"]
-    write(path, "b", "Another mill.")
-    assert sorted(found(library)) == ["a", "b"]
-
-
 def test_what_is_held_stays_while_searches_go_on(library, path):
     held, retriever = library.snapshot, library.retriever("bm25")
     write(path, "b", "Another mill.")
@@ -82,10 +76,3 @@ def test_the_log_shrinks_while_an_idle_library_is_open(library, path):
     assert log_after_checkpoint(path) == 0
     assert sorted(found(library)) == ["a", "b"]
     assert log_after_checkpoint(path) == 0
-
-
-def test_reading_sees_one_commit_however_deep_it_is_nested(library, path):
-    with library.reading() as snapshot:
-        write(path, "b", "Another mill.")
-        assert library.passages() == snapshot.passages(snapshot.passage_ids())
-    assert len(library.passages()) == 2

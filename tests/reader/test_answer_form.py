@@ -13,17 +13,13 @@ from spanwise.reader.answer_form import enclosing_list, question_type, type_fit
         ("Who founded the mill?", "factoid"),
         ("How many arches has the bridge?", "factoid"),
         ("How do I renew a card?", "how"),
-        ("What happens if the alarm rings?", "how"),
         ("Why was the school closed?", "why"),
         ("What is the reason for the ban?", "why"),
         ("What are the rules for visitors?", "list"),
         ("What steps must a brewer take?", "list"),
-        ("What is the class of the engine?", "factoid"),
         ("What is a statocyst?", "definition"),
         ("What does isobaric mean?", "definition"),
-        ("Define the term weir.", "definition"),
         ("What does CBD stand for?", "factoid"),
-        ("What is the largest mill?", "factoid"),
         ("What are some existing facilities?", "factoid"),
         ("Is the tram free for children?", "yes-no"),
         ("Is the weir old or new?", "factoid"),
@@ -39,7 +35,6 @@ def test_kind_of_a_question(question, kind):
         ("How many rooms has it?", "twelve", 1.0),
         ("How many rooms has it?", "the old mill", -1.0),
         ("In what year was it built?", "1811", 1.0),
-        ("To whom was it sold?", "ADA ROOK", 1.0),
         ("Why was it shut?", "the frost", 0.0),
     ],
 )
@@ -68,10 +63,6 @@ def test_an_item_brings_its_whole_list_and_the_line_that_announces_it():
     assert quoted(RULES, "dogs") == whole
     assert quoted(RULES, "on a lead") == whole
     assert quoted(RULES, "three rules") == whole
-
-
-def test_a_single_item_without_announcement_is_no_list():
-    assert quoted("- only one thing\n\nprose", "one") is None
 
 
 def test_a_numbered_list():
