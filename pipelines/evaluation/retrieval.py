@@ -201,6 +201,7 @@ def evaluate_open(
         **(_reader_settings(reader) if read else {}),
     }
     asked = {question.id: question for question in questions}
+    texts_asked = {question.id: question.text for question in questions}
     results = ResultFolder.start(out, "open", settings)
     with _searchable(documents, stages, index, out, on_progress, superset=True) as library:
         texts = lru_cache(TEXTS_KEPT)(lambda name: match_text(library.document(name).text))
@@ -208,14 +209,7 @@ def evaluate_open(
             how = _reranking(name, rerank, rerank_depth)
             retriever = library.retriever(name, **how)
             asker = library.answerer(AskOptions(k, name, reader=reader, **how)) if read else None
-            for found in _rankings(
-                name,
-                retriever,
-                {one.id: one.text for one in questions},
-                (CUTOFFS[-1], k),
-                results,
-                on_progress,
-            ):
+            for found in _rankings(name, retriever, texts_asked, (CUTOFFS[-1], k), results, on_progress):
                 question = asked[found.question_id]
                 record = _retrieval_record(found, question, texts)
                 if asker is not None and question.id in read:
