@@ -229,12 +229,7 @@ def document_row(document: Document, state: FileState) -> Row:
         "size": state.size,
         "mtime_ns": state.mtime_ns,
         "sha256": document.sha256,
-        "media_type": document.media_type,
-        "title": document.title,
-        "page_starts": _json(document.page_starts),
-        "headings": _json([(heading.start, heading.level, heading.text) for heading in document.headings]),
-        "labels": _json([(label.start, label.text) for label in document.labels]),
-        "metadata": _json(dict(document.metadata)),
+        **document_structure(document),
         "text": document.text,
     }
     try:
@@ -242,6 +237,18 @@ def document_row(document: Document, state: FileState) -> Row:
     except UnicodeEncodeError as error:
         at = f"{error.object[error.start]!r} cannot be stored"
         raise DocumentRejected(f"{document.id!a}: a lone surrogate, {at}") from None
+
+
+def document_structure(document: Document) -> Row:
+    """The columns of a document but its id, its text and what belongs to its file."""
+    return {
+        "media_type": document.media_type,
+        "title": document.title,
+        "page_starts": _json(document.page_starts),
+        "headings": _json([(heading.start, heading.level, heading.text) for heading in document.headings]),
+        "labels": _json([(label.start, label.text) for label in document.labels]),
+        "metadata": _json(dict(document.metadata)),
+    }
 
 
 def document_digest(row: Mapping[str, Any]) -> str:

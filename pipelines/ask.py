@@ -11,6 +11,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
@@ -102,24 +103,21 @@ class Answerer:
         With a fitted rule for it, unless `read_all`, the last hits stay unread when the first are enough.
         """
         rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
-        everyone = range(len(questions))
+        nothing: list[Readings] = [()] * len(hits)
         if rule is None:
-            return self._read_rest(questions, hits, [()] * len(hits), everyone)
+            return self._read_rest(questions, hits, nothing)
         first = [found[: rule.part(len(found))] for found in hits]
-        readings = self._read_rest(questions, first, [()] * len(hits), everyone)
-        unsure = [at for at in everyone if not rule.is_enough(one for spans in readings[at] for one in spans)]
-        return self._read_rest(questions, hits, readings, unsure)
+        readings = self._read_rest(questions, first, nothing)
+        is_sure = [rule.is_enough(chain.from_iterable(spans)) for spans in readings]
+        wanted = [some if sure else every for some, every, sure in zip(first, hits, is_sure, strict=True)]
+        return self._read_rest(questions, wanted, readings)
 
     def _read_rest(
-        self,
-        questions: Sequence[str],
-        hits: Sequence[Sequence[Hit]],
-        readings: Sequence[Readings],
-        numbers: Sequence[int],
+        self, questions: Sequence[str], hits: Sequence[Sequence[Hit]], readings: Sequence[Readings]
     ) -> list[Readings]:
-        """The readings, with the unread hits of the questions of these numbers read, all together."""
+        """The readings, with those of the hits that are still unread, read all together."""
         found = list(readings)
-        waiting = [at for at in numbers if len(readings[at]) < len(hits[at])]
+        waiting = [at for at, read in enumerate(readings) if len(read) < len(hits[at])]
         if waiting:
             left = [[hit.passage for hit in hits[at][len(readings[at]) :]] for at in waiting]
             read = self.reader.read([questions[at] for at in waiting], left, N_BEST)
@@ -133,14 +131,13 @@ class Answerer:
         numbers = [at for at, one in enumerate(answers) if one.best is None and one.passages_unread]
         if not numbers:
             return traces
-        began = time.perf_counter()
-        questions, hits = [one.answer.question for one in traces], [one.hits for one in traces]
-        readings = self._read_rest(questions, hits, [one.readings for one in traces], numbers)
+        began, again = time.perf_counter(), [traces[at] for at in numbers]
+        questions, hits = [answers[at].question for at in numbers], [one.hits for one in again]
+        readings = self._read_rest(questions, hits, [one.readings for one in again])
         took = (time.perf_counter() - began) * 1000 / len(numbers)
-        for at in numbers:
-            before = traces[at].answer.timings_ms
-            spent = {**before, "read": before["read"] + took}
-            traces[at] = self._traced(questions[at], hits[at], readings[at], spent)
+        for at, question, found, read in zip(numbers, questions, hits, readings, strict=True):
+            before = answers[at].timings_ms
+            traces[at] = self._traced(question, found, read, {**before, "read": before["read"] + took})
         return traces
 
     # Scoring

@@ -25,7 +25,7 @@ from ..corpora.folder import Listing, joined, readable, walk
 
 FOLDER_NAME = ".spanwise"
 CATALOG_NAME = "catalog.sqlite"
-ROOTS, ROOT = "roots", "root"  # the second is the only folder of an index made before there could be several
+ROOTS = "roots"  # the setting that holds the folders
 HERE = ".."
 MAX_COMPARED = 50_000  # ids that a name without a match is compared with, for suggestions
 
@@ -106,11 +106,8 @@ def _index_of(folder: Path) -> Path | None:
 def read_roots(settings: Mapping[str, str], index: Path) -> tuple[Root, ...]:
     """The folders of the index at `index`, where they are now."""
     beside = index.resolve().parent
-    if ROOTS in settings:
-        stored = json.loads(settings[ROOTS])
-        return tuple(Root(label, beside if path == HERE else Path(path)) for label, path in stored)
-    folder = beside if index.name == FOLDER_NAME else Path(settings[ROOT])
-    return (Root(_label(folder), folder),)
+    stored = json.loads(settings[ROOTS])
+    return tuple(Root(label, beside if path == HERE else Path(path)) for label, path in stored)
 
 
 def roots_setting(roots: Sequence[Root], index: Path) -> dict[str, str]:

@@ -72,8 +72,8 @@ class Library:
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         self.store = store
-        self._views = Views(store)
         self._models = LoadedModels(store)
+        self._views = Views(store, self._models)
         self._cache = AnswerCache(store.path / CACHE_NAME) if cache else None
 
     def close(self) -> None:
@@ -303,7 +303,7 @@ class Library:
         def compute(view: IndexView) -> list[list[Hit]]:
             selection = view.selection(how.where)
             among = selection.passage_ids if selection else None
-            return view.retriever(how, self._models, on_progress).search(checked, how.k, among)
+            return view.retriever(how, on_progress).search(checked, how.k, among)
 
         return self._cached(list[Hit], checked, how, compute)[0]
 
@@ -331,7 +331,7 @@ class Library:
         checked, began = [checked_question(question) for question in questions], time.perf_counter()
 
         def compute(view: IndexView) -> list[Answer]:
-            return view.answerer(how, self._models, on_progress=on_progress).answer(checked)
+            return view.answerer(how, on_progress=on_progress).answer(checked)
 
         answers, is_cached = self._cached(Answer, checked, how, compute)
         if not is_cached:
@@ -351,11 +351,8 @@ class Library:
         how = replace(options or AskOptions(), **changes)
         with self._views.current() as view:
             view.hold()
-            stages = view.stages(how, self._models)
-            answerer = view.answerer(how, self._models)
-        return explained(
-            answerer, checked_question(question), stages, document, self.roots, self.sync_command
-        )
+            stages, answerer, checked = view.stages(how), view.answerer(how), checked_question(question)
+        return explained(answerer, checked, stages, document, self.roots, self.sync_command)
 
     def summarize(
         self, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
@@ -372,7 +369,7 @@ class Library:
         checked = None if question is None else checked_question(question)
         with self._views.current() as view:
             view.hold()
-            return summary(view, self._models, how, checked, self.roots)
+            return summary(view, how, checked, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which it holds; near-duplicates are not merged.
@@ -382,7 +379,7 @@ class Library:
         how = replace(SearchOptions(retriever=retriever, dedupe=False), **changes)
         with self._views.current() as view:
             view.hold()
-            return view.retriever(how, self._models)
+            return view.retriever(how)
 
     def answerer(
         self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any
@@ -394,7 +391,7 @@ class Library:
         how = replace(options or AskOptions(), **changes)
         with self._views.current() as view:
             view.hold()
-            return view.answerer(how, self._models, calibrated)
+            return view.answerer(how, calibrated)
 
     # Private
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from spanwise.errors import IndexEmpty
 from spanwise.types import EXTRACTIVE, AskOptions, SearchOptions
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..reader.protocol import Reader
     from ..retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
 
+T = TypeVar("T")
 ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors
@@ -88,8 +89,7 @@ class LoadedModels:
         """The encoder of passages and questions."""
         from ..models.encoder import load_encoder
 
-        encoder: Encoder = self._load_model("encoder", self._store.settings[MODEL], load_encoder)
-        return encoder
+        return self._load_model("encoder", self._store.settings[MODEL], load_encoder)
 
     def use_encoder(self, encoder: Encoder) -> None:
         """Use this object as the encoder of passages and questions."""
@@ -107,8 +107,7 @@ class LoadedModels:
                 f"no passage of {self._store.path} has token vectors yet. Make them with: "
                 f"{sync_command(self._store.path)} --colbert builtin"
             )
-        encoder: TokenEncoder = self._load_model("token-encoder", name, load_token_encoder)
-        return encoder
+        return self._load_model("token-encoder", name, load_token_encoder)
 
     def encoders(self) -> Encoders:
         """Both encoders, each loaded when a retriever needs it."""
@@ -125,37 +124,31 @@ class LoadedModels:
         from ..corpora.sentences import sentence_spans
         from ..reader.load import load_reader
 
-        loaded: Reader = self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
-        return loaded
+        return self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
 
     def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ..models.cross_encoder import load_cross_encoder
 
-        model: Scorer = self._load_model("cross-encoder", name, load_cross_encoder)
-        return model
+        return self._load_model("cross-encoder", name, load_cross_encoder)
 
     def calibration(self, reader: str, digest: str, retriever: str) -> Calibration | None:
         """The calibration of a reader for a retriever, as it was when it was first used."""
         from ..reader.load import calibration_sha256, load_calibration
 
-        key = ("calibration", f"{reader} {retriever}")
-        with self._loading:
-            if key not in self._loaded:
-                self._digests.setdefault(("calibration", reader), calibration_sha256(reader))
-                self._loaded[key] = load_calibration(reader, digest, retriever)
-            found: Calibration | None = self._loaded[key]
-            return found
+        def load(name: str) -> Calibration | None:
+            self._digests.setdefault(("calibration", reader), calibration_sha256(reader))
+            return load_calibration(reader, digest, retriever)
+
+        return self._load("calibration", f"{reader} {retriever}", load)
 
     def generator(self, generator: str | object) -> Generator | None:
         """The generator of that name, or the object given; None for "extractive"."""
         from ..reader.generator import load_generator
 
-        if generator == EXTRACTIVE:
-            return None
-        named = isinstance(generator, str)
-        found = self._load("generator", str(generator), load_generator) if named else generator
-        return cast("Generator", found)
+        if not isinstance(generator, str):
+            return cast("Generator", generator)
+        return None if generator == EXTRACTIVE else self._load("generator", generator, load_generator)
 
     def digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model's files: as they were when it was loaded, or as they are now."""
@@ -186,16 +179,16 @@ class LoadedModels:
             wanted["reader"], found["calibration"] = how.reader, known or calibration_sha256(how.reader)
         return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
 
-    def _load(self, kind: str, name: str, load: Callable[[str], Any]) -> Any:
+    def _load(self, kind: str, name: str, load: Callable[[str], T]) -> T:
         with self._loading:
             if (kind, name) not in self._loaded:
                 self._loaded[kind, name] = load(name)
-            return self._loaded[kind, name]
+            return cast("T", self._loaded[kind, name])
 
-    def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], Any]) -> Any:
+    def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], T]) -> T:
         from ..models.locate import model_digest
 
-        def load_between_digests(name: str) -> Any:
+        def load_between_digests(name: str) -> T:
             before = model_digest(name, kind)
             model, after = load(name), model_digest(name, kind)
             self._digests[kind, name] = before if before == after else f"{before} {after}"

@@ -24,16 +24,20 @@ from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from pathlib import Path
 from queue import LifoQueue
-from typing import Any, BinaryIO, Protocol, Self, TypeVar, cast
+from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage
 
+from ..corpora.folder import FoundFile
 from ..corpora.passages import passages_at
 from ..corpora.readers.pdf_page import Box
 from ..corpora.reading import Skipped
 from ..index.analysis import Analyzer
-from .parse_worker import BrokenMessage, Limits, Message, document_from, document_header, receive, send
+from ..index.schema import document_from_row, document_structure
+from .parse_worker import BrokenMessage, Limits, Message, receive, send
+
+T = TypeVar("T")
 
 START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start.pop('path'); "
@@ -173,14 +177,29 @@ class ParseWorker:
         self._changing = threading.Lock()
         self._stopped = False
 
-    def parse(self, data: bytes, document_id: str, sha256: str) -> Parsed | Skipped:
-        """The document in the bytes of a file; `DocumentRejected` says why there is none."""
-        return self._parsed({"id": document_id}, data, document_id, sha256)
+    def parse(
+        self, data: bytes, document_id: str, sha256: str, stored: Mapping[str, object] | None = None
+    ) -> Parsed | Skipped:
+        """The document in the bytes of a file; `DocumentRejected` says why there is none.
+
+        With the structure of a `stored` document, `data` is its text.
+        """
+        answer, blocks = self.ask({"id": document_id, "stored": stored}, data)
+        if "skipped" in answer:
+            return Skipped(document_id, _one_line(answer["skipped"]))
+        try:
+            text, spans, terms = blocks
+            row = {**answer, "id": document_id, "sha256": sha256, "text": text.decode()}
+            document = document_from_row(row)
+            _check(document)
+            return _with_passages(document, spans, terms)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            self._replace()
+            raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
     def split(self, document: Document) -> Parsed | Skipped:
         """The passages and terms of a document that is parsed already."""
-        header = {"id": document.id, "stored": document_header(document)}
-        return self._parsed(header, document.text.encode(), document.id, document.sha256)
+        return self.parse(document.text.encode(), document.id, document.sha256, document_structure(document))
 
     def ask(self, header: Mapping[str, object], data: bytes) -> Message:
         """The child's answer to a request; `DocumentRejected` when it has none."""
@@ -213,21 +232,6 @@ class ParseWorker:
         """Ends the child and releases it; nobody may be waiting for an answer."""
         self.stop()
         self._replace()
-
-    def _parsed(
-        self, header: Mapping[str, object], data: bytes, document_id: str, sha256: str
-    ) -> Parsed | Skipped:
-        answer, blocks = self.ask(header, data)
-        if "skipped" in answer:
-            return Skipped(document_id, _one_line(answer["skipped"]))
-        try:
-            text, spans, terms = blocks
-            document = document_from(answer, text, document_id, sha256)
-            _check(document)
-            return _with_passages(document, spans, terms)
-        except (KeyError, TypeError, ValueError) as error:
-            self._replace()
-            raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
     def _ready(self, n_bytes: int) -> Child:
         """The child, started where there is none and where this one has read enough."""
@@ -295,18 +299,6 @@ def _with_passages(document: Document, spans: bytes, terms: bytes) -> Parsed:
     return Parsed(document, passages_at(document, list(zip(starts, ends, strict=True))), TermLines(lines))
 
 
-class Sized(Protocol):
-    """Something with a size in bytes."""
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-
-
-T = TypeVar("T", bound=Sized)
-R = TypeVar("R")
-
-
 class ParsePool:
     """`workers` workers, none of which starts a child before it is needed; leaving the context ends them.
 
@@ -335,27 +327,27 @@ class ParsePool:
         for worker in self._workers:
             worker.close()
 
-    def map(self, work: Callable[[ParseWorker, T], R], items: Iterable[T]) -> Iterator[R]:
-        """The results of `work` in the order of the items; an error comes out in its turn.
+    def map(self, work: Callable[[ParseWorker, FoundFile], T], files: Iterable[FoundFile]) -> Iterator[T]:
+        """The results of `work` in the order of the files; an error comes out in its turn.
 
         Only so many results are ready ahead that memory does not grow with the folder.
         """
-        waiting: deque[tuple[Future[R], int]] = deque()
+        waiting: deque[tuple[Future[T], int]] = deque()
         ahead = 0
-        for item in items:
-            while waiting and (ahead + item.size > AHEAD_BYTES or len(waiting) >= AHEAD_FILES):
+        for file in files:
+            while waiting and (ahead + file.size > AHEAD_BYTES or len(waiting) >= AHEAD_FILES):
                 future, size = waiting.popleft()
                 ahead -= size
                 yield future.result()
-            waiting.append((self._threads.submit(self._run, work, item), item.size))
-            ahead += item.size
+            waiting.append((self._threads.submit(self._run, work, file), file.size))
+            ahead += file.size
         while waiting:
             yield waiting.popleft()[0].result()
 
-    def _run(self, work: Callable[[ParseWorker, T], R], item: T) -> R:
+    def _run(self, work: Callable[[ParseWorker, FoundFile], T], file: FoundFile) -> T:
         worker = self._idle.get()
         try:
-            return work(worker, item)
+            return work(worker, file)
         finally:
             self._idle.put(worker)
 

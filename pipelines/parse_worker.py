@@ -21,12 +21,11 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document, Heading, Label
 
 from ..corpora.passages import split
 from ..corpora.reading import Skipped, parse
 from ..index.analysis import Analyzer
-from ..index.schema import indexed_text
+from ..index.schema import document_from_row, document_structure, indexed_text
 
 if sys.platform != "win32":
     import resource
@@ -136,8 +135,9 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
             return {}, page_png(data, header["page"], header["width"])
         found = page_boxes(data, header["page"], header["words"], header["before"], header["after"])
         return ({"boxes": found},)
-    if "stored" in header:
-        document = document_from(header["stored"], data, header["id"], "")
+    if header["stored"]:
+        row = {**header["stored"], "id": header["id"], "sha256": "", "text": data.decode()}
+        document = document_from_row(row)
     else:
         parsed = parse(data, header["id"])
         if isinstance(parsed, Skipped):
@@ -146,34 +146,7 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
     passages = split(document)
     spans = array("q", [offset for passage in passages for offset in (passage.start, passage.end)])
     terms = "\n".join(" ".join(analyzer.terms(indexed_text(passage))) for passage in passages)
-    return document_header(document), document.text.encode(), spans.tobytes(), terms.encode()
-
-
-def document_header(document: Document) -> dict[str, object]:
-    """The fields of a document but its text."""
-    return {
-        "media_type": document.media_type,
-        "title": document.title,
-        "page_starts": document.page_starts,
-        "headings": [(heading.start, heading.level, heading.text) for heading in document.headings],
-        "labels": [(label.start, label.text) for label in document.labels],
-        "metadata": dict(document.metadata),
-    }
-
-
-def document_from(header: Mapping[str, Any], text: bytes, document_id: str, sha256: str) -> Document:
-    """The document of a header and a text."""
-    return Document(
-        id=document_id,
-        media_type=header["media_type"],
-        sha256=sha256,
-        title=header["title"],
-        text=text.decode(),
-        page_starts=tuple(header["page_starts"]),
-        headings=tuple(Heading(*row) for row in header["headings"]),
-        labels=tuple(Label(*row) for row in header["labels"]),
-        metadata=dict(header["metadata"]),
-    )
+    return document_structure(document), document.text.encode(), spans.tobytes(), terms.encode()
 
 
 def own_pipes() -> tuple[BinaryIO, BinaryIO]:

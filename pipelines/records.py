@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 from spanwise.types import (
     Answer,
     AnswerSpan,
+    Citation,
     FilterResult,
     Hit,
     Passage,
@@ -58,26 +59,17 @@ def answer_record(answer: Answer) -> dict[str, Any]:
 
 def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     """One answer; offsets are code points of the document's stored text."""
-    place = answer.passage
+    passage = answer.passage
     return {
-        "text": answer.span.text,
+        **place_record(answer),
         "short": span_record(answer.answer),
         "sentence": answer.context.text,
         "score": answer.score,
         "confidence": answer.confidence,
-        "document": answer.span.document_id,
-        "start": answer.span.start,
-        "end": answer.span.end,
-        "page": answer.page,
-        "line": answer.line,
-        "label": answer.label,
-        "heading": list(place.heading),
-        "passage": {"id": place.id, "start": place.start, "end": place.end, "text": place.text},
+        "heading": list(passage.heading),
+        "passage": {key: getattr(passage, key) for key in ("id", "start", "end", "text")},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
-        "agreeing": [
-            {**span_record(other.span), "page": other.page, "line": other.line, "label": other.label}
-            for other in answer.also_in
-        ],
+        "agreeing": [place_record(other) for other in answer.also_in],
     }
 
 
@@ -90,6 +82,11 @@ def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:
         "lacks": [word_record(word, question) for word in rejected.missing_terms],
         "reasons": reasons(rejected, question),
     }
+
+
+def place_record(found: AnswerSpan | Citation) -> dict[str, Any]:
+    """The span of an answer or a citation, with where a person finds it."""
+    return {**span_record(found.span), "page": found.page, "line": found.line, "label": found.label}
 
 
 def span_record(span: Span) -> dict[str, Any]:
@@ -121,10 +118,7 @@ def explanation_record(explanation: Explanation) -> dict[str, Any]:
     found = {**answer_record(explanation.answer), "explanation": record}
     if fate is not None:
         found["document"] = {
-            "document": fate.document,
-            "stage": fate.stage,
-            "reason": fate.reason,
-            "advice": fate.advice,
+            **{key: getattr(fate, key) for key in ("document", "stage", "reason", "advice")},
             "ranks": [_rank_record(rank) for rank in fate.ranks],
             "evidence": _breakdown_record(fate.best) if fate.best else None,
         }
@@ -165,19 +159,10 @@ def filter_record(scope: FilterResult | None) -> dict[str, Any]:
     """The key `filter`, with the filter that was used and what it left; no key when there was none."""
     if scope is None:
         return {}
-    where = scope.where
-    return {
-        "filter": {
-            "paths": list(where.paths),
-            "types": list(where.types),
-            "after": None if where.after is None else str(where.after),
-            "before": None if where.before is None else str(where.before),
-            "metadata": dict(where.metadata),
-            "documents": scope.documents,
-            "of_documents": scope.of_documents,
-            "passages": scope.passages,
-        }
-    }
+    record = asdict(scope)
+    where = record.pop("where")
+    dates = {key: where[key] and str(where[key]) for key in ("after", "before")}
+    return {"filter": {**where, **dates, **record}}
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:

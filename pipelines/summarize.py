@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain, compress, groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.errors import GenerationFailed
 from spanwise.types import (
     EXTRACTIVE,
     Citation,
-    FilterResult,
     Hit,
     Passage,
     Span,
@@ -36,13 +36,15 @@ from ..reader.summary import choose_sentences, is_sentence
 from ..reader.support import Checker
 from .ask import place_of
 from .folders import Root, resolve_document_id
-from .records import filter_record, hit_record
+from .records import filter_record, hit_record, place_record
 from .visible import visible
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..reader.generator import Generator
     from ..reader.span_reader import SpanReader
-    from .models import LoadedModels
     from .view import IndexView
 
 N_NEAREST = 3
@@ -61,49 +63,21 @@ class Sentence:
     passage: Passage
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The passages of a summary in reading order, and the hits that they come from, if any."""
-
-    passages: Sequence[Passage]
-    hits: Sequence[Hit] = ()
-    scope: FilterResult | None = None
-    retriever: str = ""
-
-
 @dataclass(slots=True)
 class Summarizer:
-    """Summarizes gathered passages; without a `generator` it quotes, for a question as `reader` scores."""
+    """Writes sentences from passages; without a `generator` it quotes."""
 
-    snapshot: Snapshot
-    analyzer: Analyzer
-    reader: Callable[[], SpanReader]
+    view: IndexView
     generator: Generator | None
     options: SummaryOptions
     _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
-    def summarize(self, question: str, gathered: Gathered, retrieve_ms: float = 0.0) -> Summary:
-        """The summary; GenerationFailed when the generator fails or writes nothing."""
-        began = time.perf_counter()
-        passages = list(gathered.passages)
+    def write(self, question: str, passages: Sequence[Passage]) -> tuple[list[SummarySentence], int]:
+        """The sentences, and how many passages were used; GenerationFailed when the generator fails."""
         if self.generator is None:
-            made = self._chosen(question, passages)
-        else:
-            messages, passages = self._prompt(self.generator, question, passages)
-            made = self._checked(self._text(self.generator, messages), passages) if passages else []
-        is_kept = [one.verdict == Verdict.SUPPORTED or not self.options.strict for one in made]
-        return Summary(
-            question=question,
-            sentences=tuple(one for one, kept in zip(made, is_kept, strict=True) if kept),
-            dropped=tuple(one for one, kept in zip(made, is_kept, strict=True) if not kept),
-            generator=self.generator.name if self.generator else EXTRACTIVE,
-            passages=len(passages),
-            left_out=len(gathered.passages) - len(passages),
-            nearest=tuple(gathered.hits[:N_NEAREST]),
-            retriever=gathered.retriever,
-            timings_ms={"retrieve": retrieve_ms, "write": (time.perf_counter() - began) * 1000},
-            scope=gathered.scope,
-        )
+            return self._chosen(question, passages), len(passages)
+        messages, used = self._prompt(self.generator, question, passages)
+        return self._checked(self._text(self.generator, messages), used) if used else [], len(used)
 
     def _chosen(self, question: str, passages: Sequence[Passage]) -> list[SummarySentence]:
         """The chosen sentences in reading order, each citing itself; none if none speaks for an answer.
@@ -121,8 +95,8 @@ class Summarizer:
         else:
             sentences = [one for one in sentences if is_sentence(one.span.text)] or sentences
         chosen = choose_sentences(
-            [self.analyzer.terms(one.span.text) for one in sentences],
-            self.analyzer.question_terms(question) if question else (),
+            [self.view.analyzer.terms(one.span.text) for one in sentences],
+            self.view.analyzer.question_terms(question) if question else (),
             self.options.max_sentences,
             relevance,
         )
@@ -133,21 +107,15 @@ class Summarizer:
 
     def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
         """How probably each sentence carries the answer: the sigmoid of its logit."""
-        by_passage: dict[int, list[Sentence]] = {}
-        for one in sentences:
-            by_passage.setdefault(one.passage.id, []).append(one)
-        groups = list(by_passage.values())
+        groups = [list(group) for _, group in groupby(sentences, key=lambda one: one.passage.id)]
         places = [
             [(one.span.start - one.passage.start, one.span.end - one.passage.start) for one in group]
             for group in groups
         ]
-        scores = self.reader().sentence_scores(question, [group[0].passage for group in groups], places)
-        found = {
-            id(one): 0.0 if math.isnan(score) else 1 / (1 + math.exp(-score))
-            for group, row in zip(groups, scores, strict=True)
-            for one, score in zip(group, row, strict=True)
-        }
-        return [found[id(one)] for one in sentences]
+        reader = cast("SpanReader", self.view.models.reader("builtin"))
+        scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
+        logits = chain.from_iterable(scores)
+        return [0.0 if math.isnan(logit) else 1 / (1 + math.exp(-logit)) for logit in logits]
 
     def _prompt(
         self, generator: Generator, question: str, passages: Sequence[Passage]
@@ -172,7 +140,7 @@ class Summarizer:
         """The sentences of a text without their marks, each with the verdict and its citations."""
         evidence = sentences_of(passages)
         words = [one.span.text for one in evidence]
-        check = checker(self.analyzer)
+        check = checker(self.view.analyzer)
         made = []
         for start, end in sentence_spans(text := _MARK.sub("", text)):
             sentence = text[start:end].strip()
@@ -187,7 +155,7 @@ class Summarizer:
         """The citation of a sentence, numbered in the order of first use."""
         span, passage = sentence.span, sentence.passage
         number = self._numbers.setdefault(span, len(self._numbers) + 1)
-        return Citation(number, span, passage, *place_of(self.snapshot, span, passage))
+        return Citation(number, span, passage, *place_of(self.view.snapshot, span, passage))
 
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
@@ -215,48 +183,49 @@ def checker(analyzer: Analyzer) -> Checker:
     return Checker(analyzer.terms, content)
 
 
-def summary(
-    view: IndexView,
-    models: LoadedModels,
-    options: SummaryOptions,
-    question: str | None,
-    roots: Sequence[Root] = (),
-) -> Summary:
+def summary(view: IndexView, options: SummaryOptions, question: str | None, roots: Sequence[Root]) -> Summary:
     """The summary of the best passages for a question; without one, of the documents of the options."""
     if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
-    if question is None:
-        gathered = _all_passages(view, options, roots)
-    else:
-        gathered = _best_passages(view, models, question, options)
-    took = (time.perf_counter() - began) * 1000
-    generator = models.generator(options.generator)
-
-    def reader() -> SpanReader:
-        return cast("SpanReader", models.reader("builtin"))
-
-    made = Summarizer(view.snapshot, view.analyzer, reader, generator, options)
-    return made.summarize(question or "", gathered, took)
-
-
-def _best_passages(view: IndexView, models: LoadedModels, question: str, options: SummaryOptions) -> Gathered:
-    retriever, selection = view.retriever(options, models), view.selection(options.where)
-    [hits] = retriever.search([question], options.k, selection.passage_ids if selection else None)
-    scope = selection.scope if selection else None
-    return Gathered([hit.passage for hit in hits], hits, scope, retriever.name)
-
-
-def _all_passages(view: IndexView, options: SummaryOptions, roots: Sequence[Root]) -> Gathered:
-    """All passages of a document, or of all that a filter selects, by document and place."""
-    snapshot, selection = view.snapshot, view.selection(options.where)
+    selection = view.selection(options.where)
     chosen = selection.passage_ids if selection else None
+    hits: Sequence[Hit] = ()
+    if question is None:
+        retriever, passages = "", _all_passages(view.snapshot, chosen, options, roots)
+    else:
+        by = view.retriever(options)
+        [hits] = by.search([question], options.k, chosen)
+        retriever, passages = by.name, [hit.passage for hit in hits]
+    gathered = time.perf_counter()
+    generator = view.models.generator(options.generator)
+    made, n_used = Summarizer(view, generator, options).write(question or "", passages)
+    took = {"retrieve": (gathered - began) * 1000, "write": (time.perf_counter() - gathered) * 1000}
+    is_kept = [one.verdict == Verdict.SUPPORTED or not options.strict for one in made]
+    return Summary(
+        question=question or "",
+        sentences=tuple(compress(made, is_kept)),
+        dropped=tuple(one for one, kept in zip(made, is_kept, strict=True) if not kept),
+        generator=generator.name if generator else EXTRACTIVE,
+        passages=n_used,
+        left_out=len(passages) - n_used,
+        nearest=tuple(hits[:N_NEAREST]),
+        retriever=retriever,
+        timings_ms=took,
+        scope=selection.scope if selection else None,
+    )
+
+
+def _all_passages(
+    snapshot: Snapshot, chosen: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
+) -> list[Passage]:
+    """All passages of a document, or the chosen ones, by document and place."""
     if options.document is not None:
         found = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
         chosen = snapshot.passage_ids_of([found])
     among = None if chosen is None else set(chosen.tolist())
     kept = [one for one in snapshot.passage_ids().tolist() if among is None or one in among]
-    return Gathered(snapshot.passages(kept), scope=selection.scope if selection else None)
+    return snapshot.passages(kept)
 
 
 def summary_record(summary: Summary) -> dict[str, Any]:
@@ -298,23 +267,8 @@ def summary_markdown(summary: Summary) -> str:
 def _sentence_record(sentence: SummarySentence) -> dict[str, Any]:
     return {
         "text": sentence.text,
-        "citations": [_citation_record(one) for one in sentence.citations],
+        "citations": [{"number": one.number, **place_record(one)} for one in sentence.citations],
         "support": round(sentence.support, 4),
         "verdict": sentence.verdict.value,
         "findings": [asdict(one) for one in sentence.findings],
-    }
-
-
-def _citation_record(citation: Citation) -> dict[str, Any]:
-    """The place of a citation; offsets are code points of the document's stored text."""
-    span = citation.span
-    return {
-        "number": citation.number,
-        "document": span.document_id,
-        "start": span.start,
-        "end": span.end,
-        "page": citation.page,
-        "line": citation.line,
-        "label": citation.label,
-        "text": span.text,
     }

@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +23,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport, no_progress
 
 from ..corpora.folder import FoundFile, Listing, read_regular
-from ..corpora.reading import READERS, Skipped
+from ..corpora.reading import READERS
 from ..index.analysis import Analyzer
 from ..index.maxsim.codebook import Codebook
 from ..index.schema import FileState, Refusal, indexed_text
@@ -75,7 +74,8 @@ def sync_words(
         readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
         update = _Update(writer, listing, known, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
-        reader = FileReader(store, {name: state for name, state in known.items() if name not in stale}, own)
+        fresh = {name: state for name, state in known.items() if name not in stale}
+        reader = FileReader(store, fresh, own, readers)
         with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
@@ -103,26 +103,30 @@ def _parsed_by_others(snapshot: Snapshot, own: Mapping[str, Parse]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result for one file: a document, the reason for none, or None when the file did not change.
-
-    `state` is None for a file that could not be opened.
-    """
+    """The result for one file: a document, the reason for none, or None when the file did not change."""
 
     file: FoundFile
-    state: FileState | None
-    found: Parsed | Skipped | RejectedFile | None
+    state: FileState
+    found: Parsed | Refusal | None
 
 
 class FileReader:
-    """Reads files against what an index holds; several threads may call it at once."""
+    """Reads files against what an index holds; several threads may call it at once.
 
-    def __init__(self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse]) -> None:
-        self._store, self._known, self._own = store, known, own
+    `own` are the user's parsers, `readers` the names of all, which refusals remember.
+    """
+
+    def __init__(
+        self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
+    ) -> None:
+        self._store, self._known, self._own, self._readers = store, known, own, readers
         self._by_bytes = {(state.sha256, suffix_of(name)): name for name, state in known.items()}
 
     def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
         """The outcome for one file; no file can make it raise."""
-        state = None
+        # A file that cannot be opened is tried at each sync: its time need not change for that.
+        state = FileState(*NEVER, "")
+        kind: Literal["rejected", "skipped"] = "rejected"
         try:
             data = read_regular(file.root, file.place)
             # The time is that of the listing: a file that changed since is seen by the next sync.
@@ -134,10 +138,15 @@ class FileReader:
             if document is None and (parse := self._own.get(suffix_of(file.document_id))):
                 document = _parsed(parse, data, file.document_id, state.sha256)
             if document is not None:
-                return Outcome(file, state, worker.split(document))
-            return Outcome(file, state, worker.parse(data, file.document_id, state.sha256))
+                found = worker.split(document)
+            else:
+                found = worker.parse(data, file.document_id, state.sha256)
+            if isinstance(found, Parsed):
+                return Outcome(file, state, found)
+            kind, reason = "skipped", found.reason
         except DocumentRejected as error:
-            return Outcome(file, state, RejectedFile(file.document_id, str(error)))
+            reason = str(error)
+        return Outcome(file, state, Refusal(state.size, state.mtime_ns, kind, reason, self._readers))
 
     def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
         """The document of a file that was renamed, moved or copied, without parsing it again.
@@ -259,27 +268,20 @@ class _Update:
     def _store(self, outcome: Outcome) -> None:
         file, state, found = outcome.file, outcome.state, outcome.found
         self.staged_bytes += file.size
-        if isinstance(found, Skipped | RejectedFile) or state is None:
-            kind: Literal["rejected", "skipped"] = "skipped" if isinstance(found, Skipped) else "rejected"
-            reason = found.reason if isinstance(found, Skipped | RejectedFile) else "it could not be opened"
-            # A file that could not be opened is tried at each sync: its time need not change for that.
-            seen = (file.size, file.mtime_ns) if state is not None else NEVER
+        if isinstance(found, Refusal):
             if file.document_id in self.known:
                 self._remove(file.document_id)
-            self._refuse(file.document_id, Refusal(*seen, kind, reason, self.reader))
+            self._refuse(file.document_id, found)
         elif found is None:
             self.writer.touch(file.document_id, state)
             self.unchanged += 1
         else:
-            self._put(found, state)
-
-    def _put(self, parsed: Parsed, state: FileState) -> None:
-        document = parsed.document
-        self.writer.put(document, parsed.passages, parsed.terms, state)
-        self.staged_passages += len(parsed.passages)
-        (self.updated if document.id in self.known else self.added).append(document.id)
-        if remark := document.metadata.get("remark"):
-            self.remarks.append(DocumentWarning(document.id, remark))
+            document = found.document
+            self.writer.put(document, found.passages, found.terms, state)
+            self.staged_passages += len(found.passages)
+            (self.updated if document.id in self.known else self.added).append(document.id)
+            if remark := document.metadata.get("remark"):
+                self.remarks.append(DocumentWarning(document.id, remark))
 
     def _remove(self, document_id: str) -> None:
         self.writer.remove(document_id)
@@ -354,9 +356,9 @@ def _with_texts(
     for ids in parts:
         with store.snapshot() as snapshot:
             texts = [indexed_text(passage) for passage in snapshot.passages(ids)]
-        yield ids, texts, partial(_counted, on_progress, task, done, total)
+
+        def encoded(n: int, before: int = done) -> None:
+            on_progress(task, before + n, total)
+
+        yield ids, texts, encoded
         done += len(ids)
-
-
-def _counted(on_progress: ProgressCallback, task: str, before: int, total: int, done: int) -> None:
-    on_progress(task, before + done, total)

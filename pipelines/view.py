@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
-from spanwise.errors import IndexEmpty
 from spanwise.types import AskOptions, Filter, ProgressCallback, SearchOptions, no_progress
 
 from ..index.analysis import Analyzer
@@ -35,8 +34,10 @@ CACHED_PASSAGES = 4096  # whose terms are kept to find near-duplicates: 12 MB
 class IndexView:
     """A commit, its snapshot, and the retrievers over it, each built once."""
 
-    def __init__(self, commit: str, snapshot: Snapshot, analyzer: Analyzer, terms_of: Terms) -> None:
-        self.commit, self.snapshot, self.analyzer = commit, snapshot, analyzer
+    def __init__(
+        self, commit: str, snapshot: Snapshot, analyzer: Analyzer, models: LoadedModels, terms_of: Terms
+    ) -> None:
+        self.commit, self.snapshot, self.analyzer, self.models = commit, snapshot, analyzer, models
         self.is_held = False
         self._terms_of = terms_of
         self._retrievers: dict[tuple[object, ...], Retriever] = {}
@@ -46,17 +47,16 @@ class IndexView:
     def retriever(
         self,
         how: SearchOptions,
-        models: LoadedModels,
         on_progress: ProgressCallback = no_progress,
         rule: DuplicateRule | None = None,
     ) -> Retriever:
         """The retriever of these options, with re-ranking and deduplication; IndexEmpty without passages."""
         below, reranker = split_retriever(how)
-        retriever = self._built(below, models, how.exact)
+        retriever = self._built(below, how.exact)
         if reranker:
             from ..retrieval.reranking import RerankingRetriever
 
-            model = models.cross_encoder(reranker)
+            model = self.models.cross_encoder(reranker)
             retriever = RerankingRetriever(retriever, model, how.rerank_depth, partial(on_progress, "rerank"))
         if how.dedupe:
             from ..retrieval.near_duplicates import DeduplicatingRetriever
@@ -64,37 +64,29 @@ class IndexView:
             retriever = DeduplicatingRetriever(retriever, self.analyzer, rule, self._terms_of)
         return retriever
 
-    def stages(self, how: SearchOptions, models: LoadedModels) -> list[Ranker]:
+    def stages(self, how: SearchOptions) -> list[Ranker]:
         """The single retrievers that the retriever of these options is made of."""
         from ..retrieval.retrievers import stages_of
 
         below = split_retriever(how)[0]
         names = stages_of(below) if isinstance(below, str) else [below]
-        return [cast("Ranker", self._built(name, models, how.exact)) for name in names]
+        return [cast("Ranker", self._built(name, how.exact)) for name in names]
 
     def answerer(
-        self,
-        how: AskOptions,
-        models: LoadedModels,
-        calibrated: bool = True,
-        on_progress: ProgressCallback = no_progress,
+        self, how: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
-        key = (how, calibrated, on_progress, models.n_replaced)
-        if self._answerer is None or self._answerer[0] != key:
-            self._answerer = (key, self._new_answerer(how, models, calibrated, on_progress))
-        return self._answerer[1]
-
-    def _new_answerer(
-        self, how: AskOptions, models: LoadedModels, calibrated: bool, on_progress: ProgressCallback
-    ) -> Answerer:
         from ..retrieval.near_duplicates import READING_RULE
 
-        retriever, reader = self.retriever(how, models, on_progress, READING_RULE), models.reader(how.reader)
+        models = self.models
+        key = (how, calibrated, on_progress, models.n_replaced)
+        if self._answerer is not None and self._answerer[0] == key:
+            return self._answerer[1]
+        retriever, reader = self.retriever(how, on_progress, READING_RULE), models.reader(how.reader)
         calibration = None
         if calibrated and isinstance(how.reader, str):
             calibration = models.calibration(how.reader, reader.digest, retriever.name)
-        return Answerer(
+        answerer = Answerer(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
             analyzer=self.analyzer,
@@ -105,6 +97,8 @@ class IndexView:
             options=how,
             selection=self.selection(how.where),
         )
+        self._answerer = (key, answerer)
+        return answerer
 
     def selection(self, where: Filter | None) -> Selection | None:
         """The documents and passages that a filter selects, None without one; the last result is kept."""
@@ -114,18 +108,16 @@ class IndexView:
             self._selected = (where, select(self.snapshot, where))
         return self._selected[1]
 
-    def _built(self, retriever: str | object, models: LoadedModels, exact: bool) -> Retriever:
+    def _built(self, retriever: str | object, exact: bool) -> Retriever:
         from ..retrieval.retrievers import build
 
-        if not self.snapshot.n_passages:
-            raise IndexEmpty("the index holds no passages. Fill it with: spanwise index FOLDER")
-        encoders = models.encoders()
-        if not isinstance(retriever, str):
-            return build(cast("Any", retriever), self.snapshot, self.analyzer, encoders, exact)
-        key = (retriever, exact, models.n_replaced)
-        if key not in self._retrievers:
-            self._retrievers[key] = build(retriever, self.snapshot, self.analyzer, encoders, exact)
-        return self._retrievers[key]
+        key = (retriever, exact, self.models.n_replaced)
+        if isinstance(retriever, str) and key in self._retrievers:
+            return self._retrievers[key]
+        built = build(cast("Any", retriever), self.snapshot, self.analyzer, self.models.encoders(), exact)
+        if isinstance(retriever, str):
+            self._retrievers[key] = built
+        return built
 
     def hold(self) -> Snapshot:
         """The snapshot, which stays readable from now on, until nobody refers to it."""
@@ -150,8 +142,8 @@ class IndexView:
 class Views:
     """The current view of a store."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, models: LoadedModels) -> None:
+        self._store, self._models = store, models
         self._view: IndexView | None = None
         self._lock = RLock()
         self._depth = 0
@@ -195,5 +187,5 @@ class Views:
             commit = self._store.commit_digest()
             snapshot = self._store.snapshot()
             if self._store.commit_digest() == commit:
-                return IndexView(commit, snapshot, self.analyzer, self._terms_of)
+                return IndexView(commit, snapshot, self.analyzer, self._models, self._terms_of)
             snapshot.close()

@@ -69,9 +69,7 @@ def build(
     """
     names = stages_of(retriever) if isinstance(retriever, str) else []
     if not snapshot.n_passages:
-        raise IndexEmpty(
-            "the index holds no passages. Run `spanwise index FOLDER` on a folder with documents"
-        )
+        raise IndexEmpty("the index holds no passages. Fill it with: spanwise index FOLDER")
     if not isinstance(retriever, str):
         return CheckedRetriever(retriever, snapshot)
     stages: list[Stage[Any]] = []

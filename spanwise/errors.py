@@ -112,13 +112,4 @@ def needing(extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ExtraMissing(missing(extra, str(error))) from error
-
-
-def missing(extra: str, why: str) -> str:
-    """The message for a missing extra.
-
-    >>> missing("mcp", "No module named 'mcp'")
-    "No module named 'mcp'; install it with: pip install 'spanwise[mcp]'"
-    """
-    return f"{why}; install it with: pip install 'spanwise[{extra}]'"
+        raise ExtraMissing(f"{error}; install it with: pip install 'spanwise[{extra}]'") from error

@@ -15,26 +15,37 @@ from spanwise.pipelines.candidates import answer_key
 from spanwise.reader.evidence import Calibration, EarlyExit
 from spanwise.types import AnswerSpan, Filter, Passage, Span
 
+TWO = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
+STONES = "Who built the mill with stones?"
+
+
+def answer_to(library, question, *script, **options):
+    [answer] = asker(library, *script, **options).answer([question])
+    return answer
+
+
+def texts_of(answers):
+    return [one.text for one in answers]
+
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
-    script = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
-    (answer,) = asker(library, *script).answer(["Who built the mill with stones?"])
+    answer = answer_to(library, STONES, *TWO)
     assert (answer.text, answer.best.context.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
     assert library.document("mill.md").text[answer.span.start : answer.span.end] == "Ada Rook"
     assert (answer.best.line, answer.best.page) == (3, None)
-    assert [other.text for other in answer.alternatives] == ["stones"]
+    assert texts_of(answer.alternatives) == ["stones"]
     assert answer.confidence is None
 
 
 def test_r13_raw_scores_rank_passages_against_each_other(library):
-    (answer,) = asker(library, ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)).answer(
-        ["Who opened or built mill and tram?"]
+    answer = answer_to(
+        library, "Who opened or built mill and tram?", ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)
     )
     assert answer.text == "Ada Rook"
 
 
 def test_r15_a_winning_null_score_declines_and_shows_what_was_searched(library):
-    (answer,) = asker(library, ("Ada Rook", 1.0, 5.0)).answer(["Who sold the mill?"])
+    answer = answer_to(library, "Who sold the mill?", ("Ada Rook", 1.0, 5.0))
     assert answer.no_answer
     assert answer.best_rejected.text == "Ada Rook"
     assert answer.nearest[0].passage.document_id == "mill.md"
@@ -43,46 +54,40 @@ def test_r15_a_winning_null_score_declines_and_shows_what_was_searched(library):
 
 @pytest.mark.parametrize(("score", "declined"), [(2.0, False), (0.1, True)])
 def test_below_the_fitted_confidence_it_declines(library, score, declined):
-    (answer,) = asker(library, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).answer(
-        ["Who built the mill?"]
-    )
+    answer = answer_to(library, "Who built the mill?", ("Ada Rook", score, 0.0), calibration=by_margin(0.6))
     assert answer.no_answer is declined
     shown = answer.best_rejected if declined else answer.best
     assert shown.confidence == pytest.approx(1 / (1 + math.exp(-score)))
 
 
 def test_a_why_question_is_answered_by_the_sentence(library):
-    (answer,) = asker(library, ("1920", 9.0, 0.0)).answer(["Why was the weir raised?"])
+    answer = answer_to(library, "Why was the weir raised?", ("1920", 9.0, 0.0))
     assert answer.text == "The weir was raised in 1920."
     assert answer.best.answer.text == "1920"
 
 
 def test_a_list_question_is_answered_by_the_whole_list(library):
-    (answer,) = asker(library, ("leave by six", 9.0, 0.0)).answer(["What are the rules for visitors?"])
+    answer = answer_to(library, "What are the rules for visitors?", ("leave by six", 9.0, 0.0))
     assert answer.text == "Visitors must:\n\n- keep off the stones\n- leave by six"
 
 
 def test_passages_that_say_the_same_are_one_answer(library, folder):
     (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
     library.sync(vectors=False)
-    script = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
-    (answer,) = asker(library, *script).answer(["Who built the mill with stones?"])
+    answer = answer_to(library, STONES, *TWO)
     places = [answer.span.document_id, *(other.span.document_id for other in answer.best.also_in)]
     assert sorted(places) == ["guide.txt", "mill.md"]
-    assert [other.text for other in answer.alternatives] == ["stones"]
+    assert texts_of(answer.alternatives) == ["stones"]
 
 
 def test_answers_never_overlap(library):
     script = (("built in 1811 by Ada Rook", 9.0, 0.0), ("Ada Rook", 8.0, 0.0), ("stones", 7.0, 0.0))
-    (answer,) = asker(library, *script).answer(["Who built the mill with stones?"])
-    assert [answer.text, *(other.text for other in answer.alternatives)] == [
-        "built in 1811 by Ada Rook",
-        "stones",
-    ]
+    answer = answer_to(library, STONES, *script)
+    assert texts_of([answer, *answer.alternatives]) == ["built in 1811 by Ada Rook", "stones"]
 
 
 def test_a_model_without_a_null_answer_still_answers(library):
-    (answer,) = asker(library, ("Ada Rook", 3.0, math.nan)).answer(["Who built the mill?"])
+    answer = answer_to(library, "Who built the mill?", ("Ada Rook", 3.0, math.nan))
     assert answer.text == "Ada Rook"
 
 
@@ -97,7 +102,7 @@ def test_only_allowed_passages_are_read_and_shown(library):
     script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 9.5, 0.0))
     (answer,) = confined(library, where, *script).answer(["Who raised the weir, the mill and the tram?"])
     assert answer.text == "Ada Rook"
-    assert [other.text for other in answer.alternatives] == ["Ute Falk"]
+    assert texts_of(answer.alternatives) == ["Ute Falk"]
     assert answer.scope == library.scope(where)
     assert answer.passages_searched == answer.scope.passages < library.snapshot.n_passages
 
@@ -109,10 +114,9 @@ def test_a_filter_that_leaves_nothing_declines(library):
 
 
 def test_no_alternative_is_surer_than_the_answer(library):
-    weights = {"margin": 1.0}
-    odd = Calibration(weights, 0.0, 0.0, 0.1, "scripted", "nothing", {"margin": -1.0})
+    odd = Calibration({"margin": 1.0}, 0.0, 0.0, 0.1, "scripted", "nothing", {"margin": -1.0})
     script = (("Ada Rook", 2.0, 0.0), ("stones", 1.0, 0.0))
-    (answer,) = asker(library, *script, calibration=odd).answer(["Who built the mill with stones?"])
+    answer = answer_to(library, STONES, *script, calibration=odd)
     assert answer.text == "Ada Rook"
     assert [one.confidence for one in answer.alternatives] == [answer.confidence]
 
@@ -136,17 +140,14 @@ def test_only_what_a_passage_prefers_agrees():
     assert [(one.text, one.also_in) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["a mill", "Mill", "tram", "The tram!", ""]), st.integers(1, 4)), max_size=9
-    )
-)
+WORDS = st.sampled_from(["a mill", "Mill", "tram", "The tram!", ""])
+
+
+@given(st.lists(st.tuples(WORDS, st.integers(1, 4)), max_size=9))
 def test_no_two_say_the_same_and_the_order_stays(rows):
     answers = [answer(words, passage, -place) for place, (words, passage) in enumerate(rows)]
     found = merge_same_answers(answers)
-    assert [answer_key(one.text) for one in found] == list(
-        dict.fromkeys(answer_key(one.text) for one in answers)
-    )
+    assert list(map(answer_key, texts_of(found))) == [*dict.fromkeys(map(answer_key, texts_of(answers)))]
     for one in found:
         places = [one.passage.id, *(other.passage.id for other in one.also_in)]
         assert len(set(places)) == len(places)

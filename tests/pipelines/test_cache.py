@@ -15,12 +15,8 @@ from spanwise.types import Filter
 
 QUESTION = "Who built the mill?"
 SCRIPT = ("Ada Rook", 9.0, 0.0)
-CHANGES = [
-    {"k": 3},
-    {"threshold": 0.9},
-    {"where": Filter(paths=("*.md",))},
-    {"retriever": "tfidf"},
-]
+SPAN = spanwise.Span("a.txt", 0, 2, "on")
+CHANGES = [{"k": 3}, {"threshold": 0.9}, {"where": Filter(paths=("*.md",))}, {"retriever": "tfidf"}]
 
 
 @pytest.fixture
@@ -95,9 +91,8 @@ def test_a_damaged_file_is_replaced(cached, folder):
 
 def test_a_changed_value_is_not_returned(tmp_path):
     cache = AnswerCache(tmp_path / CACHE_NAME)
-    span = spanwise.Span("a.txt", 0, 2, "on")
-    cache.put("key", "commit", spanwise.Span, span)
-    assert cache.get("key", spanwise.Span, "", None) == span
+    cache.put("key", "commit", spanwise.Span, SPAN)
+    assert cache.get("key", spanwise.Span, "", None) == SPAN
     cache.close()
     with sqlite3.connect(tmp_path / CACHE_NAME) as database:
         database.execute("UPDATE results SET value = replace(value, 'on', 'no')")
@@ -106,10 +101,10 @@ def test_a_changed_value_is_not_returned(tmp_path):
 
 def test_a_locked_file_costs_nothing_but_the_result(tmp_path):
     cache = AnswerCache(tmp_path / CACHE_NAME)
-    cache.put("one", "commit", spanwise.Span, spanwise.Span("a.txt", 0, 2, "on"))
+    cache.put("one", "commit", spanwise.Span, SPAN)
     with sqlite3.connect(tmp_path / CACHE_NAME) as other:
         other.execute("BEGIN EXCLUSIVE")
-        cache.put("two", "commit", spanwise.Span, spanwise.Span("a.txt", 0, 2, "on"))
+        cache.put("two", "commit", spanwise.Span, SPAN)
         assert "locked" in cache.fault
         other.rollback()
     assert cache.count() == 1

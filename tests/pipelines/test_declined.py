@@ -10,7 +10,7 @@ from scripted_reader import asker, by_margin
 import spanwise
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.declined import missing_terms, question_words, reasons, unknown_words
-from spanwise.pipelines.records import answer_record, search_record
+from spanwise.pipelines.records import answer_record
 from spanwise.types import Answer, Passage
 
 QUESTION = "Who sold the zeppelin mlil?"
@@ -62,15 +62,6 @@ def test_the_record_is_json_with_reasons(library):
     searched = record["searched"]
     assert searched["rejected"][0]["lacks"] == [{"text": "sold", "start": 6, "end": 10}]
     assert searched["unknown_words"] == [{"text": "sold", "start": 6, "end": 10, "nearest": None}]
-
-
-def test_the_record_has_the_passages_to_look_at_as_a_search_has_them(library):
-    answer = declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?")
-    nearest = json.loads(json.dumps(answer_record(answer)))["nearest"]
-    assert nearest == search_record("", "bm25", answer.nearest)["hits"]
-    assert [hit["document"] for hit in nearest] == ["mill.md"]
-    for hit in nearest:
-        assert library.document(hit["document"]).text[hit["start"] : hit["end"]] == hit["text"]
 
 
 def words_of(question: str) -> list[str]:

@@ -13,16 +13,13 @@ from spanwise.pipelines.records import explanation_record
 from spanwise.types import Filter
 
 QUESTION = "Who built the mill with stones?"
+BOTH = {"question": "Who opened the tram or built the mill?"}
 
 
 @pytest.fixture
 def read(library, monkeypatch):
     """The library with a reader that finds Ada Rook, and Ute Falk with a lower score."""
-    from spanwise.reader import load
-
     read_by(library, monkeypatch, ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0))
-    monkeypatch.setattr(load, "load_calibration", lambda *given: None)
-    monkeypatch.setattr(load, "calibration_sha256", lambda name: "")
     return library
 
 
@@ -56,12 +53,8 @@ def test_the_record_is_json_with_the_answer(read):
     ("document", "changes", "stage"),
     [
         ("mill.md", {}, "answer"),
-        ("tram.txt", {"question": "Who opened the tram or built the mill?"}, "alternative"),
-        (
-            "tram.txt",
-            {"question": "Who opened the tram or built the mill?", "alternatives": 0},
-            "outscored",
-        ),
+        ("tram.txt", BOTH, "alternative"),
+        ("tram.txt", {**BOTH, "alternatives": 0}, "outscored"),
         ("tram.txt", {"where": Filter(paths=("*.md",))}, "filtered"),
         ("tram.txt", {"k": 1}, "not retrieved"),
         ("weir.html", {"question": "Who raised the weir or built the mill?"}, "not proposed"),
@@ -75,9 +68,6 @@ def test_a_document_is_followed_to_its_last_stage(read, document, changes, stage
 
 def test_a_declined_document_has_its_reason(library, monkeypatch):
     read_by(library, monkeypatch, ("Ada Rook", 1.0, 5.0))
-    from spanwise.reader import load
-
-    monkeypatch.setattr(load, "load_calibration", lambda *given: None)
     fate = explain(library, "mill.md").document
     assert fate.stage == "declined"
     assert "4.00 higher" in fate.reason

@@ -71,15 +71,6 @@ def test_ask_takes_a_filter(folder, encoder_folder, reader_folder):
         assert library.ask(question, **options).scope is None
 
 
-def test_the_dense_index_looks_at_the_allowed_alone(many, encoder_folder):
-    with spanwise.open(many, model=encoder_folder) as library:
-        library.sync()
-        where = Filter(paths=("far.txt", "mill.md"))
-        for retriever in ("dense", "hybrid"):
-            hits = library.search("weir", k=20, retriever=retriever, where=where)
-            assert documents(hits) == {"far.txt", "mill.md"}
-
-
 def search(run, folder, *options):
     return run("search", "weir", "--index", folder, "--retriever", "bm25", *options)
 
@@ -159,11 +150,9 @@ NAMES = [name for name, *_ in DOCUMENTS]
         ({"types": ("txt",)}, [NAMES[3], NAMES[5]]),
         ({"types": ("application/PDF",)}, [NAMES[2]]),
         ({"metadata": {"LANGUAGE": "de"}}, [NAMES[0], NAMES[2]]),
-        ({"metadata": {"author": "Ada Rook"}}, [NAMES[1]]),
         ({"metadata": {"author": "ada rook"}}, []),
         ({"metadata": {"author": "Mu\u0308ller"}}, [NAMES[5]]),
         ({"types": ("md",), "metadata": {"language": "de"}, "paths": ("*.md",)}, [NAMES[0]]),
-        ({"types": ("md",), "paths": ("in/**",), "metadata": {"language": "de"}}, []),
     ],
 )
 def test_all_conditions_hold_and_any_value_of_one(store, conditions, expected):
@@ -198,7 +187,6 @@ def test_what_no_document_has_lists_what_there_is(store, conditions, says):
 @pytest.mark.parametrize(
     ("conditions", "says"),
     [
-        ({"after": "soon"}, "invalid date 'soon'"),
         ({"after": "2024-01-02", "before": "2024-01-02"}, "no time is after 2024-01-02 and before"),
         ({"paths": ("a//b",)}, "an empty name"),
         ({"paths": "notes"}, r"paths must be a tuple such as \('notes',\)"),

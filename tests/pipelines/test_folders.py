@@ -103,13 +103,6 @@ def test_a_path_that_is_not_utf8_is_kept(tmp_path):
     assert read_roots(roots_setting(roots, tmp_path / "index"), tmp_path / "index") == roots
 
 
-def test_an_index_of_before_is_read_and_becomes_one_of_several(two, tmp_path):
-    with spanwise.open(two[0], tmp_path / "old") as library:
-        library.sync(vectors=False)
-        assert read_roots({"root": str(two[0])}, library.store.path) == library.roots
-        assert read_roots({"root": "/nowhere"}, two[0] / ".spanwise") == library.roots
-
-
 def test_a_folder_that_moved_with_its_index_is_found_among_several(two, tmp_path):
     with spanwise.open(two, two[0] / ".spanwise") as library:
         library.sync(vectors=False)
@@ -162,28 +155,40 @@ AS_NOBODY = """
 import os, sys
 import spanwise
 from spanwise.pipelines import folders
-spanwise.open(sys.argv[2]).close()  # loads all that is needed from where that user may not read
+with spanwise.open(sys.argv[2]) as opened:  # loads all that is needed from where that user may not read
+    opened.sync(vectors=False)
+    opened.search("mill", retriever="bm25")
+    opened.status()
 if os.geteuid() == 0:
     os.setuid(65534)
 os.chdir(sys.argv[1])
 with spanwise.open(".") as opened:
     print(opened.store.path)
     print(folders.nearest_index(opened.roots[0].folder / "sub"))
+with spanwise.open_index(sys.argv[3]) as opened:
+    print([len(opened.search("mill", retriever="bm25")) for _ in range(2)])
+    print(opened.status()["cache"]["fault"])
 """
 
 
-def test_a_folder_that_may_not_be_written_is_noticed(open_to_all, folder):
-    notes = open_to_all / "notes"
+def test_a_folder_or_index_that_may_not_be_written_is_noticed(open_to_all, folder):
+    notes, index = open_to_all / "notes", open_to_all / "index"
     (notes / "sub").mkdir(parents=True)
-    notes.chmod(0o555)
+    (notes / "mill.txt").write_text("The mill.")
+    with spanwise.open(notes, index) as library:
+        library.sync(vectors=False)
+    for each in (notes, index):
+        each.chmod(0o555)
     environment = {**os.environ, "SPANWISE_CACHE": str(open_to_all / "cache")}
-    command = [sys.executable, "-c", AS_NOBODY, str(notes), str(folder)]
+    command = [sys.executable, "-c", AS_NOBODY, str(notes), str(folder), str(index)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    notes.chmod(0o755)
+    for each in (notes, index):
+        each.chmod(0o755)
     assert done.returncode == 0, done.stderr
-    made, found = done.stdout.splitlines()
+    made, found, hits, fault = done.stdout.splitlines()
     assert made == found
     assert Path(made).parent == open_to_all / "cache"
+    assert (hits, "cannot be written" in fault) == ("[1, 1]", True)
 
 
 IDS = {"town/mill.md", "town/tram.txt", "harbour/tram.txt"}

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import pytest
 
 from spanwise.corpora.passages import split
@@ -95,31 +89,3 @@ def test_reading_sees_one_commit_however_deep_it_is_nested(library, path):
         write(path, "b", "Another mill.")
         assert library.passages() == snapshot.passages(snapshot.passage_ids())
     assert len(library.passages()) == 2
-
-
-AS_NOBODY = """
-import os, sys
-from pathlib import Path
-from spanwise.pipelines.open import open_index
-
-def search(path):
-    with open_index(Path(path)) as library:
-        hits = [library.search("mill", retriever="bm25") for _ in range(2)]
-        return [len(found) for found in hits], library.status()["cache"]["fault"]
-
-search(sys.argv[1])  # loads all that is needed from where that user may not read
-os.geteuid() or os.setuid(65534)
-print(*search(sys.argv[2]))
-"""
-
-
-def test_an_index_that_cannot_be_written_is_searched_without_a_cache(path):
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        shutil.copytree(path, Path(folder, "index"))
-        Path(folder, "index").chmod(0o555)
-        command = [sys.executable, "-c", AS_NOBODY, path, f"{folder}/index"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        Path(folder, "index").chmod(0o755)
-    assert done.stdout.startswith("[1, 1] ")
-    assert "cannot be written" in done.stdout

