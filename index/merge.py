@@ -22,7 +22,7 @@ from .postings import PostingsSegment, merge_postings
 from .protocol import Ids
 from .rows import RowsSegment, merge_rows
 from .schema import SegmentEntry
-from .segment import CODEBOOK, POSTINGS, Columns, Segment, is_segment_name, open_segment, write_segment
+from .segment import CODEBOOK, POSTINGS, Columns, is_segment_name, open_segment, write_segment
 
 FAN = 4  # segments of one level that become one of the next
 
@@ -92,18 +92,16 @@ def _merge_family(folder: Path, catalog: CatalogWriter, family: Sequence[Segment
     chosen = choose([Size(entry.rows, entry.rows - n) for entry, n in zip(family, dead, strict=True)])
     if not chosen:
         return False
-    columns = _merged([segments[place] for place in chosen], deleted)
+    parts, kind, model = [segments[place] for place in chosen], family[0].kind, family[0].model
+    columns: Columns
+    if kind == POSTINGS:
+        columns = merge_postings([PostingsSegment.open_whole(part) for part in parts], deleted)
+    else:
+        columns = merge_rows(kind, [RowsSegment(part) for part in parts], deleted)
     catalog.drop_segments([family[place].id for place in chosen])
     if rows := columns["passage_ids"].shape[0]:
-        kind, model = family[0].kind, family[0].model
         catalog.add_segment(SegmentEntry(write_segment(folder, kind, model, columns), kind, model, rows))
     return True
-
-
-def _merged(segments: Sequence[Segment], deleted: Ids) -> Columns:
-    if segments[0].kind == POSTINGS:
-        return merge_postings([PostingsSegment.open_whole(segment) for segment in segments], deleted)
-    return merge_rows(segments[0].kind, [RowsSegment(segment) for segment in segments], deleted)
 
 
 def orphans(segments: Path, catalog: Catalog) -> list[Path]:

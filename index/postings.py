@@ -169,11 +169,6 @@ class PostingsSegment:
         """The pairs of term i are `starts[i]` to `starts[i + 1]`."""
         return np.asarray(self._columns["starts"].astype(np.int64))
 
-    @property
-    def counts_dtype(self) -> np.dtype[Any]:
-        """The type of its counts."""
-        return self._columns["counts"].dtype
-
     def terms(self) -> Iterator[bytes]:
         """All terms, in the order of their bytes."""
         terms, start = self._columns["terms"], 0
@@ -244,8 +239,7 @@ def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[st
     sources = [_Source(*part) for part in parts]
     df = np.zeros(len(vocabulary), np.int64)
     most = sum(int(source.df.sum()) for source in sources)
-    rows, done = np.empty(most, np.uint32), 0
-    counts = np.empty(most, max(segment.counts_dtype for segment in segments))
+    rows, counts, done = np.empty(most, np.uint32), np.empty(most, np.uint32), 0
     for first, last in _ranges(sources, len(vocabulary)):
         found = zip(*(source.live_pairs(first, last) for source in sources), strict=True)
         terms, new, times = (np.concatenate(column) for column in found)

@@ -322,11 +322,6 @@ class PendingRows:
         held = sum(column.nbytes for batch in batches for column in batch.data.values())
         return held > _MAX_PENDING_BYTES
 
-    @property
-    def is_empty(self) -> bool:
-        """True while no segment of this kind is stored."""
-        return not self.stored()
-
     def width(self, model: str) -> int | None:
         """Numbers in a dense vector of a model; None while there is none."""
         parts = self._parts(model)

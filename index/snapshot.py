@@ -19,7 +19,6 @@ from .maxsim.codebook import Codebook
 from .maxsim.tokens import open_tokens
 from .postings import PostingsSegment
 from .protocol import Ids
-from .ranking import rows_of
 from .rows import RowsSegment, StoredRows
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
@@ -45,7 +44,7 @@ class Snapshot(Catalog):
         self._known: dict[int, Passage] = {}
         self._postings: LivePostings | None = None
         self._vectors: dict[tuple[str, bool], VectorIndex] = {}
-        self._tokens: dict[str, StoredRows] = {}
+        self._tokens: dict[str, tuple[StoredRows, Codebook]] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
 
     def read(self, segments: Sequence[Segment]) -> None:
@@ -147,13 +146,7 @@ class Snapshot(Catalog):
 
     def stored_tokens(self, model_digest: str) -> StoredRows:
         """The live tokens of a model; `IndexEmpty` when no live passage has any."""
-        if model_digest not in self._tokens:
-            if not self.token_models().get(model_digest):
-                raise IndexEmpty(f"no passage has tokens of model {model_digest}")
-            codebook = self._codebook_of_tokens(model_digest)
-            parts = [open_tokens(part, codebook) for part in self._parts(TOKENS, model_digest)]
-            self._tokens[model_digest] = StoredRows.live(parts, self._deleted)
-        return self._tokens[model_digest]
+        return self._coded(model_digest)[0]
 
     def maxsim(self, model_digest: str, exact: bool = False) -> MaxSimIndex:
         """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
@@ -161,23 +154,24 @@ class Snapshot(Catalog):
         if key not in self._maxsim:
             from .maxsim.search import MaxSimIndex  # loads numba
 
-            stored = self.stored_tokens(model_digest)
-            codebook = self._codebook_of_tokens(model_digest)
-            self._maxsim[key] = MaxSimIndex(stored, codebook, self.places, exact)
+            self._maxsim[key] = MaxSimIndex(*self._coded(model_digest), self.places, exact)
         return self._maxsim[key]
 
-    def _codebook_of_tokens(self, model_digest: str) -> Codebook:
-        codebook = self.codebook(model_digest)
-        if codebook is None:
-            raise IndexCorrupt(f"{self.path.parent} lacks the codebook of model {model_digest}")
-        return codebook
+    def _coded(self, model_digest: str) -> tuple[StoredRows, Codebook]:
+        if model_digest not in self._tokens:
+            if not self.token_models().get(model_digest):
+                raise IndexEmpty(f"no passage has tokens of model {model_digest}")
+            codebook = self.codebook(model_digest)
+            if codebook is None:
+                raise IndexCorrupt(f"{self.path.parent} lacks the codebook of model {model_digest}")
+            parts = [open_tokens(part, codebook) for part in self._parts(TOKENS, model_digest)]
+            self._tokens[model_digest] = StoredRows.live(parts, self._deleted), codebook
+        return self._tokens[model_digest]
 
     def _without(self, kind: str, model_digest: str) -> Ids:
         ids = self.passage_ids()
-        lacking = np.ones(len(ids), np.bool_)
-        for segment in self._parts(kind, model_digest):
-            lacking &= rows_of(segment.passage_ids, ids) < 0
-        return ids[lacking]
+        held = [segment.passage_ids for segment in self._parts(kind, model_digest)]
+        return ids[np.isin(ids, np.concatenate([np.empty(0, np.int64), *held]), invert=True)]
 
     def _models(self, kind: str) -> dict[str, int]:
         counts: dict[str, int] = {}

@@ -93,7 +93,7 @@ class Writer:
         indexed text of another, live or deleted, gets a copy of its vectors: `reused_vectors` counts these.
         So put a renamed document before you remove the old one. A refusal of the same id is deleted.
         """
-        check_document(document, passages, terms, state)
+        check_passages(document, passages)
         row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
         with self._change():
             self._catalog.remove_document(document.id)
@@ -242,7 +242,7 @@ class Writer:
 
     def _same_content(self, contents: Sequence[str]) -> list[list[int]]:
         """Older passages of each content, where there are vectors to copy."""
-        if self._vectors.is_empty and self._tokens.rows.is_empty:
+        if not (self._vectors.stored() or self._tokens.rows.stored()):
             return [[] for _ in contents]
         found = self._catalog.passages_with_content(contents)
         return [found.get(content, []) for content in contents]
@@ -288,18 +288,11 @@ class Writer:
         drop_codes(self._folder / CACHE, models)
 
 
-def check_document(
-    document: Document, passages: Sequence[Passage], terms: Sequence[Sequence[str]], state: FileState
-) -> None:
-    """Raise `ValueError` for passages that are not those of the document, or that lack their terms."""
-    if len(terms) != len(passages):
-        raise ValueError(f"{document.id!r} has {len(passages)} passages but {len(terms)} lists of terms")
-    if state.sha256 != document.sha256:
-        raise ValueError(f"{document.id!r} has sha256 {document.sha256}, its file {state.sha256}")
+def check_passages(document: Document, passages: Sequence[Passage]) -> None:
+    """Raise `ValueError` for passages that are not those of the document."""
     for passage in passages:
-        if passage.document_id != document.id:
-            raise ValueError(f"a passage of {passage.document_id!r} was given with {document.id!r}")
-        if document.text[passage.start : passage.end] != passage.text:
+        text = document.text[passage.start : passage.end]
+        if (passage.document_id, passage.text) != (document.id, text):
             raise ValueError(
                 f"passage {passage.start}:{passage.end} is not the text of {document.id!r} there"
             )

@@ -87,9 +87,12 @@ def load_span_reader(folder: Path) -> nn.Module:
 
     ModelRejected for a model with another head, or with none: its answers would be random.
     """
-    checkpoint = plain_bert(folder)
-    if checkpoint and (model := bert_span_model(checkpoint)):
-        return model
+    checked_folder(folder)
+    if (folder / WEIGHTS).is_file() and BertConfig.read(read_json(folder / CONFIG)) is not None:
+        checkpoint = read_checkpoint(folder)  # a plain BERT in one file
+        require_finite(checkpoint.weights, folder)
+        if model := bert_span_model(checkpoint):
+            return model
     found = load_span_model(folder)
     names = (name for path in folder.glob("*.safetensors") for name in weight_names(path))
     if not any(name.startswith(SPAN_HEAD) for name in names):
@@ -161,16 +164,6 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         raise ModelRejected(
             f"{source}: its tokenizer makes ids up to {largest}, its vocabulary has {config.vocab_size}"
         )
-
-
-def plain_bert(folder: Path) -> Checkpoint | None:
-    """Settings and finite weights of a folder if it is a plain BERT in one file."""
-    checked_folder(folder)
-    if not (folder / WEIGHTS).is_file() or BertConfig.read(read_json(folder / CONFIG)) is None:
-        return None
-    checkpoint = read_checkpoint(folder)
-    require_finite(checkpoint.weights, folder)
-    return checkpoint
 
 
 @contextmanager

@@ -6,13 +6,16 @@ loads sooner; of their arguments it knows those that this project uses.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from tokenizers import Encoding, Tokenizer
+
+from spanwise.errors import ModelRejected
+
+from .locate import read_json
 
 _CLASSES = ("BertTokenizer", "BertTokenizerFast")
 
@@ -53,8 +56,8 @@ class FastTokenizer:
         if not (rules.is_file() and settings.is_file()):
             return None
         try:
-            config, normalizer = _read(settings), _read(rules).get("normalizer") or {}
-        except (ValueError, RecursionError):
+            config, normalizer = read_json(settings), read_json(rules).get("normalizer") or {}
+        except ModelRejected:
             return None
         if config.get("tokenizer_class") not in _CLASSES or not _agree(config, normalizer):
             return None
@@ -141,13 +144,6 @@ def text_ids(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list
 def _range(sequence: Sequence[int | None], segment: int) -> tuple[int, int]:
     where = [i for i, value in enumerate(sequence) if value == segment]
     return where[0], where[-1] + 1
-
-
-def _read(path: Path) -> dict[str, Any]:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
-        raise ValueError(f"{path} holds no object")
-    return found
 
 
 def _agree(config: dict[str, Any], normalizer: dict[str, Any]) -> bool:

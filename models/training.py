@@ -21,7 +21,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -205,19 +205,12 @@ def fast_training_attention(model: nn.Module) -> Iterator[None]:
 
     AttentionInterface.register(_EAGER, attend)
     AttentionMaskInterface.register(_EAGER, eager_mask)
-    parts = [
-        part
-        for part in model.modules()
-        if isinstance(part, BertPreTrainedModel) and part.device.type == "cpu"
-    ]
-    before = [part.config._attn_implementation for part in parts]
-    for part in parts:
-        part.set_attn_implementation(_EAGER)
-    try:
+    with ExitStack() as restored:
+        for part in model.modules():
+            if isinstance(part, BertPreTrainedModel) and part.device.type == "cpu":
+                restored.callback(part.set_attn_implementation, part.config._attn_implementation)
+                part.set_attn_implementation(_EAGER)
         yield
-    finally:
-        for part, name in zip(parts, before, strict=True):
-            part.set_attn_implementation(name)
 
 
 class _Run:
@@ -361,9 +354,7 @@ def _read_run(path: Path) -> dict[str, Any]:
     """The record in the metadata of a checkpoint; ModelRejected for a file that is no checkpoint."""
     try:
         with safe_open(path, framework="np") as file:
-            record = json.loads((file.metadata() or {})["run"])
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+            record: dict[str, Any] = dict(json.loads((file.metadata() or {})["run"]))
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ModelRejected(f"{path} is no checkpoint of a training run: {error}") from error
-    if not isinstance(record, dict):
-        raise ModelRejected(f"{path} is no checkpoint of a training run")
     return record

@@ -44,7 +44,6 @@ PER_CENTROID = 4  # vectors of the sample for each centroid, at least
 _BLOCK = 8192  # tokens at a time
 _FEW = 256  # vectors that may all be centroids
 _RUN = 512  # vectors, of a few passages, that are held back together
-_GROWTH = 4  # times the tokens it was trained for
 _HIGHEST = 1000.0  # number that a scale of 16 bits still holds
 _LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
 _LEVELS_ENOUGH = 2048  # numbers that levels can be made of
@@ -149,10 +148,6 @@ class Codebook:
         look_up(values, byte_pairs(self.levels).view(np.uint64)[:, 0], vectors.view(np.uint64))
         add_centroids(self.centroids, centroids, scales.astype(np.float32), vectors)
         return vectors
-
-    def wants_more(self, n_tokens: int) -> bool:
-        """True when the collection has grown to more than 4 times what the codebook was made for."""
-        return n_tokens > _GROWTH * self.n_tokens and len(self.centroids) < MAX_CENTROIDS
 
     def extended(self, sample: Floats, n_tokens: int) -> Codebook:
         """Another codebook with these centroids in front, unchanged, and new ones for far vectors."""

@@ -66,13 +66,12 @@ class MaxSimIndex:
         """
         check_k(k)
         check_among(among)
-        for number, rows_of_question in enumerate(queries):
-            check_vectors(
-                rows_of_question, self.width, len(rows_of_question), f"question {number} (row {{}})".format
-            )
-            if not len(rows_of_question):
+        for number, question in enumerate(queries):
+            check_vectors(question, self.width, len(question), f"question {number} (row {{}})".format)
+            if not len(question):
                 raise VectorRejected(f"question {number} has no vectors")
-        rows = None if among is None else self._rows(among)
+        found = None if among is None else self._stored.rows_of(among)
+        rows = None if found is None else np.sort(found[found >= 0])
         n_rows = len(self) if rows is None else len(rows)
         if not n_rows:
             return [Ranking.empty() for _ in queries]
@@ -104,11 +103,6 @@ class MaxSimIndex:
         scores = centroid_scores(self._stored, self._codebook.centroids, question, rows)
         chosen: Ids = np.sort(np.argpartition(scores, len(scores) - n)[len(scores) - n :])
         return chosen if rows is None else rows[chosen]
-
-    def _rows(self, among: Ids) -> Ids:
-        """The rows of these passages, ascending."""
-        rows = self._stored.rows_of(among)
-        return np.sort(rows[rows >= 0])
 
     @cached_property
     def _largest_scale(self) -> float:

@@ -21,6 +21,7 @@ from ..rows import PendingRows, RowsSegment
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
 from .codebook import Codebook, n_centroids
 
+_GROWTH = 4  # times the tokens it was trained for
 _SAMPLE = 131_072  # vectors of a collection that new centroids are made for
 
 
@@ -85,10 +86,9 @@ class PendingTokens:
     def _fitting_codebook(self, model: str, vectors: Floats) -> Codebook:
         """The codebook of a model, extended if the collection outgrew it."""
         codebook, n_tokens = self._codebooks[model], self.rows.n_rows(model) + len(vectors)
-        n_known = len(codebook.centroids)
-        if codebook.wants_more(n_tokens) and n_known < n_centroids(n_tokens, n_tokens):
+        has_grown = n_tokens > _GROWTH * codebook.n_tokens
+        if has_grown and len(codebook.centroids) < n_centroids(n_tokens, n_tokens):
             codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
-        if len(codebook.centroids) > n_known:
             self.put_codebook(model, codebook)
         return codebook
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -23,14 +22,6 @@ def test_documents_queries_and_judgements_are_read(folder: Path) -> None:
     found = read_beir(folder)
     assert {each.id: (each.title, each.text) for each in found.documents} == DOCUMENTS
     assert (found.qrels["2"], found.gaps) == ({"2": 1, "3": 0}, ())
-
-
-def test_files_may_be_gzipped(folder: Path) -> None:
-    plain = read_beir(folder)
-    for name in ("corpus.jsonl", "queries.jsonl"):
-        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
-        (folder / name).unlink()
-    assert read_beir(folder) == plain
 
 
 @pytest.mark.parametrize(

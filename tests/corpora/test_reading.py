@@ -46,6 +46,11 @@ def media_type(data: bytes, name: str) -> str:
         (b"<?xml version='1.0'?><!-- x --><svg><text>x</text></svg>", "a.xml", "unsupported format .xml"),
         (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "a.asc", "unsupported format .asc"),
         (NOTEBOOK, "a.json", "application/x-ipynb+json"),
+        (as_eml("words"), "a.eml", "message/rfc822"),
+        (b"From a@x.org Thu Jan 1\nSubject: x\n\nwords", "a.eml", "message/rfc822"),
+        (b"Received: from x\nSubject: x\n\nwords", "1700.M1P2.host:2,S", "message/rfc822"),
+        (b"Received: from x\nSubject: x\n\nwords", "a.txt", "text/plain"),
+        (b"just words", "a.eml", "text/plain"),
     ],
     ids=by_name,
 )
@@ -109,17 +114,3 @@ def test_the_content_of_an_archive_decides(name: str) -> None:
 def test_a_password_is_named(name: str) -> None:
     with pytest.raises(DocumentRejected, match="encrypted Office document"):
         parse(ole("Root Entry", "EncryptionInfo", "EncryptedPackage"), name)
-
-
-@pytest.mark.parametrize(
-    ("data", "name", "expected"),
-    [
-        (as_eml("words"), "a.eml", "message/rfc822"),
-        (b"From a@x.org Thu Jan 1\nSubject: x\n\nwords", "a.eml", "message/rfc822"),
-        (b"Received: from x\nSubject: x\n\nwords", "1700.M1P2.host:2,S", "message/rfc822"),
-        (b"Received: from x\nSubject: x\n\nwords", "a.txt", "text/plain"),
-        (b"just words", "a.eml", "text/plain"),
-    ],
-)
-def test_mails_are_told_by_their_headers(data: bytes, name: str, expected: str) -> None:
-    assert media_type(data, name) == expected

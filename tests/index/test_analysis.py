@@ -119,11 +119,6 @@ def test_terms_are_those_of_the_tokens(text: str) -> None:
     assert ENGLISH.terms(text) == [ENGLISH.term(token.word) for token in ENGLISH.tokens(text)]
 
 
-def test_settings_name_the_stemmer_and_come_back() -> None:
-    assert ENGLISH.settings()["analyzer.stemmer"].startswith("snowball english 3")
-    assert Analyzer.from_settings(ENGLISH.settings() | {"format": "1"}) == ENGLISH
-
-
 def test_another_stemmer_version_is_refused() -> None:
     with pytest.raises(ModelMismatch, match=r"snowball english 2\.2\.0.*spanwise index"):
         Analyzer.from_settings(ENGLISH.settings() | {"analyzer.stemmer": "snowball english 2.2.0"})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_rows import NOBODY, places, unit, vectors_in
 
-from spanwise.errors import IndexEmpty, VectorRejected
+from spanwise.errors import VectorRejected
 from spanwise.index.dense import VectorIndex
 
 
@@ -35,11 +35,6 @@ def test_the_best_k_are_those_of_exact_arithmetic(n, width, seed, k, repeated) -
     (ranking,) = index_in(vectors).search(query, k)
     assert (ranking.passage_ids - 1).tolist() == expected
     assert ranking.scores.tolist() == exact[expected].tolist()
-
-
-def test_a_model_without_vectors_is_named(corpus_of) -> None:
-    with corpus_of({"a": ["one"]}).snapshot() as snapshot, pytest.raises(IndexEmpty, match="model m"):
-        snapshot.vectors("m")
 
 
 GOOD = np.eye(3, 4, dtype=np.float32)

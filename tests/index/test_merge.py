@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.index.merge import FAN, Size, choose
+from spanwise.index.merge import Size, choose
 
 SIZES = st.lists(
     st.integers(1, 50).flatmap(lambda rows: st.builds(Size, st.just(rows), st.integers(0, rows)))
@@ -15,15 +15,6 @@ def test_what_is_left_is_mostly_alive(sizes) -> None:
     chosen = choose(sizes)
     left = [size for place, size in enumerate(sizes) if place not in chosen]
     assert all(size.live * 2 >= size.rows for size in left)
-
-
-def test_three_segments_of_a_level_stay_and_four_merge() -> None:
-    assert choose([Size(5, 5)] * (FAN - 1)) == []
-    assert choose([Size(5, 5)] * FAN) == [0, 1, 2, 3]
-
-
-def test_what_was_merged_counts_on_the_next_level() -> None:
-    assert choose([*[Size(4, 4)] * 3, *[Size(1, 1)] * 4]) == list(range(7))
 
 
 def test_rows_are_copied_a_logarithmic_number_of_times() -> None:

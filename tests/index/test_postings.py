@@ -81,30 +81,3 @@ def test_a_damaged_list_is_found_when_it_is_read() -> None:
     with pytest.raises(IndexCorrupt, match="the rows of 'a' do not match"):
         segment.find("a")
     assert segment.find("b")[0].tolist() == [0, 1, 2]
-
-
-class Share:
-    """tf / length, times a factor; it counts how often it was asked."""
-
-    def __init__(self, factor: float) -> None:
-        self.factor, self.asked = factor, 0
-
-    def __eq__(self, other) -> bool:
-        return self.factor == other.factor
-
-    def __call__(self, tf, lengths):
-        self.asked += 1
-        return self.factor * tf / lengths
-
-
-@given(PASSAGES, PASSAGES, st.sets(st.integers(1, 12)))
-def test_weights_are_those_of_the_rows_that_are_found(one, two, deleted) -> None:
-    postings = LivePostings(
-        [segment_of(one), segment_of(two, first_id=7)], np.array(sorted(deleted), np.int64)
-    )
-    for term in {term for terms in one + two for term in terms} | {"zz"}:
-        rows, counts = postings.find(term)
-        for factor in (2.0, 3.0):
-            weighted, weights = postings.weighted(term, Share(factor))
-            assert weighted.tolist() == rows.tolist()
-            assert weights.tolist() == (factor * counts.astype(float) / postings.lengths[rows]).tolist()

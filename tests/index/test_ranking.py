@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,21 +33,3 @@ def test_what_is_left_out_is_not_among_the_best(scores, k) -> None:
     assert set(must) <= set(rows)
     assert all(scores[row] > 0 for row in rows)
     assert rows == sorted(rows)
-
-
-@pytest.mark.parametrize("k", [1, 10, 100])
-def test_few_of_many_rows_are_promising(k) -> None:
-    scores = np.random.default_rng(k).permutation(np.arange(10_000.0))
-    assert k <= len(promising(scores, k)) <= 2 * k
-
-
-def test_only_places_of_ties_are_read() -> None:
-    asked = []
-
-    def noted(passage_ids):
-        asked.extend(passage_ids)
-        return places(passage_ids)
-
-    found = best(np.array([1, 2, 3, 4]), np.array([3.0, 2.0, 2.0, 1.0]), 4, noted)
-    assert found.passage_ids.tolist() == [1, 3, 2, 4]
-    assert sorted(asked) == [2, 3]

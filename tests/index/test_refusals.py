@@ -23,11 +23,6 @@ def refusals(corpus):
         return snapshot.refusals()
 
 
-def test_refusals_come_back_in_the_order_of_their_ids(corpus) -> None:
-    assert list(refusals(corpus).items()) == [("b.png", PICTURE), ("z.pdf", BROKEN)]
-    assert corpus.store.verify() == []
-
-
 def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
     with corpus.store.writer() as writer:
         writer.refuse("b.png", BROKEN)

@@ -9,7 +9,6 @@ from made_corpora import stage
 
 from spanwise.errors import IndexCorrupt, IndexNotFound
 from spanwise.index import Description, FileState, Store
-from spanwise.index import snapshot as snapshot_module
 from spanwise.types import Document, Heading, Label, Passage
 
 STATE = FileState(10, 20, "s")
@@ -41,15 +40,6 @@ def test_documents_and_passages_come_back_as_they_went_in(corpus_of) -> None:
         assert snapshot.descriptions() == [Description("a.txt", "text/plain", "A title", 20, {"k": "v"})]
         assert snapshot.files() == {"a.txt": STATE}
     assert store.verify() == []
-
-
-def test_passage_ids_are_never_used_again(corpus_of) -> None:
-    corpus = corpus_of({"a": ["one", "two"]})
-    corpus.write({"a": ["one", "two"]})
-    corpus.write({}, remove=["a"])
-    corpus.write({"a": ["one"]})
-    with corpus.snapshot() as snapshot:
-        assert snapshot.passage_ids().tolist() == [5]
 
 
 def test_a_snapshot_stays_whole_while_writers_go_on(corpus_of) -> None:
@@ -170,14 +160,3 @@ def test_a_resting_snapshot_wakes_until_something_is_committed(store):
         snapshot.end_transaction()
         commit(store, "b", "more words")
         assert not snapshot.reopen()
-
-
-def test_recently_found_passages_are_not_read_again(corpus_of, monkeypatch) -> None:
-    corpus, read = corpus_of({"a": ["one", "two", "three", "four"]}), []
-    monkeypatch.setattr(snapshot_module, "_MAX_REMEMBERED", 3)
-    with corpus.snapshot() as snapshot:
-        passages = snapshot.passages
-        monkeypatch.setattr(snapshot, "passages", lambda ids: read.extend(ids) or passages(ids))
-        for wanted in ([3, 1, 3], [1, 2], [1], [4], [1, 4]):
-            assert [passage.id for passage in snapshot.found(wanted)] == wanted
-    assert read == [3, 1, 2, 4, 1]

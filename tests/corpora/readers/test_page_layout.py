@@ -27,11 +27,6 @@ def test_a_header_stays_on_its_first_page_alone_and_page_numbers_go() -> None:
     assert kept(*(["The Mill", letter] for letter in "abcd")) == [["The Mill", "a"], ["b"], ["c"], ["d"]]
 
 
-def test_left_and_right_pages_have_headers_of_their_own() -> None:
-    pages = [["Hale" if i % 2 else "The Mill", f"body {'abcdefgh'[i]}"] for i in range(8)]
-    assert [len(lines) for lines in kept(*pages)] == [2, 2, 1, 1, 1, 1, 1, 1]
-
-
 @given(
     st.lists(
         st.lists(st.sampled_from(["The Mill", "7", "8", "Page 9", "a", "b c", ""]), max_size=6), max_size=9

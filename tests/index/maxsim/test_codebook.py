@@ -52,21 +52,3 @@ def test_many_centroids_are_found_by_groups() -> None:
 def test_a_token_takes_68_bytes() -> None:
     codes = Codebook.train(unit(100, 128), 100).encode(unit(100, 128))
     assert sum(column.nbytes for column in codes.values()) == 100 * 68
-
-
-def test_equal_levels_are_passed_over() -> None:
-    rows = np.eye(4, dtype=np.float32)
-    levels = np.repeat(np.float32([-(3**-0.5), 3**0.5]), 8)
-    codebook = Codebook(np.full((1, 4), 0.25, np.float32), levels, 0.75, 4)
-    assert np.allclose(codebook.decode(codebook.encode(rows)), rows, atol=1e-3)
-
-
-def test_decoding_adds_scaled_levels_to_the_centroid() -> None:
-    vectors = unit(200, 16)
-    codebook = Codebook.train(vectors[:50], 200)
-    codes = codebook.encode(vectors)
-    numbers = np.stack([codes["values"] & 15, codes["values"] >> 4], axis=2).reshape(200, 16)
-    expected = codebook.centroids[codes["centroids"]] + codebook.levels[numbers] * codes["scales"][
-        :, np.newaxis
-    ].astype(np.float32)
-    assert np.array_equal(codebook.decode(codes), expected)

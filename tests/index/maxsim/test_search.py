@@ -12,7 +12,7 @@ from made_rows import clustered, maxsim_scores, places, questions_near, tokens_i
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import search
-from spanwise.index.maxsim.search import MaxSimIndex, Question, centroid_scores
+from spanwise.index.maxsim.search import MaxSimIndex, Question
 
 
 @cache
@@ -90,16 +90,6 @@ def test_a_batch_is_one_by_one(exact: bool, monkeypatch: pytest.MonkeyPatch) -> 
         assert alone.scores.tolist() == ranking.scores.tolist()
 
 
-def test_equal_passages_come_by_place() -> None:
-    passages = clustered(0, 4)
-    segments = [[passages[0], passages[1], passages[0]], [passages[2], passages[0], passages[3]]]
-    codebook = trained(segments)
-    index = MaxSimIndex(tokens_in(codebook, segments), codebook, places)
-    (ranking,) = index.search([passages[0][:3]], 6)
-    equal = ranking.scores == ranking.scores[ranking.passage_ids.tolist().index(0)]
-    assert ranking.passage_ids[equal].tolist() == [0, 2, 4]
-
-
 def test_candidates_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "CANDIDATES", (100, 0))
     exact, approximate = index_in(held(1000), exact=True), index_in(held(1000))
@@ -134,14 +124,3 @@ def test_wrong_questions_are_refused() -> None:
     for bad in (good[:, :16], good[:0], good[0], good.astype(np.float64), good * np.float32(np.nan)):
         with pytest.raises(VectorRejected):
             index.search([good, bad], 3)
-
-
-@pytest.mark.parametrize("n_rows", [1, 16, 33])
-def test_centroid_scores_are_maxima_over_centroids_up_to_a_constant(n_rows: int) -> None:
-    stored, codebook = held(deleted=(4,))
-    (rows,) = questions(1, n_rows)
-    chosen = np.array([0, 5, 9, 20])
-    found = centroid_scores(stored, codebook.centroids, rows, chosen)
-    near = [codebook.centroids[stored.read(np.array([row]))["centroids"]] @ rows.T for row in chosen]
-    difference = found - np.array([similarities.max(axis=0).sum() for similarities in near])
-    assert np.ptp(difference) < 0.02 * n_rows
