@@ -197,29 +197,17 @@ def faiss_flat(corpus: Corpus) -> Search:
 
 
 class GivenTokens:
-    """A token encoder that returns the saved vectors of the corpus."""
+    """A token encoder of passages that returns the saved vectors of the corpus."""
 
-    digest, device = GIVEN, "cpu"
+    digest = GIVEN
 
     def __init__(self, corpus: Corpus) -> None:
-        self.width = corpus.matrix("tokens").shape[1]
         self._passages = dict(zip(corpus.passages, corpus.passage_tokens, strict=True))
-        self._questions = corpus.question_tokens
 
-    def encode_questions(self, texts: Sequence[str]) -> list[Matrix]:
-        """The vectors of each."""
-        return [self._questions[text] for text in texts]
-
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = lambda done: None
-    ) -> tuple[Matrix, NDArray[np.int64]]:
+    def encode_passages(self, texts: Sequence[str], on_progress: Any) -> tuple[Matrix, NDArray[np.int64]]:
         """The vectors of all, and the number of each."""
         rows = [self._passages[text] for text in texts]
         return np.concatenate(rows), np.array([len(each) for each in rows])
-
-    def covered(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """All of each text."""
-        return np.array([len(text) for text in texts], np.int32)
 
 
 def maxsim(corpus: Corpus) -> Search:
@@ -227,7 +215,8 @@ def maxsim(corpus: Corpus) -> Search:
     from spanwise.pipelines.sync import sync_tokens
 
     library, numbers = spanwise_library(corpus)
-    sync_tokens(library.store, GivenTokens(corpus))
+    encoder: Any = GivenTokens(corpus)
+    sync_tokens(library.store, encoder)
     by_passage = numbers_by_passage(library, numbers)
     index = library.store.snapshot().maxsim(GIVEN)
 

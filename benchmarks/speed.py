@@ -155,21 +155,17 @@ def _row(
     both = zip(found[OURS], found[peer], strict=True)
     shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in both]
     per_second = comparison == "encode"
-    return {
-        "name": NAMES[comparison],
-        "ours": _rounded(1 / ours if per_second else 1000 * ours),
-        "peer": _rounded(1 / other if per_second else 1000 * other),
-        "peer_name": peer,
-        "unit": "passages/s" if per_second else "ms/question",
-        "ratio": _rounded(other / ours),
-        "ratio_min": _rounded(min(ratios)),
-        "ratio_max": _rounded(max(ratios)),
-        "overlap": _rounded(sum(shares) / len(shares)),
+    figures = {
+        "ours": 1 / ours if per_second else 1000 * ours,
+        "peer": 1 / other if per_second else 1000 * other,
+        "ratio": other / ours,
+        "ratio_min": min(ratios),
+        "ratio_max": max(ratios),
+        "overlap": sum(shares) / len(shares),
     }
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.4g}")
+    unit = "passages/s" if per_second else "ms/question"
+    rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
+    return {"name": NAMES[comparison], "peer_name": peer, "unit": unit, **rounded}
 
 
 def main() -> None:

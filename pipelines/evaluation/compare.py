@@ -11,7 +11,7 @@ from spanwise.errors import DataMalformed
 
 from ...eval.questions import QuestionRecord
 from ...eval.significance import Alternative, Comparison, compare
-from .results import RECORDS, ResultFolder, read_records
+from .results import ResultFolder, read_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,10 @@ def _pair(
     known: list[str] = []
     for path in paths:
         by_system: dict[str, dict[str, QuestionRecord]] = {}
-        for record in _records(path):
+        records = ResultFolder.open(path).records() if path.is_dir() else read_records(path)
+        if not records:
+            raise DataMalformed(f"{path}: holds no records of questions")
+        for record in records:
             if record.id in by_system.setdefault(record.system, {}):
                 raise DataMalformed(f"{path}: {record.system} has two records of the question {record.id!r}")
             by_system[record.system][record.id] = record
@@ -121,10 +124,3 @@ def _pair(
             f"expected two systems to compare, found {len(found)} of {', '.join(known) or 'none'}"
         )
     return found[0], found[1]
-
-
-def _records(path: Path) -> list[QuestionRecord]:
-    records = ResultFolder.open(path).records() if path.is_dir() else read_records(path)
-    if not records:
-        raise DataMalformed(f"{path / RECORDS if path.is_dir() else path}: holds no records of questions")
-    return records

@@ -56,10 +56,8 @@ def test_an_answer_that_is_shown_has_nothing_rejected(library):
 
 
 def test_the_record_is_json_with_reasons(library):
-    record = json.loads(
-        json.dumps(answer_record(declined(library, ("Ada Rook", 1.0, 5.0), question="mill, sold?")))
-    )
-    searched = record["searched"]
+    answer = declined(library, ("Ada Rook", 1.0, 5.0), question="mill, sold?")
+    searched = json.loads(json.dumps(answer_record(answer)))["searched"]
     assert searched["rejected"][0]["lacks"] == [{"text": "sold", "start": 6, "end": 10}]
     assert searched["unknown_words"] == [{"text": "sold", "start": 6, "end": 10, "nearest": None}]
 
@@ -108,9 +106,3 @@ def test_a_word_that_stands_nowhere_is_told_with_the_most_common_one_like_it(spe
 
 def test_short_words_and_figures_are_not_guessed_at(spelled):
     assert unknown(spelled, "tra 1821") == {"tra": None, "1821": None}
-
-
-def test_words_of_a_deleted_document_are_not_suggested(spelled, folder):
-    (folder / "tram.txt").unlink()
-    spelled.sync(vectors=False)
-    assert unknown(spelled, "tarm") == {"tarm": None}

@@ -63,9 +63,7 @@ def test_a_child_returns_what_the_parent_would_have_made(worker: ParseWorker) ->
         (b"unlimit", "its text cannot be indexed: ValueError: not allowed to raise maximum limit"),
     ],
 )
-def test_a_harmful_file_is_rejected_and_the_next_is_read(
-    worker: ParseWorker, deed: bytes, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_harmful_file_is_rejected_and_the_next_is_read(worker, deed, why, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert reason(worker, deed) == why
     assert worker.parse(GOOD, "mill.md", "x").document.text == GOOD.decode()
@@ -77,9 +75,7 @@ def test_a_file_that_does_nothing_is_rejected_by_the_clock(worker: ParseWorker) 
 
 
 @pytest.mark.parametrize("deed", [b"chatter", b"listen", b"secret"])
-def test_a_file_is_kept_from_pipes_and_secrets(
-    worker: ParseWorker, deed: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_kept_from_pipes_and_secrets(worker, deed, monkeypatch) -> None:
     monkeypatch.setenv("SPANWISE_SECRET", "s3cret")
     assert worker.parse(deed + b"\n", "a.txt", "x").document.text == deed.decode() + "\n"
 
@@ -105,9 +101,7 @@ def test_a_file_pays_for_itself_only(worker: ParseWorker, monkeypatch: pytest.Mo
     assert asked == ["a.md", "b.md", "b.md"]
 
 
-def test_a_child_that_does_not_start_is_not_the_fault_of_the_file(
-    worker: ParseWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_that_does_not_start_is_not_the_fault_of_the_file(worker, monkeypatch) -> None:
     monkeypatch.setattr(parse_pool, "START", "raise SystemExit('spanwise is not installed')")
     with pytest.raises(SpanwiseError, match=r"does not start.*spanwise is not installed") as error:
         worker.parse(GOOD, "mill.md", "x")
@@ -160,9 +154,7 @@ def test_results_keep_the_order_of_the_items() -> None:
 
 
 @pytest.mark.parametrize(("limit", "value", "size"), [("AHEAD_FILES", 4, 1), ("AHEAD_BYTES", 40, 10)])
-def test_only_so_much_is_read_ahead(
-    monkeypatch: pytest.MonkeyPatch, limit: str, value: int, size: int
-) -> None:
+def test_only_so_much_is_read_ahead(monkeypatch, limit, value, size) -> None:
     monkeypatch.setattr(parse_pool, limit, value)
     taken: list[int] = []
     with ParsePool(SETTINGS, 2) as pool:

@@ -10,7 +10,7 @@ import pytest
 
 import spanwise
 from spanwise.errors import ModelMismatch
-from spanwise.pipelines import parse_pool, sync
+from spanwise.pipelines import sync
 from spanwise.pipelines.parse_pool import ParseWorker
 
 BROKEN = b"%PDF-1.7 and then nothing"
@@ -184,11 +184,6 @@ def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeyp
         assert documents(library) == ["mill.md", "sub/weir.html"]
         assert library.sync(vectors=False).added == ("tram.txt",)
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("spanwise-parser")]
-
-
-def test_a_sync_without_anything_to_read_starts_no_process(library, monkeypatch):
-    monkeypatch.setattr(parse_pool, "START", "raise SystemExit")
-    assert library.sync(vectors=False).unchanged == 3
 
 
 def test_any_number_of_workers_writes_the_same_postings(folder, encoder_folder, tmp_path):
