@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
+from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
     return {
         "index": str(library.store.path),
         "roots": [
-            {"label": root.label, "folder": str(root.folder), "there": root.folder.is_dir()}
+            {"label": root.label, "folder": str(root.folder), "there": isdir(root.folder)}  # noqa: PTH112
             for root in library.roots
         ],
         "generation": snapshot.generation,

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import spanwise
 
 ROOT = Path(__file__).parent.parent
@@ -17,11 +15,6 @@ def test_every_exported_name_is_there_and_listed() -> None:
     assert all(getattr(spanwise, name) is not None for name in spanwise.__all__)
     assert set(spanwise.__all__) <= set(dir(spanwise))
     assert len(set(spanwise.__all__)) == len(spanwise.__all__)
-
-
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'opne'"):
-        spanwise.opne  # noqa: B018
 
 
 def test_importing_loads_only_the_standard_library() -> None:

@@ -1,9 +1,11 @@
-"""What the source never does: run data as code, build SQL from strings."""
+"""What the source never does: run data as code, build SQL from strings, grow beyond its limits."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -86,3 +88,8 @@ def test_the_source_is_free_of_it(check: Check) -> None:
 )
 def test_a_planted_offence_is_noticed(check: Check, line: str) -> None:
     assert len(list(check(ast.parse(line)))) == 1
+
+
+def test_the_limits_of_size_hold() -> None:
+    done = subprocess.run([sys.executable, "scripts/size.py"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

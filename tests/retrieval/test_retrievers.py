@@ -218,15 +218,6 @@ def ids_of(snapshot, kind):
     return ids[[place[0].startswith(kind) for place in snapshot.places(ids.tolist())]]
 
 
-@pytest.mark.parametrize("name", [*SINGLE, "bm25+dense", "tfidf+bm25+dense"])
-def test_k_hits_are_found_when_k_passages_match_however_low_they_rank(snapshot, name) -> None:
-    retriever = build(name, snapshot, PLAIN, ENCODERS)
-    (hits,) = retriever.search(["w10"], 15, ids_of(snapshot, "z"))
-    assert len(hits) == 15
-    assert {hit.passage.document_id[0] for hit in hits} == {"z"}
-    assert retriever.search(["w10", "w0"], 3, np.empty(0, np.int64)) == [[], []]
-
-
 # A retriever of the user's own.
 
 
