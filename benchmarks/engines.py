@@ -202,7 +202,8 @@ class GivenTokens:
     digest = GIVEN
 
     def __init__(self, corpus: Corpus) -> None:
-        self._passages = dict(zip(corpus.passages, corpus.passage_tokens, strict=True))
+        texts = [text.strip() for text in corpus.passages]  # as they are indexed
+        self._passages = dict(zip(texts, corpus.passage_tokens, strict=True))
 
     def encode_passages(self, texts: Sequence[str], on_progress: Any) -> tuple[Matrix, NDArray[np.int64]]:
         """The vectors of all, and the number of each."""
