@@ -17,83 +17,54 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from spanwise import errors
-    from spanwise.pipelines import evaluation
-    from spanwise.pipelines.explain import Explanation
-    from spanwise.pipelines.library import Library
-    from spanwise.pipelines.open import open, open_index
-    from spanwise.pipelines.status import Verification, verify
-    from spanwise.pipelines.training import api as training
-    from spanwise.pipelines.watch import Watch
-    from spanwise.types import (
-        Answer,
-        AnswerSpan,
-        AskOptions,
-        Document,
-        Filter,
-        Heading,
-        Hit,
-        Label,
-        Passage,
-        ScoredSpan,
-        SearchOptions,
-        Span,
-        Summary,
-        SummaryOptions,
-        SyncReport,
-    )
+if TYPE_CHECKING:  # "as" marks what is exported
+    from spanwise import errors as errors
+    from spanwise.pipelines import evaluation as evaluation
+    from spanwise.pipelines.explain import Explanation as Explanation
+    from spanwise.pipelines.library import Library as Library
+    from spanwise.pipelines.open import open as open
+    from spanwise.pipelines.open import open_index as open_index
+    from spanwise.pipelines.status import Verification as Verification
+    from spanwise.pipelines.status import verify as verify
+    from spanwise.pipelines.training import api as _training
+    from spanwise.pipelines.watch import Watch as Watch
+    from spanwise.types import Answer as Answer
+    from spanwise.types import AnswerSpan as AnswerSpan
+    from spanwise.types import AskOptions as AskOptions
+    from spanwise.types import Document as Document
+    from spanwise.types import Filter as Filter
+    from spanwise.types import Heading as Heading
+    from spanwise.types import Hit as Hit
+    from spanwise.types import Label as Label
+    from spanwise.types import Passage as Passage
+    from spanwise.types import ScoredSpan as ScoredSpan
+    from spanwise.types import SearchOptions as SearchOptions
+    from spanwise.types import Span as Span
+    from spanwise.types import Summary as Summary
+    from spanwise.types import SummaryOptions as SummaryOptions
+    from spanwise.types import SyncReport as SyncReport
 
-_MODULES = {
-    "errors": "errors",
-    "evaluation": "pipelines.evaluation",
-    "training": "pipelines.training.api",
-}
-_PLACES = {
-    "Explanation": "pipelines.explain",
-    "Library": "pipelines.library",
-    "Verification": "pipelines.status",
-    "Watch": "pipelines.watch",
-    "open": "pipelines.open",
-    "open_index": "pipelines.open",
-    "verify": "pipelines.status",
-}
+    training = _training
 
-__all__ = [
-    "Answer",
-    "AnswerSpan",
-    "AskOptions",
-    "Document",
-    "Explanation",
-    "Filter",
-    "Heading",
-    "Hit",
-    "Label",
-    "Library",
-    "Passage",
-    "ScoredSpan",
-    "SearchOptions",
-    "Span",
-    "Summary",
-    "SummaryOptions",
-    "SyncReport",
-    "Verification",
-    "Watch",
-    "__version__",
-    "errors",
-    "evaluation",
-    "open",
-    "open_index",
-    "training",
-    "verify",
-]
+_MODULES = {"errors": "errors", "evaluation": "pipelines.evaluation", "training": "pipelines.training.api"}
+_NAMES = {
+    "pipelines.explain": "Explanation",
+    "pipelines.library": "Library",
+    "pipelines.open": "open open_index",
+    "pipelines.status": "Verification verify",
+    "pipelines.watch": "Watch",
+    "types": "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions "
+    "Span Summary SummaryOptions SyncReport",
+}
+_PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(["__version__", *_MODULES, *_PLACES])
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"spanwise.{_MODULES[name]}")
-    if name in __all__:
-        return getattr(import_module(f"spanwise.{_PLACES.get(name, 'types')}"), name)
+    if name in _PLACES:
+        return getattr(import_module(f"spanwise.{_PLACES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -145,7 +145,8 @@ class Codebook:
         from .kernels import add_centroids, look_up
 
         vectors = np.empty((len(values), self.width), np.float32)
-        look_up(values, byte_pairs(self.levels).view(np.uint64)[:, 0], vectors.view(np.uint64))
+        pairs = self.levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15]  # (256, 2): those of each byte
+        look_up(values, pairs.view(np.uint64)[:, 0], vectors.view(np.uint64))
         add_centroids(self.centroids, centroids, scales.astype(np.float32), vectors)
         return vectors
 
@@ -186,11 +187,6 @@ class Codebook:
     @cached_property
     def _finder(self) -> Nearest:
         return Nearest.build(self.centroids)
-
-
-def byte_pairs(levels: NDArray[Any]) -> NDArray[Any]:
-    """(256, 2) the two levels that each byte of values stands for."""
-    return np.asarray(levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15])
 
 
 def _split(sample: Floats) -> tuple[Floats, Floats]:

@@ -164,12 +164,42 @@ def _maxima(
     return types.void(word, count, word, count, word, word, word, count, word), generate
 
 
+@instructions
+def _unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
+    """Write the levels of the 32 codes in 16 bytes; arguments are addresses."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        look_up = builder.module.declare_intrinsic(
+            "llvm.x86.ssse3.pshuf.b.128", (), ir.FunctionType(_BYTES, [_BYTES, _BYTES])
+        )
+        stored, levels, out = args
+        codes = builder.load(builder.inttoptr(stored, _BYTES.as_pointer()), align=1)
+        table = builder.load(builder.inttoptr(levels, _BYTES.as_pointer()), align=1)
+        low = builder.and_(codes, ir.Constant(_BYTES, [15] * LANES))
+        high = builder.lshr(codes, ir.Constant(_BYTES, [4] * LANES))
+        even, odd = (builder.call(look_up, [table, code]) for code in (low, high))
+        order = [place + half * LANES for place in range(LANES) for half in (0, 1)]
+        both = builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(_INT32, 2 * LANES), order))
+        builder.store(both, builder.inttoptr(out, both.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uintp, types.uintp, types.uintp), generate
+
+
 @compiled
-def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
-    """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
-    for token in range(values.shape[0]):
-        for place in range(values.shape[1]):
-            found[token, place] = table[values[token, place]]
+def unpack(
+    values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
+) -> None:
+    """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its low bits."""
+    n_bytes = values.shape[1]
+    stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
+    whole = n // LANES * LANES
+    for first in range(0, whole, LANES):
+        source, to = np.uintp(stored + first), np.uintp(out.ctypes.data + 2 * first)
+        _unpacked(source, np.uintp(levels.ctypes.data), to)
+    for place in range(whole, n):
+        byte = values[start + place // n_bytes, place % n_bytes]
+        out[2 * place], out[2 * place + 1] = levels[byte & 15], levels[byte >> 4]
 
 
 @compiled
@@ -177,7 +207,7 @@ def product_sums(
     rows: NDArray[np.uint8],
     weights: Floats,
     base: Floats,
-    levels: NDArray[np.uint16],
+    levels: NDArray[np.int8],
     values: NDArray[np.uint8],
     scales: NDArray[np.uint16],
     centroids: NDArray[np.uint16],
@@ -188,18 +218,18 @@ def product_sums(
     """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
 
     `rows` as `interleaved` makes them; `weights` (groups * 15,), 0 beyond the question's rows; `base`
-    (C, groups * 16), one row a centroid; `levels` (256,) two int8 for each byte of `values` (T, bytes);
-    `scales` (T,) are the bits of float16. Only where `is_fused`.
+    (C, groups * 16), one row a centroid; `levels` (16,) of the codes in `values` (T, bytes); `scales` (T,)
+    are the bits of float16. Only where `is_fused`.
     """
     n_groups, n_steps = rows.shape[0], rows.shape[1]
     longest = 0
     for passage in range(starts.shape[0]):
         longest = max(longest, ends[passage] - starts[passage])
-    unpacked = np.empty((longest, values.shape[1]), np.uint16)
+    unpacked = np.empty(longest * n_steps * GROUP, np.int8)
     maxima = np.empty(LANES, np.float32)
     for passage in range(starts.shape[0]):
         start, end = starts[passage], ends[passage]
-        look_up(values[start:end], levels, unpacked)
+        unpack(values, start, end, levels, unpacked)
         total = np.float32(0)
         for group in range(n_groups):
             _maxima(
@@ -339,6 +369,14 @@ def _improve(
             ex += scale * (levels[old] - levels[new]) * x[j]
             moved = True
     return moved
+
+
+@compiled
+def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
+    """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
+    for token in range(values.shape[0]):
+        for place in range(values.shape[1]):
+            found[token, place] = table[values[token, place]]
 
 
 @compiled

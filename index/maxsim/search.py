@@ -27,7 +27,7 @@ from ..dense import check_vectors
 from ..protocol import Floats, Ids, Places, Ranking
 from ..ranking import best, check_among, check_k
 from ..rows import Part, StoredRows
-from .codebook import Codebook, byte_pairs
+from .codebook import Codebook
 from .kernels import LANES, ROWS, code_sums, interleaved, is_fused, product_sums
 
 CANDIDATES = 640, 16  # for any k, and for each passage of the result
@@ -126,7 +126,7 @@ class Question:
         levels = codebook.levels.astype(np.float64)
         step = float(np.abs(levels).max()) / _LARGEST or 1.0
         rounded = np.rint(levels / step)
-        self._levels = byte_pairs(rounded.astype(np.int8)).view(np.uint16)[:, 0]
+        self._levels = rounded.astype(np.int8)
         self._level_error = float(np.abs(rounded * step - levels).max())  # in units of a token's scale
         scales = np.abs(rows).max(axis=1) / np.float32(_LARGEST)
         scales[scales == 0] = 1
