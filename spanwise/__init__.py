@@ -53,8 +53,8 @@ _NAMES = {
     "pipelines.open": "open open_index",
     "pipelines.status": "Verification verify",
     "pipelines.watch": "Watch",
-    "types": "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan SearchOptions "
-    "Span Summary SummaryOptions SyncReport",
+    "types": "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan "
+    "SearchOptions Span Summary SummaryOptions SyncReport",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(["__version__", *_MODULES, *_PLACES])
