@@ -20,6 +20,7 @@ from spanwise.models.packed import (
     kind_for,
     padded_forward,
 )
+from spanwise.models.precision import has_bf16
 from spanwise.models.weights import read_checkpoint
 
 CPU = torch.device("cpu")
@@ -71,7 +72,7 @@ def test_a_sequence_among_others_has_the_states_that_it_has_alone(bert, lengths)
     assert torch.allclose(backbone.states(tokens), alone, atol=1e-4)
 
 
-@pytest.mark.skipif(not torch.cpu._is_avx512_bf16_supported(), reason="this processor has no bf16")
+@pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
 @pytest.mark.parametrize("kind", [PlainLinear, PrepackedLinear])
 def test_bf16_points_where_float32_does(bert, monkeypatch, kind):
     monkeypatch.setattr("spanwise.models.packed.kind_for", lambda dtype, device: kind)
