@@ -63,8 +63,7 @@ class QuestionRecord:
 
     `scores` are by the name of the measure (`exact`, `f1`, `nDCG@10`), finite, higher is better. `golds` and
     `documents` are the right answers and documents. `prediction` is "" for a declined question and None when
-    nothing was read. `confidence` is in 0..1. Times are in milliseconds by stage. `ranking` holds the
-    documents found, best first, with their scores.
+    nothing was read. `confidence` is in 0..1. Times are in milliseconds by stage.
     """
 
     system: str
@@ -80,7 +79,6 @@ class QuestionRecord:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     passages_read: int | None = None
-    ranking: tuple[tuple[str, float], ...] = ()
 
 
 class Verdict(StrEnum):

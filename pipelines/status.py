@@ -43,12 +43,9 @@ def status_record(library: Library, check: bool = False) -> dict[str, Any]:
 
 def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
     known, missing = snapshot.descriptions(), library.missing_vectors()
+    refusals = snapshot.refusals().values()
     refused = {
-        kind: _counts(
-            refusal.reason.partition(":")[0]
-            for refusal in snapshot.refusals().values()
-            if refusal.kind == kind
-        )
+        kind: _counts(one.reason.partition(":")[0] for one in refusals if one.kind == kind)
         for kind in ("rejected", "skipped")
     }
     return {

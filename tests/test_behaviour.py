@@ -19,13 +19,14 @@ import pytest
 
 import spanwise
 from spanwise.corpora.squad import read_squad
+from spanwise.models.precision import has_bf16, pick_device
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden" / "behaviour.json"
 RETRIEVERS = ("bm25", "tfidf", "dense", "hybrid", "colbert")
 ALLOWED = 0.01  # of a confidence
 MOVED = 1  # places: two scores can be nearly equal
-N_MOVED, N_OTHER = 3, 2  # hits of 180 that may move further, answers of 80 that may differ
+N_MOVED, N_OTHER = (0, 0) if has_bf16(pick_device("cpu")) else (3, 2)  # of 180 hits, of 80 answers
 N_SQUAD = 200
 PROMISED = {  # the keys that programs may rely on
     "index": "passages added unchanged rejected",

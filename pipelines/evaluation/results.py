@@ -181,8 +181,7 @@ def _question_record(line: Record) -> QuestionRecord:
             Evidence(**{**one, "span": one.get("span") and tuple(one["span"])})
             for one in value.get("evidence", ())
         )
-        ranking = tuple((str(name), float(score)) for name, score in value.get("ranking", ()))
-        return QuestionRecord(**{**value, **made, "evidence": evidence, "ranking": ranking})
+        return QuestionRecord(**{**value, **made, "evidence": evidence})
     except (TypeError, ValueError, AttributeError) as error:
         raise line.error(f"a field has another form than expected: {error}") from error
 
