@@ -17,6 +17,10 @@ from torch import Tensor, nn
 
 from .weights import Checkpoint
 
+EVIDENCE_HEAD = "evidence_outputs"
+EVIDENCE_OUTPUTS = ("support", "passage", "yes_no", "yes", "several")
+"""Logits of a token: it supports the answer; at [CLS], the passage answers; of the sentences that support the
+answer, their mean: the question asks whether something is so, it is so, the question asks for several things."""
 _META = torch.device("meta")  # modules get no memory: their weights come from the checkpoint
 
 
@@ -139,18 +143,19 @@ class Bert(nn.Module):
 
 
 class BertSpanModel(nn.Module):
-    """The encoder with one start and one end vector, and optionally one vector that scores sentences.
+    """The encoder with one start and one end vector, and optionally the vectors of the evidence.
 
-    It only holds weights: the reader computes states with `packed`.
+    `evidence_outputs` scores each token: EVIDENCE_OUTPUTS names its rows. It only holds weights: the reader
+    computes states with `packed`.
     """
 
-    def __init__(self, config: BertConfig, sentences: bool = False) -> None:
+    def __init__(self, config: BertConfig, evidence: bool = False) -> None:
         super().__init__()
         self.config = config
         self.bert = Bert(config)
         self.qa_outputs = nn.Linear(config.hidden_size, 2, device=_META)
-        if sentences:
-            self.sentence_outputs = nn.Linear(config.hidden_size, 1, device=_META)
+        if evidence:
+            self.evidence_outputs = nn.Linear(config.hidden_size, len(EVIDENCE_OUTPUTS), device=_META)
 
 
 def bert_backbone(checkpoint: Checkpoint) -> Bert | None:
@@ -168,7 +173,7 @@ def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    model = BertSpanModel(config, sentences="sentence_outputs.weight" in checkpoint.weights)
+    model = BertSpanModel(config, evidence=f"{EVIDENCE_HEAD}.weight" in checkpoint.weights)
     return model if _take(model, checkpoint.weights) else None
 
 
