@@ -1,8 +1,8 @@
 """Ask: retrieve, read, score the candidates, answer or decline.
 
-The best candidate's words are the answer to a factoid question; any other is answered by the sentence or the
-list that holds them. Answers with the same words are listed together. Below the fitted threshold the question
-is declined, and the nearest spans and passages are returned instead.
+Answers with the same words are listed together; an answer to a question for several things may have parts in
+several passages. Below the fitted threshold the question is declined, and the nearest spans and passages are
+returned instead.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 from ..index.analysis import Analyzer
 from ..index.lexical import LivePostings
 from ..index.snapshot import Snapshot
-from ..reader.answer_form import QuestionType, enclosing_list, question_type
 from ..reader.evidence import Calibration
 from ..reader.protocol import Reader
 from ..retrieval.bm25 import idf_lucene
-from ..retrieval.protocol import Encoder, Retriever
+from ..retrieval.protocol import Retriever
 from .candidates import (
     Candidate,
     Question,
@@ -30,15 +29,14 @@ from .candidates import (
     Readings,
     answer_key,
     candidates,
-    passage_span,
     ranked_candidates,
-    with_next_sentence,
 )
 from .declined import question_words, rejected_spans, unknown_words
 from .filters import Selection
 
 N_BEST = 8  # spans of a passage that are scored
 N_NEAREST = 3  # hits of an answer
+MAX_PARTS = 5  # of an answer
 
 
 def checked_question(question: str) -> str:
@@ -71,7 +69,6 @@ class Answerer:
     analyzer: Analyzer
     retriever: Retriever
     reader: Reader
-    vectorizer: Encoder
     calibration: Calibration | None
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
@@ -147,7 +144,7 @@ class Answerer:
         terms = tuple(self.analyzer.question_terms(text))
         statistics = self.postings.statistics(terms)
         idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
-        return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms, self.vectorizer)
+        return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms)
 
     def _traced(
         self, text: str, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
@@ -171,9 +168,8 @@ class Answerer:
     ) -> Answer:
         given = self.options.threshold
         threshold = self.calibration.threshold if given is None and self.calibration else given
-        kind = question_type(text)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-        found = without_overlaps([self._answer_span(kind, one) for one in ranked])
+        found = without_overlaps([self._answer_span(one) for one in ranked])
         shown = merge_same_answers([replace(one, duplicates=duplicates[one.passage.id]) for one in found])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         fitted = threshold if self.calibration else None
@@ -195,26 +191,32 @@ class Answerer:
             timings_ms=timings,
             scope=scope,
             threshold=fitted,
+            parts=self._parts(shown, ranked, threshold) if best else (),
         )
+
+    def _parts(
+        self, shown: Sequence[AnswerSpan], ranked: Sequence[RankedCandidate], threshold: float | None
+    ) -> tuple[AnswerSpan, ...]:
+        """The best answers of different passages to a question for several things, each sure enough alone."""
+        if not ranked[0].candidate.scored.several or self.calibration is None:
+            return ()
+        parts: dict[int, AnswerSpan] = {}
+        for one in shown:
+            if self._is_accepted(one, 0.0, threshold):
+                parts.setdefault(one.passage.id, one)
+        return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
         if self.calibration is None or best.confidence is None:
             return threshold == 0 or not evidence < 0  # the score over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _answer_span(self, kind: QuestionType, one: RankedCandidate) -> AnswerSpan:
-        scored, sentence = one.candidate.scored, one.candidate.sentence
-        passage = scored.passage
-        if kind in ("how", "why"):
-            sentence = with_next_sentence(sentence, passage)
-        span = scored.span if kind == "factoid" else sentence
-        if kind in ("how", "list"):
-            start = scored.span.start - passage.start
-            listed = enclosing_list(passage.text, start, start + len(scored.span.text))
-            span = passage_span(passage, *listed) if listed else span
-        page, line, label = place_of(self.snapshot, span, passage)
+    def _answer_span(self, one: RankedCandidate) -> AnswerSpan:
+        scored = one.candidate.scored
+        page, line, label = place_of(self.snapshot, scored.span, scored.passage)
         return AnswerSpan(
-            span, scored.span, sentence, passage, page, line, scored.score, one.confidence, label
+            *(scored.span, one.candidate.sentence, scored.passage, page, line, scored.score),
+            *(one.confidence, label, scored.verdict),
         )
 
 

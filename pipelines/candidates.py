@@ -11,10 +11,8 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
 from ..index.schema import indexed_text
-from ..reader.answer_form import enclosing_sentences, question_type, type_fit, with_explanation
-from ..reader.evidence import Calibration, Features, log_normaliser, margins_to_runner_up, plain_evidence
-from ..retrieval.protocol import Encoder
-from ..retrieval.reranking import STAGE
+from ..reader.evidence import Calibration, Features, margins_to_runner_up, plain_evidence
+from ..reader.spans import enclosing_sentences
 
 MAX_CANDIDATES = 80
 
@@ -63,7 +61,6 @@ def candidates(
     hits: Sequence[Hit],
     readings: Readings,
     terms_of: Callable[[str], Sequence[str]],
-    vectorizer: Encoder,
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
@@ -72,16 +69,7 @@ def candidates(
     each passage, then all of the passages that rank first.
     """
     chosen = _chosen(readings)
-    if not chosen:
-        return []
-    vector = vectorizer.encode_questions([question.text])[0]  # (width,)
-    texts = [_in_context(one) for one in chosen]
-    distinct = list(dict.fromkeys(texts))
-    similarity = dict(zip(distinct, vectorizer.encode_passages(distinct) @ vector, strict=True))
-    whole = log_normaliser(readings)
-    shares = [one.scored.score - whole for one in chosen]
-    support = _support(chosen, shares)
-    factoid = float(question_type(question.text) == "factoid")
+    agreeing = _agreeing(chosen)
     return [
         Candidate(
             one.scored,
@@ -90,20 +78,13 @@ def candidates(
                 margin=score_over_null(one.scored),
                 log_rank=math.log(hits[one.place].rank),
                 coverage=question.coverage(set(terms_of(indexed_text(one.scored.passage)))),
-                sentence_coverage=question.coverage(set(terms_of(text))),
-                similarity=float(similarity[text]),
-                log_share=share,
-                agreement=math.fsum(others),
-                agreeing=math.log1p(len(others)),
-                score_gap=_score_gap(hits, one.place),
-                rerank=hits[one.place].scores.get(STAGE, 0.0),
-                type_fit=type_fit(question.text, one.scored.span.text),
-                log_words=math.log(max(1, len(one.scored.span.text.split()))),
-                factoid=factoid,
-                sentence=0.0 if math.isnan(one.scored.sentence_score) else one.scored.sentence_score,
+                sentence_coverage=question.coverage(set(terms_of(_in_context(one)))),
+                relevance=_or_zero(one.scored.relevance),
+                support=_or_zero(one.scored.support),
+                agreeing=math.log1p(others),
             ),
         )
-        for one, text, share, others in zip(chosen, texts, shares, support, strict=True)
+        for one, others in zip(chosen, agreeing, strict=True)
     ]
 
 
@@ -112,8 +93,9 @@ def ranked_candidates(found: Sequence[Candidate], calibration: Calibration | Non
 
     None is surer than the best one, for which the confidence was fitted. Ties keep the order of evidence.
     """
-    evidence_of = calibration.evidence if calibration else plain_evidence
-    scored = [(evidence_of(one.features), one) for one in found]
+    scored = [
+        (calibration.evidence(one.features) if calibration else certainty(one.scored), one) for one in found
+    ]
     scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
     keys = [answer_key(one.scored.span.text) for _, one in scored]
     ahead = margins_to_runner_up([evidence for evidence, _ in scored], keys)
@@ -139,6 +121,12 @@ def score_over_null(scored: ScoredSpan) -> float:
     return scored.score - scored.null_score if scored.null_score == scored.null_score else scored.score
 
 
+def certainty(scored: ScoredSpan) -> float:
+    """The plain evidence of a span; the bare score and the relevance for a model without a null answer."""
+    plain = plain_evidence(scored)
+    return scored.score + _or_zero(scored.relevance) if math.isnan(plain) else plain
+
+
 def sentence_of(scored: ScoredSpan) -> Span:
     """The sentence or sentences of the passage that the span touches."""
     passage = scored.passage
@@ -146,12 +134,6 @@ def sentence_of(scored: ScoredSpan) -> Span:
         sentence_spans(passage.text), scored.span.start - passage.start, scored.span.end - passage.start
     )
     return passage_span(passage, start, end)
-
-
-def with_next_sentence(sentence: Span, passage: Passage) -> Span:
-    """The sentence, with the next one where it is too short to explain anything."""
-    place = sentence.start - passage.start, sentence.end - passage.start
-    return passage_span(passage, *with_explanation(passage.text, sentence_spans(passage.text), place))
 
 
 def passage_span(passage: Passage, start: int, end: int) -> Span:
@@ -174,32 +156,26 @@ def _chosen(readings: Readings) -> list[_Chosen]:
         for scored in spans:
             one = _Chosen(place, scored, sentence_of(scored))
             rival = best.get(one.sentence)
-            if scored.span.text.strip() and (
-                rival is None or score_over_null(rival.scored) < score_over_null(scored)
-            ):
+            if scored.span.text.strip() and (rival is None or certainty(rival.scored) < certainty(scored)):
                 best[one.sentence] = one
     in_order = sorted(
-        best.values(), key=lambda one: (one.place, -score_over_null(one.scored), one.scored.span.start)
+        best.values(), key=lambda one: (one.place, -certainty(one.scored), one.scored.span.start)
     )
     firsts = {one.place: one for one in reversed(in_order)}
     return sorted(in_order, key=lambda one: one is not firsts[one.place])[:MAX_CANDIDATES]
 
 
-def _support(chosen: Sequence[_Chosen], shares: Sequence[float]) -> list[list[float]]:
-    """For each candidate the shares of others with the same words; a repeated sentence counts once."""
+def _agreeing(chosen: Sequence[_Chosen]) -> list[int]:
+    """For each candidate the number of others with the same words; a repeated sentence counts once."""
     keys = [(answer_key(one.scored.span.text), answer_key(one.sentence.text)) for one in chosen]
-    by_words: dict[str, dict[str, float]] = {}
-    for (words, sentence), share in zip(keys, shares, strict=True):
-        sentences = by_words.setdefault(words, {})
-        sentences[sentence] = max(math.exp(share), sentences.get(sentence, 0.0))
-    return [
-        [share for other, share in by_words[words].items() if other != sentence] for words, sentence in keys
-    ]
+    sentences: dict[str, set[str]] = {}
+    for words, sentence in keys:
+        sentences.setdefault(words, set()).add(sentence)
+    return [len(sentences[words]) - 1 for words, _ in keys]
 
 
-def _score_gap(hits: Sequence[Hit], place: int) -> float:
-    top, last = hits[0].score, hits[-1].score
-    return (top - hits[place].score) / (top - last) if top > last else 0.0
+def _or_zero(value: float) -> float:
+    return 0.0 if math.isnan(value) else value
 
 
 def _in_context(one: _Chosen) -> str:

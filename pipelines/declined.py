@@ -65,7 +65,7 @@ def rejected_spans(
         distinct.setdefault(" ".join(answer.text.casefold().split()), answer)
     found = []
     for answer in list(distinct.values())[:MAX_REJECTED]:
-        margin = margins[answer.answer, answer.passage.id]
+        margin = margins[answer.span, answer.passage.id]
         lacks = missing_terms(words, [answer.passage], analyzer)
         found.append(RejectedSpan(answer, threshold, None if isnan(margin) else margin, lacks))
     return tuple(found)

@@ -164,7 +164,7 @@ def explained(
 
 
 def _breakdown(one: RankedCandidate, calibration: Calibration | None) -> ScoreBreakdown:
-    weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0}
+    weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
     features = asdict(one.candidate.features).items()
     return ScoreBreakdown(
         one.candidate.scored.span,

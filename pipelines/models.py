@@ -167,7 +167,7 @@ class LoadedModels:
         wanted: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
         if "colbert" in stages and settings.get(COLBERT):
             wanted["token-encoder"] = settings[COLBERT]
-        if "dense" in stages or isinstance(how, AskOptions):
+        if "dense" in stages:
             wanted["encoder"] = settings[MODEL]
         found = {}
         if isinstance(how, AskOptions):

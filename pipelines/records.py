@@ -32,6 +32,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "answer": answer_span_record(answer.best) if answer.best else None,
+        "parts": [answer_span_record(part) for part in answer.parts],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
         "searched": {
             "documents": answer.documents_searched,
@@ -62,7 +63,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     passage = answer.passage
     return {
         **place_record(answer),
-        "short": span_record(answer.answer),
+        "verdict": answer.verdict,
         "sentence": answer.context.text,
         "score": answer.score,
         "confidence": answer.confidence,

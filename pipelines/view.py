@@ -92,7 +92,6 @@ class IndexView:
             analyzer=self.analyzer,
             retriever=retriever,
             reader=reader,
-            vectorizer=models.encoder(),
             calibration=calibration,
             options=how,
             selection=self.selection(how.where),

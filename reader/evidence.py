@@ -4,15 +4,6 @@ evidence = sum of weight * feature; it ranks the candidates of a question. Then
 confidence = sigmoid(slope * evidence + sum of confidence weight * feature + offset) of the best candidate.
 Both are fitted on held-back questions (Platt 1999 for the second step: 1 / slope is the temperature of the
 evidence) and stored beside the reader's weights, with the threshold below which a question is declined.
-
-Spans of different passages are compared under one normalisation, so that the best span of a bad passage does
-not look certain:
-
-    P(span) = exp(score) / Z,  Z = sum over passages of [ sum over their spans exp(score) + exp(null) ]
-
-over the n best spans of a passage that share no token; `null` is left out for a model without a null answer.
-Source: Clark and Gardner 2018, "Simple and Effective Multi-Paragraph Reading Comprehension", section 3.3
-(shared-norm); there it is a loss, here a reading of the scores.
 """
 
 from __future__ import annotations
@@ -27,45 +18,29 @@ from typing import Any
 from spanwise.errors import ModelRejected
 from spanwise.types import ScoredSpan
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """The features of a candidate.
 
-    `margin`: span score minus the null score of its passage (logits). `log_rank`: ln of the passage's
-    rank, from 1. `coverage`: the share of the question's idf mass found in the passage and its headings.
-    `sentence_coverage`: the same for the sentence under its heading. `similarity`: the cosine of the
-    question and that sentence.
+    Of the reader (logits): `margin`, span score minus the null score of its passage; `relevance`, the passage
+    answers; `support`, the sentences around the span do. The last two are 0 for a reader without evidence.
 
-    Compared with all spans read: `log_share`: ln of its probability under one softmax, see above.
-    `agreement`: the summed probability, 0..1, of other candidates with the same words in other sentences.
-    `agreeing`: ln(1 + their number). Compared with all hits: `score_gap`: how far the hit's score lies below
-    the best one, in units of the whole range, 0..1. `rerank`: the cross-encoder's score (a logit), else 0.
+    Of the passage: `log_rank`, ln of its rank, from 1. `coverage`, the share of the question's idf mass found
+    in it and its headings; `sentence_coverage`, the same for the sentences of the span under their heading.
 
-    Of the sentence: `sentence`: the logit of carrying the answer over "no answer", 0 for a reader that does
-    not score sentences.
-
-    Of the words: `type_fit`: see `question_type`, -1..1. `log_words`: ln of the number of words of the
-    answer. `factoid`: 1 for a question that wants a short answer, else 0; equal for all candidates of a
-    question, it can weigh in the confidence alone.
+    `agreeing`: ln(1 + the number of candidates with the same words in other sentences).
     """
 
     margin: float
     log_rank: float
     coverage: float
     sentence_coverage: float
-    similarity: float
-    log_share: float = 0.0
-    agreement: float = 0.0
+    relevance: float = 0.0
+    support: float = 0.0
     agreeing: float = 0.0
-    score_gap: float = 0.0
-    rerank: float = 0.0
-    type_fit: float = 0.0
-    log_words: float = 0.0
-    factoid: float = 0.0
-    sentence: float = 0.0
 
 
 FEATURES = tuple(one.name for one in fields(Features))
@@ -79,7 +54,7 @@ CONFIDENCE_FEATURES = (LEAD, *FEATURES)
 class EarlyExit:
     """Reads the best `first` of at most `of` passages; they are enough when a span has this `margin`.
 
-    The margin is the score of a span minus the null score of its passage (logits). On the questions that it
+    The margin is that of `plain_evidence`. On the questions that it
     was fitted on, with `of` passages each, the share `unread` of all passages stays unread, and for the share
     `changed` of the questions the best candidate differs from that of all passages.
     """
@@ -101,7 +76,7 @@ class EarlyExit:
 
     def is_enough(self, spans: Iterable[ScoredSpan]) -> bool:
         """True when one of the spans has the margin; never without a null score."""
-        return any(one.score - one.null_score >= self.margin for one in spans)
+        return any(plain_evidence(one) >= self.margin for one in spans)
 
     @classmethod
     def parse(cls, stored: Any) -> EarlyExit:
@@ -221,9 +196,13 @@ class Calibrations:
         return cls(fallback, found)
 
 
-def plain_evidence(features: Features) -> float:
-    """The evidence without a calibration: the reader's margin alone."""
-    return features.margin
+def plain_evidence(scored: ScoredSpan) -> float:
+    """The evidence without a calibration: the margin over no answer and the relevance, where there are such.
+
+    Above 0 it speaks for an answer. NaN for a reader without a null answer.
+    """
+    margin = scored.score - scored.null_score
+    return margin if math.isnan(scored.relevance) else margin + scored.relevance
 
 
 def margins_to_runner_up(evidence: Sequence[float], answers: Sequence[Hashable]) -> list[float]:
@@ -243,20 +222,3 @@ def margins_to_runner_up(evidence: Sequence[float], answers: Sequence[Hashable])
         rival = next((value for other, value in ordered if other != words), None)
         found.append(MAX_MARGIN if rival is None else max(-MAX_MARGIN, min(MAX_MARGIN, one - rival)))
     return found
-
-
-def log_normaliser(readings: Sequence[Sequence[ScoredSpan]]) -> float:
-    """ln Z of all spans read for one question, a sequence a passage; -inf without any."""
-    scores = [span.score for spans in readings for span in spans]
-    scores += [spans[0].null_score for spans in readings if spans and not math.isnan(spans[0].null_score)]
-    return log_sum_exp(scores)
-
-
-def log_sum_exp(values: Sequence[float]) -> float:
-    """ln of the sum of exp(value), without overflow; -inf for none.
-
-    >>> round(log_sum_exp([1000.0, 1000.0]), 6)
-    1000.693147
-    """
-    top = max(values, default=-math.inf)
-    return top + math.log(math.fsum(math.exp(value - top) for value in values)) if values else top

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,19 +14,22 @@ from numpy.typing import NDArray
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher
+from ..models.bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from ..models.packed import Backbone, PackedTokens, packable_part, padded_forward
 from ..models.tokenizer import special_tokens
 from .spans import (
     MAX_ANSWER_TOKENS,
     MAX_CONTEXT_TOKENS,
+    MAX_LONG_TOKENS,
     MAX_QUESTION_TOKENS,
     Input,
-    SentenceScores,
     Tokens,
     TokenSpan,
     Window,
     WindowLogits,
     assemble,
+    enclosing_sentences,
+    mean_evidence,
     spans_of_windows,
     tokenize,
     windows,
@@ -34,14 +38,14 @@ from .spans import (
 if TYPE_CHECKING:
     from torch import nn
 
-SENTENCE_HEAD = "sentence_outputs"  # the name of the sentence head inside the model
+SUPPORT, PASSAGE, YES_NO, YES, SEVERAL = range(len(EVIDENCE_OUTPUTS))
 
 
 class SpanScores:
-    """The start and end logits of tokens: a backbone and two vectors over its states, in float32.
+    """The logits of tokens: a backbone and vectors over its states, in float32.
 
-    A model that is not built of a packable backbone and such a head computes its logits itself, and scores
-    no sentences.
+    A model that is not built of a packable backbone and such a head computes its logits itself, and gives no
+    evidence.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -51,10 +55,10 @@ class SpanScores:
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
         self.backbone = Backbone(part) if part is not None and is_linear else None
-        self.sentence_head: Any = getattr(model, SENTENCE_HEAD, None) if self.backbone else None
+        self.evidence_head: Any = getattr(model, EVIDENCE_HEAD, None) if self.backbone else None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
-        """(T, 2): the start and the end logit of each token; (T, 3) with a head that scores sentences."""
+        """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
         import torch
 
         with torch.inference_mode():
@@ -63,7 +67,7 @@ class SpanScores:
             else:
                 head: Any = self.model.qa_outputs
                 states = self.backbone.states(tokens).float()
-                heads = [head] if self.sentence_head is None else [head, self.sentence_head]
+                heads = [head] if self.evidence_head is None else [head, self.evidence_head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
             scores: NDArray[np.float32] = logits.float().cpu().numpy()
         return scores
@@ -73,8 +77,8 @@ class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
     `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
-    scores are NaN. `split` gives the sentences of a text, for a model that scores them. Batching changes
-    results by at most 1e-5 in float32.
+    scores are NaN. `split` gives the sentences of a text, for a model that gives evidence: then answers have
+    up to MAX_LONG_TOKENS tokens. Batching changes results by at most 1e-5 in float32.
     """
 
     def __init__(
@@ -86,13 +90,14 @@ class SpanReader:
         max_length: int = 384,
         stride: int = 128,
         batch_tokens: int = 4096,
-        max_answer_tokens: int = MAX_ANSWER_TOKENS,
+        max_answer_tokens: int | None = None,
         split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
     ) -> None:
         self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
         self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
-        self.max_answer_tokens, self.split = max_answer_tokens, split
-        self.special, self.scores = special_tokens(tokenizer), SpanScores(model)
+        self.special, self.scores, self.split = special_tokens(tokenizer), SpanScores(model), split
+        longest = MAX_LONG_TOKENS if self.scores.evidence_head else MAX_ANSWER_TOKENS
+        self.max_answer_tokens = max_answer_tokens or longest
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
@@ -111,16 +116,16 @@ class SpanReader:
         passages: Sequence[Passage],
         sentences: Sequence[Sequence[tuple[int, int]]],
     ) -> list[list[float]]:
-        """A logit over "no answer" for each sentence of each passage: above 0 it carries the answer.
+        """A logit for each sentence of each passage: above 0 it supports an answer to the question.
 
-        `sentences` are spans in `passage.text`. NaN from a model that does not score sentences, and for a
-        span without tokens.
+        `sentences` are spans in `passage.text`. NaN from a model without evidence, and for a span without
+        tokens.
         """
         inputs = self._inputs([question], [(0, passage) for passage in passages])
         scored = []
         for pair, logits, spans in zip(inputs, self.logits(inputs), sentences, strict=True):
-            scores = SentenceScores(spans, pair.passage.offsets, logits)
-            scored.append([scores.between(start, end) for start, end in spans])
+            found = [mean_evidence(logits, pair.passage.offsets, start, end) for start, end in spans]
+            scored.append([math.nan if one is None else float(one[SUPPORT]) for one in found])
         return scored
 
     def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
@@ -165,28 +170,43 @@ class SpanReader:
         ]
         inputs = assemble(rows, self.special, multiple=1)
         tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
-        start, end, *sentence = self.scores(tokens).T  # (T,) each
+        scores = self.scores(tokens)  # (T, 2) or (T, 7)
         found = []
         for window, first, shift in zip(batch, tokens.starts(), inputs.shift, strict=True):
-            null, at = first + self.special.null, first + shift
-            here = slice(at, at + window.last - window.first)
-            of_sentences = sentence[0][here] - sentence[0][null] if sentence else None
-            null_start, null_end = float(start[null]), float(end[null])
-            found.append(WindowLogits(window, start[here], end[here], null_start, null_end, of_sentences))
+            null, at = scores[first + self.special.null], first + shift
+            here = scores[at : at + window.last - window.first]
+            evidence, relevance = None, math.nan
+            if scores.shape[1] > 2:
+                evidence, relevance = here[:, 2:], float(null[2 + PASSAGE])
+            nulls = float(null[0]), float(null[1])
+            found.append(WindowLogits(window, here[:, 0], here[:, 1], *nulls, evidence, relevance))
         return found
 
     def _spans(
         self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
     ) -> list[ScoredSpan]:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
-        kept = spans_of_windows(of_passage, n_best, self.max_answer_tokens)
-        split = self.split(passage.text) if self.scores.sentence_head else ()
-        sentences = SentenceScores(split, text.offsets, of_passage)
-        found = [
-            ScoredSpan(character_span(passage, text, span), passage, span.score, null, sentences.of(span))
-            for span in kept
-        ]
-        return [one for one in found if one.span.text]
+        relevance = max((w.relevance for w in of_passage), default=math.nan)
+        sentences = self.split(passage.text) if self.scores.evidence_head else ()
+        found = []
+        for kept in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
+            span = character_span(passage, text, kept)
+            if not span.text:
+                continue
+            around = enclosing_sentences(sentences, span.start - passage.start, span.end - passage.start)
+            evidence = mean_evidence(of_passage, text.offsets, *around)
+            one = ScoredSpan(span, passage, kept.score, null)
+            found.append(one if evidence is None else with_evidence(one, relevance, evidence))
+        return found
+
+
+def with_evidence(one: ScoredSpan, relevance: float, evidence: NDArray[np.float32]) -> ScoredSpan:
+    """The span with the relevance of its passage and the mean evidence (5,) of its sentences."""
+    verdict = None if evidence[YES_NO] <= 0 else "yes" if evidence[YES] > 0 else "no"
+    several = bool(evidence[SEVERAL] > 0)
+    return replace(
+        one, relevance=relevance, support=float(evidence[SUPPORT]), verdict=verdict, several=several
+    )
 
 
 def context_of(passage: Passage) -> str:

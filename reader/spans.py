@@ -1,4 +1,4 @@
-"""Input windows of question and passage; spans and sentences of a passage from the logits of its tokens.
+"""Input windows of question and passage; spans of a passage and what speaks for them, from token logits.
 
     [CLS] question [SEP] context, window of the passage [SEP]
 
@@ -13,7 +13,6 @@ authors' SQuAD code. A passage that is read in several windows has the logits of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.tokenizer import SpecialTokens
-from .answer_form import SentenceSpan, enclosing_sentences
 
 MAX_ANSWER_TOKENS = 30
+MAX_LONG_TOKENS = 160  # of the answers of a model that learnt how long an answer is
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
 
@@ -54,8 +53,8 @@ class Window:
 class WindowLogits:
     """The logits of one window: start and end of its tokens (n,), and of "no answer".
 
-    `sentence` holds how much more each token speaks for its sentence than for no answer, (n,); it is None
-    for a model that does not score sentences.
+    `evidence` are the further logits of the tokens, (n, 5) in the order of EVIDENCE_OUTPUTS, and `relevance`
+    is that of the passage; None and NaN for a model without them.
     """
 
     window: Window
@@ -63,7 +62,8 @@ class WindowLogits:
     end: NDArray[np.float32]
     null_start: float
     null_end: float
-    sentence: NDArray[np.float32] | None = None
+    evidence: NDArray[np.float32] | None = None
+    relevance: float = float("nan")
 
     @property
     def null_score(self) -> float:
@@ -80,6 +80,8 @@ def distinct_spans(
     [(1, 2), (0, 0), (3, 3)]
     """
     scores = span_scores(start, end, max_tokens)  # (n, cap)
+    begins = np.arange(len(scores))[:, None]
+    ends = begins + np.arange(scores.shape[1])[None, :]
     found: list[TokenSpan] = []
     while len(found) < n_best and scores.size:
         first, length = np.unravel_index(int(scores.argmax()), scores.shape)
@@ -87,8 +89,7 @@ def distinct_spans(
             break
         last = int(first + length)
         found.append(TokenSpan(int(first), last, float(scores[first, length])))
-        for row in range(max(0, int(first) - scores.shape[1] + 1), last + 1):
-            scores[row, max(0, int(first) - row) :] = -np.inf  # every span from `row` on that reaches `first`
+        scores[(begins <= last) & (ends >= first)] = -np.inf  # every span that shares a token with it
     return found
 
 
@@ -121,34 +122,34 @@ def spans_of_windows(
     return kept
 
 
-class SentenceScores:
-    """Scores of the sentences of one passage; `offsets` are the (n, 2) characters of its tokens.
+def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+    """The half-open range of the sentences that [start, end) touches; the span itself where there are none.
 
-    The score of a sentence is that of the window which holds most of its tokens, the first of them on a tie.
+    >>> enclosing_sentences([(0, 10), (11, 20)], 12, 14)
+    (11, 20)
     """
+    touched = [s for s in sentences if s[0] < end and s[1] > start]
+    if not touched:
+        return start, end
+    return min(start, touched[0][0]), max(end, touched[-1][1])
 
-    def __init__(
-        self, sentences: Sequence[SentenceSpan], offsets: NDArray[np.int32], windows: Sequence[WindowLogits]
-    ) -> None:
-        self.sentences, self.offsets, self.windows = sentences, offsets, windows
 
-    def of(self, span: TokenSpan) -> float:
-        """The score of the sentences which hold the span; see `between`."""
-        at = int(self.offsets[span.first, 0]), int(self.offsets[span.last, 1])
-        return self.between(*enclosing_sentences(self.sentences, *at))
+def mean_evidence(
+    windows: Sequence[WindowLogits], offsets: NDArray[np.int32], start: int, end: int
+) -> NDArray[np.float32] | None:
+    """(5,): the mean of the evidence of the tokens between two characters of a passage.
 
-    def between(self, start: int, end: int) -> float:
-        """The mean of the tokens' logits over the null position's; NaN where no sentence is scored."""
-        first, after = (int(np.searchsorted(self.offsets[:, 0], edge)) for edge in (start, end))
-        best, score = 0, math.nan
-        for one in self.windows:
-            if one.sentence is None or not self.sentences:
-                continue
-            low, high = max(first, one.window.first), min(after, one.window.last)
-            if high - low > best:
-                here = slice(low - one.window.first, high - one.window.first)
-                best, score = high - low, float(one.sentence[here].mean())
-        return score
+    `offsets` are the (n, 2) characters of the passage's tokens. Of several windows the one counts that holds
+    most of these tokens, the first on a tie. None without such a token, and for a model without evidence.
+    """
+    first, after = (int(np.searchsorted(offsets[:, 0], edge)) for edge in (start, end))
+    best, found = 0, None
+    for one in windows:
+        low, high = max(first, one.window.first), min(after, one.window.last)
+        if one.evidence is not None and high - low > best:
+            here = slice(low - one.window.first, high - one.window.first)
+            best, found = high - low, one.evidence[here].mean(axis=0)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,30 +109,33 @@ class ScoredSpan:
 
     `score` is the raw start logit + end logit, comparable between the passages of one question;
     `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
-    `sentence_score` says how much more the sentences that the span touches speak for carrying the answer
-    than for there being none; NaN for a model that does not score sentences.
+    The others come from a model that weighs evidence: `relevance`, a logit, says whether the passage answers
+    the question, `support` whether the sentences that the span touches do (NaN from other models). `verdict` is
+    "yes" or "no" for a question whether something is so; `several` means a question for several things.
     """
 
     span: Span
     passage: Passage
     score: float
     null_score: float
-    sentence_score: float = math.nan
+    relevance: float = math.nan
+    support: float = math.nan
+    verdict: str | None = None
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
     """An answer: the span that is shown, its place and its confidence.
 
-    `answer` is the reader's own span: all of a factoid answer, the core of a longer one. `context` is the
-    sentence or sentences around it. `confidence` is the fitted probability that the answer is right, None
+    `context` is the sentence or sentences around the span. `confidence` is the fitted probability that the answer is right, None
     without a calibration. `page` (None for a format without pages) and `line` count from 1; they and `label`
     belong to the span's start. `duplicates` are near-duplicates of `passage`, which were not read. `also_in`
-    are the answers of other passages with the same words, best first.
+    are the answers of other passages with the same words, best first. `verdict` is "yes" or "no" for a question
+    whether something is so, else None.
     """
 
     span: Span
-    answer: Span
     context: Span
     passage: Passage
     page: int | None
@@ -140,6 +143,7 @@ class AnswerSpan:
     score: float
     confidence: float | None
     label: str = ""
+    verdict: str | None = None
     duplicates: tuple[Passage, ...] = ()
     also_in: tuple[AnswerSpan, ...] = ()
 
@@ -207,7 +211,8 @@ class Answer:
     at. All documents were searched, or those that the filter of `scope` selects. The best `passages_read`
     hits were read; the next `passages_unread` were not, as the answer was sure without them. `cached` is true
     for an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None
-    without a calibration.
+    without a calibration. `parts` are the pieces of an answer to a question for several things, `best` first,
+    where more than one passage gives some.
     """
 
     question: str
@@ -225,6 +230,7 @@ class Answer:
     cached: bool = False
     threshold: float | None = None
     passages_unread: int = 0
+    parts: tuple[AnswerSpan, ...] = ()
 
     @property
     def best_rejected(self) -> AnswerSpan | None:
@@ -240,6 +246,11 @@ class Answer:
     def text(self) -> str:
         """The words of the best answer, or the empty string."""
         return "" if self.best is None else self.best.text
+
+    @property
+    def verdict(self) -> str | None:
+        """ "yes" or "no" where the question asks whether something is so and the best answer tells, or None."""
+        return None if self.best is None else self.best.verdict
 
     @property
     def span(self) -> Span | None:

@@ -158,6 +158,13 @@ def show_answer(answer: Answer) -> None:
             _show_declined(answer)
     else:
         _show_best(answer.best)
+        for part in answer.parts[1:]:
+            show(
+                ("  and ", "dim"),
+                (_one_line(part.text), "green"),
+                f"{_confidence(part)}  ",
+                (place(part.passage), "dim"),
+            )
         if answer.alternatives:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
@@ -172,9 +179,8 @@ def show_answer(answer: Answer) -> None:
 
 
 def _show_best(best: AnswerSpan) -> None:
-    words, sentence, short = (visible(span.text) for span in (best.span, best.context, best.answer))
-    before, found, after = words.partition(short)
-    show((before, "bold"), (found, "bold green"), (after, "bold"))
+    words, sentence = visible(best.span.text), visible(best.context.text)
+    show(*([(f"{best.verdict}: ", "bold")] if best.verdict else []), (words, "bold green"))
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")

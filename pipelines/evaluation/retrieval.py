@@ -360,11 +360,11 @@ def _with_answer(
 ) -> QuestionRecord:
     """The record with the answer; a question for which no passage was found has confidence 0."""
     shown = answer.best or answer.best_rejected
-    given = "" if answer.best is None else answer.best.answer.text
+    given = "" if answer.best is None else answer.best.text
     exact, f1 = _exact_f1(record, given)
     scores = {**record.scores, "exact_abstaining": exact, "f1_abstaining": f1}
     if record.answerable:
-        exact, f1 = _exact_f1(record, "" if shown is None else shown.answer.text)
+        exact, f1 = _exact_f1(record, "" if shown is None else shown.text)
         retrieved = any(hit.passage.document_id in record.documents for hit in hits)
         answered = float(answer.best is not None)
         scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
@@ -373,7 +373,7 @@ def _with_answer(
     evidence: tuple[Evidence, ...] = ()
     if shown is not None:
         start = shown.passage.start
-        span = (shown.answer.start - start, shown.answer.end - start)
+        span = (shown.span.start - start, shown.span.end - start)
         evidence = (Evidence.from_passage(shown.passage, shown.score, span),)
     without = 0.0 if calibrated else None
     return replace(
