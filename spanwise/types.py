@@ -140,6 +140,7 @@ class AnswerSpan:
     score: float
     confidence: float | None
     label: str = ""
+    verdict: str | None = None
     duplicates: tuple[Passage, ...] = ()
     also_in: tuple[AnswerSpan, ...] = ()
 
