@@ -2,9 +2,9 @@
 
 A question set holds one JSON object a line. Required: "question", "answers" (acceptable strings, as in the
 documents), "documents" (paths relative to the folder) and "answerable"; an unanswerable question has no
-answers and no documents. Optional: "id" (default: the line's number), "type" (factoid, how, why or list;
-default: factoid), "sentence" (the one that answers) and "no_shared_words" (question and sentence have no
-content word in common).
+answers and no documents. Optional: "id" (default: the line's number), "type" (one of `TYPES`; default:
+factoid), "sentence" (the one that answers), "no_shared_words" (question and sentence have no content word in
+common) and "verdict" (of a yes-no question: "yes" or "no").
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from spanwise.types import AnswerSpan, Passage
 from .squad import answer_tokens, f1_v1
 from .text import contains_tokens
 
-TYPES = ("factoid", "how", "why", "list")
-MIN_OVERLAP = 0.5
-"""The F1 from which a part of a gold answer counts as the whole."""
+TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no")
+VERDICTS = ("yes", "no")
+MIN_F1 = 0.6  # from which a span counts as a gold answer in other bounds
+MAX_WORDS = 80  # of a span; and LONGER times the longest gold's words plus MORE
+LONGER, MORE = 3, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class FolderQuestion:
     documents: tuple[str, ...]
     answerable: bool
     no_shared_words: bool
+    verdict: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +94,21 @@ class Verdict(StrEnum):
     FALSE_ANSWER = "false answer"
 
 
-def text_matches(gold: str, text: str) -> bool:
-    """True when the text holds the gold answer, or is a part of it with an F1 of at least 0.5.
+def is_right(question: FolderQuestion, document: str, span: str, sentence: str) -> bool:
+    """True when an answer's span, or the sentence that is shown with it, answers the question.
 
-    Both are compared as SQuAD-normalised words that occur one after the other.
-
-    >>> text_matches("gold mill", "the Gold Mill of Ann"), text_matches("old gold mill town", "mill")
-    (True, False)
+    The document is one of the named ones. A gold's SQuAD-normalised words stand one after the other in the
+    span or the sentence, or the span has an F1 of at least 0.6 with a gold. The span has at most 80
+    normalised words, and at most three times the longest gold's plus ten.
     """
-    gold_tokens, tokens = answer_tokens(gold), answer_tokens(text)
-    if contains_tokens(tokens, gold_tokens):
-        return True
-    return contains_tokens(gold_tokens, tokens) and f1_v1(gold, text) >= MIN_OVERLAP
-
-
-def is_right(question: FolderQuestion, answer: AnswerSpan) -> bool:
-    """True when the answer's span or its sentence matches one of the golds, in one of the named documents.
-
-    The sentence counts because it is shown with the span. Long texts are not punished for what else they say.
-    """
-    if answer.span.document_id not in question.documents:
+    golds = [answer_tokens(gold) for gold in question.answers]
+    words, around = answer_tokens(span), answer_tokens(sentence)
+    if document not in question.documents or not golds:
         return False
-    texts = (answer.span.text, answer.context.text)
-    return any(text_matches(gold, text) for gold in question.answers for text in texts)
+    if len(words) > min(MAX_WORDS, LONGER * max(map(len, golds)) + MORE):
+        return False
+    held = any(contains_tokens(text, gold) for gold in golds for text in (words, around))
+    return held or any(f1_v1(gold, span) >= MIN_F1 for gold in question.answers)
 
 
 def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
@@ -130,4 +125,5 @@ def judge_answer(question: FolderQuestion, answer: AnswerSpan | None) -> Verdict
         return Verdict.WRONGLY_DECLINED if question.answerable else Verdict.RIGHTLY_DECLINED
     if not question.answerable:
         return Verdict.FALSE_ANSWER
-    return Verdict.RIGHT if is_right(question, answer) else Verdict.WRONG
+    right = is_right(question, answer.span.document_id, answer.span.text, answer.context.text)
+    return Verdict.RIGHT if right else Verdict.WRONG

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..models import DEFAULT_RETRIEVER
+from ..visible import visible
 from . import options as opt
 from .show import print_json, progress, say
 
@@ -177,6 +178,31 @@ def mine(
         )
     if mined.first is not None:
         say(f"the teacher ranks a positive passage first in {mined.first:.1%} of the lists")
+
+
+@app.command(epilog="Example: spanwise train fetch-questions sources")
+def fetch_questions(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a copy of each DIR/DOMAIN.")],
+    questions: Annotated[
+        Path | None, typer.Option(help="Default: corpora/questions of the checkout.")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Write DIR/DOMAIN.jsonl, questions with texts, for each DIR/DOMAIN; print how to get the others."""
+    from dataclasses import asdict
+
+    from ..training.questions import fetch_questions as fetch
+
+    fetched = fetch(folder, questions)
+    if json:
+        print_json(asdict(fetched))
+        return
+    for document, reason in fetched.left_out.items():
+        say(visible(f"{document}: left out: {reason}"))
+    for path, count in fetched.written.items():
+        say(f"{path}: {count:,} questions")
+    for name, command in fetched.commands.items():
+        print(visible(f"{name}: {command}"))
 
 
 def calibrate(

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
+from ...corpora.folder_questions import folder_item
 from ...corpora.passages import passages_at, split
 from ...corpora.records import Record, json_lines
 from ...corpora.sentences import trimmed
 from ...corpora.squad import Article, read_squad
-from ...eval.questions import TYPES, FolderQuestion
+from ...eval.questions import TYPES, VERDICTS, FolderQuestion
 from ...index.analysis import Analyzer
 from ...index.schema import FileState, indexed_text
 from ...index.store import Store
@@ -26,20 +27,24 @@ from ..models import MODEL, model_setting
 from ..sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
-OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False}
+OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": ""}
 VALIDATION_SHARE = 20  # one article in twenty
 
 
 def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
     """The questions of a file: `.json` and `.gz` are SQuAD, with documents as titles; others JSON lines.
 
-    For the fields of a line see `eval.questions`. DataMalformed names the line: not JSON, a field that is
-    missing, unknown or of the wrong type, an id given twice, or answers that contradict `answerable`.
+    For the fields of a line see `eval.questions`. A line with a passage (also in `.jsonl.gz`) is a question
+    of `corpora.folder_questions`; of those without an answer only the ones marked "absent" are kept.
+    DataMalformed names the line: not JSON, a field that is missing, unknown or of the wrong type, an id given
+    twice, or answers that contradict `answerable`.
     """
-    if path.suffix not in (".json", ".gz"):
+    if path.suffix not in (".json", ".gz") or path.name.endswith(".jsonl.gz"):
         questions: dict[str, FolderQuestion] = {}
         for line in json_lines(path):
-            question = _question(line)
+            question = _joined_question(line) if "passage" in line.values else _question(line)
+            if question is None:
+                continue
             if question.id in questions:
                 raise line.error(f"the id {question.id!r} is given twice")
             questions[question.id] = question
@@ -101,11 +106,14 @@ def _question(line: Record) -> FolderQuestion:
         documents=record.texts("documents"),
         answerable=record.value("answerable", bool),
         no_shared_words=record.value("no_shared_words", bool),
+        verdict=record.text("verdict"),
     )
     if not found.question.strip():
         raise record.error("the question is empty")
     if found.type not in TYPES:
         raise record.error(f"type is {found.type!r}; expected one of {', '.join(TYPES)}")
+    if found.verdict and (found.type != "yes-no" or found.verdict not in VERDICTS):
+        raise record.error(f"verdict is {found.verdict!r}; expected yes or no, of a yes-no question")
     if not all((*found.answers, *found.documents)):
         raise record.error("an answer or a document is the empty string")
     for name in ("answers", "documents"):
@@ -114,6 +122,18 @@ def _question(line: Record) -> FolderQuestion:
     if found.sentence and not found.answerable:
         raise record.error(f"sentence is {found.sentence!r}, but answerable is {found.answerable}")
     return found
+
+
+def _joined_question(line: Record) -> FolderQuestion | None:
+    """The question of a line with its passage; None when the folder may answer it elsewhere."""
+    item, answer = folder_item(line), line.text("answer")
+    if not answer and line.values.get("absent") is not True:
+        return None
+    golds = tuple(text for text in (answer, item.short) if text)
+    kind, documents = (item.type, (item.document,)) if golds else ("factoid", ())
+    return FolderQuestion(
+        item.id, item.question, kind, golds, "", documents, bool(golds), False, item.verdict
+    )
 
 
 def is_validation(title: str) -> bool:

@@ -6,6 +6,7 @@ questions … rightly_declined    counts of verdicts, see `eval.questions` for w
 answer_recall@k                 the share of the answerable questions for which one of the k best passages
                                 holds a gold answer in a named document
 ms_retrieve, ms                 medians over the questions, in milliseconds: finding passages, and all of it
+verdict_right                   the share of right answers to yes-no questions whose "yes" or "no" is right
 passages_read                   the mean over the questions
 by_type                         counts of verdicts by the type of question
 index_bytes                     the bytes of the index that the retriever reads beside the text
@@ -97,6 +98,8 @@ def folder_record(
         top = [judge_answer(question, one) is Verdict.RIGHT for one in listed]
         forced = judge_answer(question, shown) is Verdict.RIGHT
         right = [holds_answer(question, hit.passage) for hit in hits]
+        if question.verdict and answer.best is not None and top[0]:
+            scores["verdict_right"] = float(answer.best.verdict == question.verdict)
         scores |= {
             "right": float(any(top[:1])),
             "right_top3": float(any(top)),
@@ -131,7 +134,7 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
     counts = sum(by_type.values(), Counter[str]())
     shares = {
         name: [record.scores[name] for record in records if name in record.scores]
-        for name in (f"answer_recall@{cutoff}" for cutoff in CUTOFFS)
+        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), "verdict_right")
     }
     read = [record.passages_read for record in records if record.passages_read is not None]
     return {

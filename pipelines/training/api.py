@@ -11,6 +11,7 @@ from ...retrieval.training.distillation import DistillationConfig
 from ...retrieval.training.mining import MiningConfig
 from .calibrate import Calibrated, calibrate, keep_calibration
 from .mining import Mined, mine
+from .questions import Fetched, fetch_questions
 from .reader import train_reader
 from .reranker import train_reranker
 from .retriever import train_retriever
@@ -19,11 +20,13 @@ __all__ = [
     "Calibrated",
     "CrossEncoderConfig",
     "DistillationConfig",
+    "Fetched",
     "Mined",
     "MiningConfig",
     "ReaderTrainingConfig",
     "TrainingConfig",
     "calibrate",
+    "fetch_questions",
     "keep_calibration",
     "mine",
     "read_ranking_examples",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scripted_reader import by_margin, read_by
 
 from spanwise.eval.questions import FolderQuestion
-from spanwise.pipelines.evaluation.folder import evaluate_folder, index_bytes
+from spanwise.pipelines.evaluation.folder import evaluate_folder, folder_figures, folder_record, index_bytes
 from spanwise.types import AskOptions
 
 BM25 = AskOptions(retriever="bm25")
@@ -52,6 +53,15 @@ def test_every_verdict_is_counted(scripted, tmp_path: Path) -> None:
     assert second["verdict"] in ("wrong", "wrongly declined")
     assert false["verdict"] == "false answer"
     json.dumps(records)
+
+
+def test_the_verdict_on_a_yes_no_question_is_counted_apart(scripted) -> None:
+    asked = replace(QUESTIONS[0], type="yes-no", verdict="yes")
+    [answer] = scripted.ask_many([asked.question], BM25)
+    for given, score in (("yes", 1.0), ("no", 0.0), (None, 0.0)):
+        told = replace(answer, best=replace(answer.best, verdict=given))
+        figures = folder_figures([folder_record(asked, told, (), 20, "bm25")])
+        assert (figures["right_top1"], figures["verdict_right"]) == (1, score)
 
 
 def test_an_interrupted_run_is_resumed_with_the_same_settings_alone(scripted, tmp_path: Path) -> None:

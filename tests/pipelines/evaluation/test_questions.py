@@ -48,6 +48,7 @@ def test_four_fields_are_enough_and_only_a_line_feed_ends_a_line(tmp_path: Path)
         ({"answers": [""]}, "the empty string"),
         ({"answers": []}, "answers has 0 items, but answerable is True"),
         ({"documents": None}, "'documents' to be a list, found None"),
+        ({"type": "yes-no", "verdict": "maybe"}, "verdict is 'maybe'"),
         ({"extra": 1}, "the field extra is unknown"),
         ({"id": "q2"}, "'q2' is given twice"),
     ],
@@ -75,6 +76,16 @@ def test_questions_of_a_squad_file_have_its_titles_as_documents(tmp_path: Path) 
     found, absent = read_questions(tmp_path / "set.json")
     assert (found.answers, found.documents) == (("Ann",), ("mill.md",))
     assert (absent.answerable, absent.documents) == (False, ())
+
+
+def test_of_joined_questions_those_answered_and_those_absent_are_asked(tmp_path: Path) -> None:
+    row = {"id": "a", "document": "mill.md", "passage": "Yes, Ann.", "question": "Was it Ann?"}
+    row |= {"type": "yes-no", "answer": "Yes, Ann", "answer_start": 0, "short": "yes"}
+    none = {**row, "type": "none", "answer": "", "answer_start": -1, "short": ""}
+    path = file(tmp_path, row, {**none, "id": "b", "absent": True}, {**none, "id": "c"})
+    found, absent = read_questions(path)
+    assert (found.answers, found.documents, found.verdict) == (("Yes, Ann",), ("mill.md",), "yes")
+    assert (absent.id, absent.answerable, absent.documents) == ("b", False, ())
 
 
 def test_the_validation_split_is_by_the_digest_of_the_title() -> None:
