@@ -189,9 +189,9 @@ def eager_attention(
     """
     scores = torch.matmul(query * scale, key.transpose(-1, -2))  # (B, heads, L, L)
     with torch.autocast(query.device.type, enabled=False):  # it would widen the softmax to float32
-        if mask is not None and mask.dtype == torch.bool:
-            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        elif mask is not None:
+        if mask is not None and mask.dtype == torch.bool:  # to add is cheaper in the backward pass
+            mask = torch.zeros_like(mask, dtype=scores.dtype).masked_fill_(~mask, -30000.0)
+        if mask is not None:
             scores = scores + mask.to(scores.dtype)
         weights = nn.functional.dropout(torch.softmax(scores, -1), p)
     return torch.matmul(weights, value)

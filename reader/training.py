@@ -1,13 +1,14 @@
-"""Fine-tuning of the span reader: examples, one window an example, batches by token budget, the loss.
+"""Fine-tuning of the span reader: groups of passages, one window a passage, batches by tokens, the loss.
 
-    loss = -ln P(first) - ln P(last) + w * -ln P(gold sentence)
+A group is a question with a passage that answers it and hard negatives, which do not; or with one passage.
 
-The softmax of first and last token runs over the passage and [CLS], that of the sentence head over the
-sentences of the window and [CLS]. The head is one more vector over the token states:
+    loss = -ln P(first) - ln P(last)                 every passage; those without the answer point at [CLS]
+           + BCE(support of each token)              1 in the sentences of the answer
+           + BCE(passage) - ln P(passage in group)   1 for the passage that answers
+           + 0.9 BCE(yes_no, yes, several)           means over the sentences of the answer
 
-    score(sentence) = mean over its tokens t of w . T_t + b  -  (w . T_[CLS] + b)
-
-so that a score above 0 speaks for the sentence and against "no answer".
+The softmax of first and last token runs over the passage and [CLS]. The logits of the other lines are those
+of `models.bert.EVIDENCE_OUTPUTS`; a model without that head has the first line only.
 """
 
 from __future__ import annotations
@@ -22,24 +23,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.batching import shuffled_batches
+from ..models.bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from ..models.packed import model_inputs
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
-from .span_reader import SENTENCE_HEAD
-from .spans import MAX_QUESTION_TOKENS, NO_CONTEXT, Tokens, assemble, tokenize
+from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Tokens, assemble, tokenize
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 PAD_MULTIPLE = 32
+LABEL_WEIGHT = 0.9
 Split = Callable[[str], Sequence[tuple[int, int]]]
+Labels = tuple[float, float, float]
+"""1 or 0 for the outputs yes_no, yes and several; -1 where it is not known."""
+UNKNOWN: Labels = (-1.0, -1.0, -1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderExample:
     """A question on a passage; the answer is `passage[start:end]`, or start is None for no answer.
 
-    `group` names the article, so that other passages of the same article can stand in for it.
+    `group` names the article, so that other passages of the same article can stand in for it. `context` is
+    the text of the headings above the passage. `negatives` are pairs of context and passage; the first
+    passage answers the question better than any of them.
     """
 
     id: str
@@ -48,21 +55,28 @@ class ReaderExample:
     start: int | None
     end: int | None
     group: str
+    context: str = ""
+    negatives: tuple[tuple[str, str], ...] = ()
+    labels: Labels = UNKNOWN
 
     @property
     def answer(self) -> str:
         """The words of the answer, or the empty string."""
         return "" if self.start is None else self.passage[self.start : self.end]
 
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Context and passage of every row of the group, the example's own first."""
+        return ((self.context, self.passage), *self.negatives)
+
 
 @dataclass(frozen=True, slots=True)
 class ReaderTrainingConfig:
     """The settings of a reader's training; `loop` has those of the training loop.
 
-    `batch_tokens` is the padded size of a batch, `max_length` the length of an input; a longer passage is
-    cut to a random window around its answer. `epochs` passes over the data are made, shuffled by the seed.
-    `dropout` is that of the hidden layers; attention dropout is always 0. With `sentence_weight` above 0
-    the model gets a sentence head, and its loss this weight.
+    `batch_tokens` is the padded size of a batch of groups of average size, `max_length` the length of an
+    input; a longer passage is cut to a random window around its answer. `epochs` passes over the data are
+    made, shuffled by the seed. `dropout` is that of the hidden layers; attention dropout is always 0.
     """
 
     loop: TrainingConfig = field(default_factory=TrainingConfig)
@@ -70,28 +84,34 @@ class ReaderTrainingConfig:
     dropout: float = 0.0
     batch_tokens: int = 6144
     max_length: int = 320
-    sentence_weight: float = 0.2
+
+
+FOLDER_LOOP = TrainingConfig(learning_rate=1.2e-4, layer_decay=0.85, evaluate_at=(1.0,))
+RECIPES: Mapping[str, ReaderTrainingConfig] = {
+    "squad": ReaderTrainingConfig(),
+    "folder": ReaderTrainingConfig(FOLDER_LOOP, batch_tokens=8192, max_length=352),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
-    """A question, a window of its passage, and the gold tokens inside the window (None: no answer).
+    """The ids of a question, of the context and of a window of the passage.
 
-    `sentences` are the (n, 2) token ranges of the window's sentences; empty without a sentence head.
+    `answer` and `support` are the first and the last token in the window of the answer and of its
+    sentences; None for a passage without the answer.
     """
 
     question: NDArray[np.int32]
+    context: NDArray[np.int32]
     window: NDArray[np.int32]
-    first: int | None
-    last: int | None
-    sentences: NDArray[np.int32]
+    answer: tuple[int, int] | None = None
+    support: tuple[int, int] | None = None
+    labels: Labels = UNKNOWN
 
     @property
-    def gold_sentence(self) -> int | None:
-        """The number of the sentence in which the answer begins; None without an answer."""
-        if self.first is None:
-            return None
-        return max(0, int(np.searchsorted(self.sentences[:, 0], self.first, side="right")) - 1)
+    def ids(self) -> Row:
+        """What the model reads."""
+        return self.question, self.context, self.window
 
 
 def fine_tune(
@@ -102,48 +122,63 @@ def fine_tune(
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None] = lambda progress: None,
-    split: Split | None = None,
+    split: Split = lambda text: (),
+    evidence: bool = False,
+    select_by: str = "f1",
 ) -> list[dict[str, float]]:
     """The evaluations of a run that trains `model` in place; the best weights stay in it.
 
-    Word embeddings are frozen. `split` gives the sentences of a text; without it there is no sentence head.
-    `folder` as for `models.training.train`.
+    Word embeddings are frozen. With `evidence` the model gets the evidence head; `split` gives the sentences
+    of a text for it. `folder` and `select_by` as for `models.training.train`.
     """
-    sentence_weight = recipe.sentence_weight if split else 0.0
-    if sentence_weight:
-        add_sentence_head(model)
+    if evidence:
+        add_evidence_head(model)
     freeze_word_embeddings(model)
     set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
-    rows = training_rows(examples, tokenizer, special.count, recipe, split)
+    groups = training_groups(examples, tokenizer, special.count, recipe, split)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return batch_loss(model, [rows[i] for i in batch], special, sentence_weight)
+        return batch_loss(model, [groups[i] for i in batch], special)
 
-    lengths = [len(row.question) + len(row.window) + special.count for row in rows]
-    seed = recipe.loop.seed
-    batches = shuffled_batches(lengths, recipe.epochs, recipe.batch_tokens, PAD_MULTIPLE, seed)
-    return train(model, batches, loss, recipe.loop, folder, evaluate, "f1", report)
+    widths = [special.count + max(sum(map(len, row.ids)) for row in group) for group in groups]
+    budget = recipe.batch_tokens * len(groups) // max(1, sum(map(len, groups)))
+    batches = shuffled_batches(widths, recipe.epochs, budget, PAD_MULTIPLE, recipe.loop.seed)
+    return train(model, batches, loss, recipe.loop, folder, evaluate, select_by, report)
 
 
-def training_rows(
+def training_groups(
     examples: Sequence[ReaderExample],
     tokenizer: Any,
     n_special: int,
     recipe: ReaderTrainingConfig,
-    split: Split | None = None,
-) -> list[TrainingRow]:
-    """One row an example and epoch, in the order of the examples; windows are drawn by the seed."""
-    questions = _tokens_of({e.question for e in examples}, tokenizer)
-    passages = _tokens_of({e.passage for e in examples}, tokenizer)
-    sentences = {text: split(text) if split and recipe.sentence_weight else () for text in passages}
+    split: Split = lambda text: (),
+) -> list[list[TrainingRow]]:
+    """The rows of every example, once an epoch, in the order of the examples; windows are drawn by the seed.
+
+    ValueError where `max_length` leaves no room for a passage.
+    """
+    questions = _tokens_of({e.question for e in examples}, tokenizer, MAX_QUESTION_TOKENS)
+    contexts = _tokens_of(
+        {context for e in examples for context, _ in e.texts}, tokenizer, MAX_CONTEXT_TOKENS
+    )
+    passages = _tokens_of({passage for e in examples for _, passage in e.texts}, tokenizer)
+    sentences = {e.passage: split(e.passage) for e in examples if e.start is not None}
     rng = random.Random(recipe.loop.seed)
-    room = recipe.max_length - n_special
-    return [
-        _row(questions[e.question], passages[e.passage], sentences[e.passage], e, room, rng)
-        for _ in range(recipe.epochs)
-        for e in examples
-    ]
+
+    def row(example: ReaderExample, number: int) -> TrainingRow:
+        context, passage = example.texts[number]
+        before = questions[example.question].ids, contexts[context].ids
+        room = recipe.max_length - n_special - sum(map(len, before))
+        if room < 1:
+            raise ValueError(f"max_length is {recipe.max_length}, which leaves no room for a passage")
+        tokens = passages[passage]
+        if number or example.start is None or example.end is None:
+            at = rng.randint(0, max(0, len(tokens.ids) - room))
+            return TrainingRow(*before, tokens.ids[at : at + room])
+        return _answering(before, tokens, sentences[passage], example, room, rng)
+
+    return [[row(e, i) for i in range(len(e.texts))] for _ in range(recipe.epochs) for e in examples]
 
 
 def token_labels(offsets: NDArray[np.int32], start: int, end: int) -> tuple[int, int]:
@@ -157,47 +192,31 @@ def token_labels(offsets: NDArray[np.int32], start: int, end: int) -> tuple[int,
     return int(inside[0]), int(inside[-1])
 
 
-def token_ranges(
-    offsets: NDArray[np.int32], sentences: Sequence[tuple[int, int]], first: int, after: int
-) -> NDArray[np.int32]:
-    """(n, 2) int32: the sentences inside the window of tokens [first, after), relative to `first`.
-
-    `offsets` are the (n, 2) characters of a passage's tokens. A sentence without a token in the window is
-    left out; one that crosses its edge keeps the tokens inside.
-    """
-    found = []
-    for start, end in sentences:
-        left, right = (int(np.searchsorted(offsets[:, 0], edge)) for edge in (start, end))
-        left, right = max(left, first), min(right, after)
-        if left < right:
-            found.append((left - first, right - first))
-    return np.array(found, dtype=np.int32).reshape(-1, 2)
-
-
-def batch_loss(
-    model: nn.Module, rows: Sequence[TrainingRow], special: SpecialTokens, sentence_weight: float = 0.0
-) -> Tensor:
-    """The span loss of a batch, plus `sentence_weight` times that of its sentences."""
+def batch_loss(model: nn.Module, groups: Sequence[Sequence[TrainingRow]], special: SpecialTokens) -> Tensor:
+    """The span loss of a batch, and the losses of the evidence where the model has that head."""
     import torch
 
-    batch = assemble([(row.question, NO_CONTEXT, row.window) for row in rows], special, PAD_MULTIPLE)
+    rows = [row for group in groups for row in group]
+    batch = assemble([row.ids for row in rows], special, PAD_MULTIPLE)
     allowed = batch.passage_mask.copy()
     allowed[:, special.null] = True
-    first = [special.null if r.first is None else s + r.first for r, s in zip(rows, batch.shift, strict=True)]
-    last = [special.null if r.last is None else s + r.last for r, s in zip(rows, batch.shift, strict=True)]
+    null = (special.null, special.null)
+    at = [
+        (s + r.answer[0], s + r.answer[1]) if r.answer else null
+        for r, s in zip(rows, batch.shift, strict=True)
+    ]
     device = next(model.parameters()).device
 
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
     inputs = model_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
-    start, end, of_sentences = _token_logits(model, inputs)
-    loss = span_loss(start, end, put(allowed), put(first), put(last))
-    if of_sentences is None or not sentence_weight:
+    start, end, evidence = _token_logits(model, inputs)
+    first, last = put(at).unbind(-1)
+    loss = span_loss(start, end, put(allowed), first, last)
+    if evidence is None:
         return loss
-    ranges = [row.sentences + s for row, s in zip(rows, batch.shift, strict=True)]
-    gold = [row.gold_sentence for row in rows]
-    return loss + sentence_weight * sentence_loss(of_sentences, ranges, special.null, gold)
+    return loss + evidence_loss(evidence.float(), rows, batch, special.null, [len(group) for group in groups])
 
 
 def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: Tensor) -> Tensor:
@@ -220,83 +239,93 @@ def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: 
     return cross_entropy(start, first) + cross_entropy(end, last)
 
 
-def sentence_loss(
-    logits: Tensor, sentences: Sequence[NDArray[np.int32]], null: int, gold: Sequence[int | None]
+def evidence_loss(
+    evidence: Tensor, rows: Sequence[TrainingRow], batch: ModelInput, null: int, sizes: Sequence[int]
 ) -> Tensor:
-    """The mean over the batch of -ln P(gold sentence), or of -ln P(null) where gold is None.
+    """The sum of the losses of the evidence head; see the head of this file.
 
-    `logits`: (B, L) of tokens. `sentences[i]`: (n, 2) first token and the one after the last, at least one
-    token each. `null`: the position of [CLS]. The softmax runs over the sentences of a row and its null.
-
-    >>> import torch
-    >>> logits = torch.tensor([[0.0, 2.0, 4.0, 1.0]])
-    >>> round(float(sentence_loss(logits, [np.array([[1, 3], [3, 4]], np.int32)], 0, [0])), 5)
-    0.16985
+    `evidence`: (B, L, 5) float32 logits in the order of EVIDENCE_OUTPUTS, of the rows of `batch`, group after
+    group. `null`: the position of [CLS]. `sizes`: the rows of each group. A label of -1 counts nothing.
     """
     import torch
-    from torch.nn.functional import cross_entropy
+    from torch.nn.functional import binary_cross_entropy_with_logits as bce
 
-    most = max(len(ranges) for ranges in sentences)
-    rows = np.zeros((len(sentences), most + 1, logits.shape[1]), dtype=np.float32)  # (B, S + 1, L)
-    present = np.zeros(rows.shape[:2], dtype=np.bool_)
-    rows[:, 0, null], present[:, 0] = 1, True
-    for row, ranges, real in zip(rows, sentences, present, strict=True):
-        for i, (first, after) in enumerate(ranges, start=1):
-            row[i, first:after], real[i] = 1 / (after - first), True
-    averaging = torch.from_numpy(rows).to(logits.device)
-    scores = torch.bmm(averaging, logits.float().unsqueeze(-1)).squeeze(-1)  # (B, S + 1)
-    scores = scores.masked_fill(~torch.from_numpy(present).to(logits.device), -torch.inf)
-    wanted = torch.tensor([0 if one is None else one + 1 for one in gold], device=logits.device)
-    return cross_entropy(scores, wanted)
+    gold = np.zeros(batch.passage_mask.shape, dtype=np.float32)  # (B, L)
+    for line, row, shift in zip(gold, rows, batch.shift, strict=True):
+        if row.support:
+            line[shift + row.support[0] : shift + row.support[1] + 1] = 1
+    device = evidence.device
+    wanted, is_passage = (torch.from_numpy(one).to(device) for one in (gold, batch.passage_mask))
+    passage, answers = evidence[:, null, 1], wanted.amax(dim=1)  # (B,)
+    loss = bce(evidence[..., 0][is_passage], wanted[is_passage]) + bce(passage, answers)
+    loss = loss + listwise_loss(passage, sizes)
+    labels = torch.tensor([row.labels for row in rows], device=device)  # (B, 3)
+    means = (wanted[..., None] * evidence[..., 2:]).sum(dim=1) / wanted.sum(dim=1).clamp_min(1)[:, None]
+    if bool((known := labels >= 0).any()):
+        loss = loss + LABEL_WEIGHT * bce(means[known], labels[known])
+    return loss
 
 
-def add_sentence_head(model: nn.Module) -> None:
-    """Gives a span model the sentence head, drawn from torch's generator; keeps one that it has."""
+def listwise_loss(logits: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The mean over groups of several rows of -ln P(first row), 0 where there is none.
+
+    `logits`: (B,), group after group; the softmax runs over the rows of a group. `sizes`: their rows.
+    Source: Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", 2007, section 4.
+
+    >>> import torch
+    >>> round(float(listwise_loss(torch.tensor([2.0, 0.0, 1.0, 5.0]), [3, 1])), 5)
+    0.40761
+    """
+    import torch
+
+    lists = [-one.log_softmax(dim=0)[0] for one in logits.split(list(sizes)) if len(one) > 1]
+    return torch.stack(lists).mean() if lists else logits.new_zeros(())
+
+
+def add_evidence_head(model: nn.Module) -> None:
+    """Gives a span model the evidence head, drawn from torch's generator; keeps one that it has."""
     from torch import nn
 
-    if not hasattr(model, SENTENCE_HEAD):
+    if not hasattr(model, EVIDENCE_HEAD):
         config: Any = model.config
-        head = nn.Linear(config.hidden_size, 1)
+        head = nn.Linear(config.hidden_size, len(EVIDENCE_OUTPUTS))
         nn.init.normal_(head.weight, std=getattr(config, "initializer_range", 0.02))
         nn.init.zeros_(head.bias)
-        model.add_module(SENTENCE_HEAD, head)
+        model.add_module(EVIDENCE_HEAD, head)
 
 
 def _token_logits(model: Any, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The start, end and sentence logits of the tokens, (B, L) each; no sentence logits without the head."""
-    head = getattr(model, SENTENCE_HEAD, None)
+    """The start and end logits, (B, L) each, and those of the evidence (B, L, 5), None without the head."""
+    head = getattr(model, EVIDENCE_HEAD, None)
     if head is None:
         output = model(**inputs)
         return output.start_logits, output.end_logits, None
     states = model.base_model(**inputs).last_hidden_state
     start, end = model.qa_outputs(states).unbind(-1)
-    return start, end, head(states).squeeze(-1)
+    return start, end, head(states)
 
 
-def _tokens_of(texts: set[str], tokenizer: Any) -> dict[str, Tokens]:
+def _tokens_of(texts: set[str], tokenizer: Any, most: int | None = None) -> dict[str, Tokens]:
     ordered = sorted(texts)
-    return dict(zip(ordered, tokenize(tokenizer, ordered), strict=True))
+    found = (Tokens(one.ids[:most], one.offsets[:most]) for one in tokenize(tokenizer, ordered))
+    return dict(zip(ordered, found, strict=True))
 
 
-def _row(
-    question: Tokens,
+def _answering(
+    before: tuple[NDArray[np.int32], NDArray[np.int32]],
     passage: Tokens,
     sentences: Sequence[tuple[int, int]],
     example: ReaderExample,
     room: int,
     rng: random.Random,
 ) -> TrainingRow:
-    question_ids = question.ids[:MAX_QUESTION_TOKENS]
-    room -= len(question_ids)
-    n = len(passage.ids)
-    if example.start is None or example.end is None:
-        first = last = None
-        at = rng.randint(0, max(0, n - room))
-    else:
-        first, last = token_labels(passage.offsets, example.start, example.end)
-        last = min(last, first + room - 1)
-        at = rng.randint(max(0, last - room + 1), min(first, max(0, n - room)))
-        first, last = first - at, last - at
+    """The row of the passage that answers: a window of at most `room` tokens that holds the answer."""
+    start, end = int(example.start or 0), int(example.end or 0)
+    touched = [(start, end), *((s, e) for s, e in sentences if s < end and e > start)]
+    first, last = token_labels(passage.offsets, start, end)
+    left, right = token_labels(passage.offsets, min(s for s, _ in touched), max(e for _, e in touched))
+    last = min(last, first + room - 1)
+    at = rng.randint(max(0, last - room + 1), min(first, max(0, len(passage.ids) - room)))
     window = passage.ids[at : at + room]
-    ranges = token_ranges(passage.offsets, sentences, at, at + len(window))
-    return TrainingRow(question_ids, window, first, last, ranges)
+    support = max(0, left - at), min(right - at, len(window) - 1)
+    return TrainingRow(*before, window, (first - at, last - at), support, example.labels)

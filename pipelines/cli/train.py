@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 app = opt.verbs("Train models from the built-in base, and make the data for it.")
 
 
-DataOption = Annotated[list[Path], typer.Option("--data", help="SQuAD-format file; repeatable.")]
 OutOption = Annotated[
     Path, typer.Option(help="Folder for the model and its checkpoint; run again to resume.")
 ]
@@ -36,42 +35,57 @@ LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens
 PrecisionOption = Annotated[
     Literal["int8", "int4"], typer.Option(help="Storage of the weights; fewer bits, smaller file.")
 ]
+BY_RECIPE = "the recipe has the default."
 SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 
 
 @app.command(epilog="Example: spanwise train reader --data train-v1.1.json.gz --out runs/reader")
 def reader(
-    data: DataOption,
     out: OutOption,
+    recipe: Annotated[
+        Literal["squad", "folder"],
+        typer.Option(help="Passages alone, or in groups: questions about folders with hard negatives."),
+    ] = "squad",
+    data: Annotated[list[Path] | None, typer.Option("--data", help="SQuAD-format file; repeatable.")] = None,
+    folders: Annotated[
+        Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN beside it.")
+    ] = None,
     start: Annotated[
         str, typer.Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")
     ] = "base",
     unanswerable: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Unanswerable questions for each answerable one.")
+        float, typer.Option(min=0.0, max=1.0, help="Unanswerable SQuAD questions for each answerable one.")
     ] = 0.33,
-    limit: LimitOption = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Train on this many SQuAD questions.")] = None,
     epochs: EpochsOption = 1,
-    learning_rate: RateOption = 2e-4,
-    average: Annotated[
-        float, typer.Option(min=0.0, max=0.9999, help="Decay of a moving average of the weights; 0: none.")
-    ] = 0.0,
-    batch_tokens: BatchOption = 6144,
-    max_length: LengthOption = 320,
+    learning_rate: Annotated[float | None, typer.Option(min=0.0, help=f"Peak rate; {BY_RECIPE}")] = None,
+    batch_tokens: Annotated[int | None, typer.Option(min=256, help=f"Batch in tokens; {BY_RECIPE}")] = None,
+    max_length: Annotated[int | None, typer.Option(min=80, help=f"Input in tokens; {BY_RECIPE}")] = None,
     precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
-    """Fine-tune a span reader on SQuAD-format data."""
+    """Fine-tune a span reader on SQuAD-format data, or on questions about folders."""
+    from dataclasses import replace
+
     from ...corpora.squad import read_squad
-    from ...models.training import TrainingConfig
-    from ...reader.training import ReaderTrainingConfig
+    from ...reader.training import RECIPES
+    from ..training.folder_groups import mine_folders
     from ..training.reader import train_reader
 
-    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, average=average)
-    recipe = ReaderTrainingConfig(loop, epochs, batch_tokens=batch_tokens, max_length=max_length)
-    datasets, shares = [read_squad(path) for path in data], {"article": unanswerable} if unanswerable else {}
+    if (folders is None) == (recipe == "folder"):
+        raise typer.BadParameter("--recipe folder and --folders DIR need each other")
+    config = RECIPES[recipe]
+    rate = config.loop.learning_rate if learning_rate is None else learning_rate
+    loop = replace(config.loop, learning_rate=rate, seed=seed)
+    sizes = batch_tokens or config.batch_tokens, max_length or config.max_length
+    config = replace(config, loop=loop, epochs=epochs, batch_tokens=sizes[0], max_length=sizes[1])
+    datasets, shares = [read_squad(path) for path in data or ()], {"article": unanswerable}
+    if folders is not None:
+        with progress() as report:
+            mine_folders(folders, out / "run", report)
     with _training(out) as on_step:
-        figures = train_reader(datasets, out, recipe, limit, precision, start, shares, on_step)
+        figures = train_reader(datasets, out, config, limit, precision, start, shares, folders, on_step)
     _show(out, figures, f"spanwise ask … --reader {out}", json)
 
 

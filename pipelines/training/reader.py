@@ -1,4 +1,4 @@
-"""`train reader`: fine-tunes a span reader on SQuAD-format files and writes its folder.
+"""`train reader`: fine-tunes a span reader on SQuAD-format files and questions about folders.
 
 Over the built-in base a reader is stored as differences from it; over another encoder as a whole folder of
 transformers.
@@ -22,6 +22,7 @@ from spanwise.types import Passage, ScoredSpan
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
+from ...models.bert import EVIDENCE_HEAD
 from ...models.load import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokenizer, n_positions
 from ...models.locate import file_sha256, find_base, find_model, is_base
 from ...models.precision import pick_device
@@ -29,17 +30,21 @@ from ...models.training import Progress, own_memory
 from ...models.weights import Precision, apply_delta, read_delta, save_delta
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
-from ...reader.span_reader import SENTENCE_HEAD, SpanReader
-from ...reader.training import ReaderExample, ReaderTrainingConfig, add_sentence_head, fine_tune
+from ...reader.span_reader import SpanReader
+from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from ..candidates import score_over_null
 from ..evaluation.corpus import split_articles
+from .folder_groups import folder_examples
 from .model_card import RUN, start_record, write_card
 
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
+FOLDER_SQUAD = 7000  # SQuAD questions beside those about folders
+CHANGED = 1200  # of them with another number, and as many with another name
 MIN_VALIDATION, MAX_VALIDATION = 200, 1000  # questions; otherwise as many as there are to train on
 VALIDATION_UNANSWERABLE = 100  # of each kind
+NO_VERDICT = (0.0, -1.0, -1.0)  # labels of SQuAD: its questions do not ask whether something is so
 SEED = 1  # of the validation questions
 _TOKENIZER = (
     *VOCABULARIES,
@@ -58,50 +63,75 @@ def train_reader(
     precision: Precision = "int8",
     start: str = BASE,
     shares: Mapping[str, float] | None = None,
+    folders: Path | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains a reader, writes its folder `out` with a model card, and returns the evaluations.
 
-    All answerable questions of the training articles are used, or `limit` of them. `shares` gives the number
-    of unanswerable questions of each kind to make for an answerable one. For `start` see `ReaderStart.load`.
-    The weights with the best F1 on questions of the validation articles are kept. `out/run` holds the
-    checkpoint: the same call resumes from there.
+    For the data see `training_examples`, for `start` see `ReaderStart.load`. The weights with the best F1 on
+    questions of the validation articles are kept, the last ones without any. `out/run` holds the checkpoint:
+    the same call resumes from there.
     """
-    recipe = recipe or ReaderTrainingConfig()
+    recipe = recipe or RECIPES["folder" if folders else "squad"]
     shares = {"article": UNANSWERABLE} if shares is None else shares
-    examples, held_out = split_examples(datasets, limit, recipe.loop.seed)
-    made = unanswerable(examples, shares, recipe.loop.seed)
+    examples, held_out = training_examples(datasets, limit, shares, recipe.loop.seed, folders, out / RUN)
     begun = ReaderStart.load(start, recipe.loop.seed)
     model = begun.model.to(pick_device())
     max_length, stride = input_length(model, begun.base)
     if recipe.max_length > (n_positions(model) or recipe.max_length):
         raise ValueError(f"max_length is {recipe.max_length}, but {start} reads {n_positions(model)} tokens")
-    if not begun.is_over_base:  # a folder of transformers has no place for a sentence head
-        recipe = replace(recipe, sentence_weight=0.0)
     held_back = {kind: unanswerable(held_out, {kind: 1.0}, SEED)[:VALIDATION_UNANSWERABLE] for kind in KINDS}
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
-        return reader_figures(
-            SpanReader(
-                *(tuned, begun.tokenizer, "in training"),
-                max_length=max_length,
-                stride=stride,
-                split=sentence_spans,
-            ),
-            *(held_out, held_back),
-        )
+        if not held_out:
+            return {"held_out": 0.0}
+        reading = SpanReader(tuned, begun.tokenizer, "in training", max_length=max_length, stride=stride)
+        return reader_figures(reading, held_out, held_back)
 
     evaluations = fine_tune(
-        *(model, begun.tokenizer, [*examples, *made], recipe, out / RUN, evaluate, on_progress),
-        split=sentence_spans,
+        *(model, begun.tokenizer, examples, recipe, out / RUN, evaluate, on_progress, sentence_spans),
+        evidence=begun.is_over_base,  # a folder of transformers has no place for that head
+        select_by="f1" if held_out else "held_out",
     )
     model.cpu()
     begun.save(out, precision)
-    answers_null = {"answers_null": bool(made)}
-    (out / SETTINGS).write_text(json.dumps(answers_null) + "\n", encoding="utf-8")
-    counts = {"questions": len(examples), "unanswerable": len(made), "shares": dict(shares)}
+    n_answered = sum(example.start is not None for example in examples)
+    answers_null = n_answered < sum(len(example.texts) for example in examples)
+    (out / SETTINGS).write_text(json.dumps({"answers_null": answers_null}) + "\n", encoding="utf-8")
+    counts = {"questions": n_answered, "unanswerable": len(examples) - n_answered, "shares": dict(shares)}
     write_card(out, "reader", recipe, {**begun.record, **counts, "precision": precision}, evaluations)
     return evaluations
+
+
+def training_examples(
+    datasets: Sequence[SquadDataset],
+    limit: int | None,
+    shares: Mapping[str, float],
+    seed: int,
+    folders: Path | None,
+    run: Path,
+) -> tuple[list[ReaderExample], list[ReaderExample]]:
+    """The examples to train on, and held-out ones of SQuAD.
+
+    Without folders these are the answerable questions of the training articles, or `limit` of them, and
+    `shares` gives the number of unanswerable questions of each kind for an answerable one. With folders
+    (see `folder_groups`) they are the questions about these, and FOLDER_SQUAD of SQuAD, or `limit`. The
+    share of "article" is then that of questions with a negative, and CHANGED of each other kind are made.
+    """
+    if folders is None:
+        examples, held_out = split_examples(datasets, limit, seed)
+        return [*examples, *unanswerable(examples, shares, seed)], held_out
+    about_folders = folder_examples(folders, run, seed)
+    if not datasets:
+        return about_folders, []
+    every, held_out = split_examples(datasets, None, seed)
+    changed = dict.fromkeys(("figures", "names"), min(1.0, CHANGED / len(every)))
+    rivals = {one.id: one.passage for one in unanswerable(every, {"article": shares.get("article", 0)}, seed)}
+    chosen = [
+        replace(one, negatives=(("", rivals[made]),)) if (made := f"{one.id}-article") in rivals else one
+        for one in random.Random(seed).sample(every, min(limit or FOLDER_SQUAD, len(every)))
+    ]
+    return [*about_folders, *chosen, *unanswerable(every, changed, seed)], held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +153,8 @@ class ReaderStart:
         delta = (builtin_folder() if start == BUILTIN else Path(start).expanduser()) / DELTA
         if start != BASE and delta.is_file():
             model = load_span_model(find_base())
-            if any(name.startswith(SENTENCE_HEAD) for name in read_delta(delta)):
-                add_sentence_head(model)
+            if any(name.startswith(EVIDENCE_HEAD) for name in read_delta(delta)):
+                add_evidence_head(model)
             apply_delta(model, delta)
             stated = start_record(start, delta)
             return cls(own_memory(model), load_tokenizer(find_base()), find_base(), BASE, stated)
@@ -204,7 +234,15 @@ def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
     """One example for each answerable question, with its first gold answer."""
     return [
         ReaderExample(
-            q.id, q.text, p.context, q.answers[0].start, q.answers[0].start + len(q.answers[0].text), a.title
+            *(
+                q.id,
+                q.text,
+                p.context,
+                q.answers[0].start,
+                q.answers[0].start + len(q.answers[0].text),
+                a.title,
+            ),
+            labels=NO_VERDICT,
         )
         for a in articles
         for p in a.paragraphs

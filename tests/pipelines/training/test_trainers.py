@@ -173,7 +173,7 @@ def trained(monkeypatch, tmp_path, squad):
         (
             "reader",
             ("--data", "train.json"),
-            (ReaderTrainingConfig(), None, "int8", "base", {"article": 0.33}),
+            (ReaderTrainingConfig(), None, "int8", "base", {"article": 0.33}, None),
         ),
         ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None, "int8")),
         ("reranker", ("--lists", "lists"), (CrossEncoderConfig(), "reader", None, "int8")),

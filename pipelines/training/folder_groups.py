@@ -1,0 +1,110 @@
+"""Training groups of questions about folders: the passage that was read, and others that are found.
+
+`DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. Each folder is
+indexed, and the best passages for each question are kept in `mined-DOMAIN.jsonl`: an interrupted run resumes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from spanwise.errors import DataMalformed
+from spanwise.types import Passage, ProgressCallback, no_progress
+
+from ...corpora.folder_questions import FolderItem, read_folder_items
+from ...corpora.records import json_lines
+from ...reader.span_reader import context_of
+from ...reader.training import ReaderExample
+from ..open import open as open_library
+
+DEPTH = 50  # passages kept for a question
+HARD, NEAR = 6, 30  # ranks of the first negative and of the second, among those that do not answer
+SECOND = 0.7  # probability of a second negative
+_NAME = re.compile(r"(.+)\.jsonl(?:\.gz)?")
+_WORD = re.compile(r"\w+")
+_VERDICTS = {"yes": 1.0, "no": 0.0, "": -1.0}
+Ranking = Sequence[tuple[str, str]]
+"""Context and text of passages, best first."""
+
+
+def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_progress) -> dict[str, Path]:
+    """The files of questions in `folders`, by domain; the passages for each go to `run/mined-DOMAIN.jsonl`.
+
+    A domain that has its file is skipped. Raises DataMalformed without any domain, FolderNotFound for one
+    without its folder.
+    """
+    named = [(path, _NAME.fullmatch(path.name)) for path in sorted(folders.glob("*"))]
+    domains = {match[1]: path for path, match in named if match}
+    if not domains:
+        raise DataMalformed(f"{folders} has no DOMAIN.jsonl with questions about the folder {folders}/DOMAIN")
+    for number, (domain, path) in enumerate(domains.items()):
+        on_progress("domains", number, len(domains))
+        if not (out := mined_file(run, domain)).is_file():
+            items = read_folder_items(path)
+            with open_library(folders / domain, run / f"index-{domain}", cache=False) as library:
+                library.sync(on_progress=on_progress)
+                found = library.search_many([item.question for item in items], k=DEPTH, dedupe=False)
+            rankings = [[(context_of(hit.passage), hit.passage.text) for hit in hits] for hits in found]
+            lines = (
+                json.dumps({"id": item.id, "passages": ranking})
+                for item, ranking in zip(items, rankings, strict=True)
+            )
+            unfinished = out.with_suffix(".part")
+            unfinished.write_text("\n".join(lines), encoding="utf-8")
+            unfinished.replace(out)
+    return domains
+
+
+def folder_examples(folders: Path, run: Path, seed: int) -> list[ReaderExample]:
+    """A group for each question about the folders, with the negatives drawn by the seed.
+
+    A question that its passage does not answer is a group of one. DataMalformed where the mined passages
+    are those of other questions.
+    """
+    examples, rng = [], random.Random(seed)
+    for domain, path in mine_folders(folders, run).items():
+        mined = mined_file(run, domain)
+        rankings = {
+            line.name("id"): list(map(tuple, line.value("passages", list))) for line in json_lines(mined)
+        }
+        for item in read_folder_items(path):
+            if item.id not in rankings:
+                raise DataMalformed(f"{mined} lacks the question {item.id!r}: remove it to mine again")
+            examples.append(example_of(item, domain, rankings[item.id], rng))
+    return examples
+
+
+def mined_file(run: Path, domain: str) -> Path:
+    """Where the passages for the questions of a domain are kept."""
+    return run / f"mined-{domain}.jsonl"
+
+
+def example_of(item: FolderItem, domain: str, ranking: Ranking, rng: random.Random) -> ReaderExample:
+    """The group of a question; `ranking` has the passages that were found for it."""
+    headings = tuple(item.heading.split(" > ")) if item.heading else ()
+    context = context_of(Passage(0, item.document, 0, len(item.passage), item.passage, heading=headings))
+    named = f"{domain}/{item.id}", item.question, item.passage, item.start, item.end, domain, context
+    if item.start is None:
+        return ReaderExample(*named)
+    labels = float(item.type == "yes-no"), _VERDICTS[item.verdict], float(item.type == "list")
+    return ReaderExample(*named, drawn_negatives(item, ranking, rng), labels)
+
+
+def drawn_negatives(item: FolderItem, ranking: Ranking, rng: random.Random) -> tuple[tuple[str, str], ...]:
+    """One or two passages from the top that are not the item's, nor hold its answer or its short answer."""
+    golds = [_words(text) for text in (item.passage[item.start : item.end], item.short) if text.strip()]
+    others = [one for one in ranking if one[1] != item.passage]
+    left = [one for one in others if not any(gold in _words(one[1]) for gold in golds)]
+    drawn = rng.sample(left[:HARD], min(len(left), 1))
+    if rng.random() < SECOND and (rest := [one for one in left[:NEAR] if one not in drawn]):
+        drawn.append(rng.choice(rest))
+    return tuple(drawn)
+
+
+def _words(text: str) -> str:
+    """The words with a space before, between and after them."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
