@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, fsum
 from statistics import fmean
@@ -125,71 +125,25 @@ def fit_listwise(lists: Sequence[Vector], right: Sequence[Mask], l2: float = 1.0
     return weights
 
 
-@dataclass(frozen=True, slots=True)
-class HeldBack:
-    """One held-back question: the score of its best answer (finite, higher is surer), and the truth.
+def threshold_at(absent: Sequence[float], max_share: float) -> float:
+    """The lowest threshold that at most this share of `absent`, confidences in 0..1, reaches; 0 for none.
 
-    `right` is the credit of that answer, 1 or 0, or an F1 in between; 0 for a question without answer.
+    >>> threshold_at([0.9, 0.4, 0.3, 0.2], 0.25) > 0.4, threshold_at([0.9, 0.4, 0.3, 0.2], 0.25) < 0.401
+    (True, True)
     """
-
-    score: float
-    right: float
-    answerable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A threshold and its effect on the held-back questions.
-
-    `value` is the lowest score that is answered, or infinity when it is best to decline everything; `right`
-    is the credit of the answered questions.
-    """
-
-    value: float
-    right: float
-    answered: int
-    rightly_declined: int
-    answerable: int
-    questions: int
-
-    @property
-    def utility(self) -> float:
-        """(credit of answered questions + rightly declined ones) / all questions.
-
-        With 0/1 credit this is the `exact` of SQuAD 2.0 as a fraction, with F1 credit its `f1`.
-        Source: Rajpurkar et al. 2018, "Know What You Don't Know", section 5.
-        """
-        return (self.right + self.rightly_declined) / self.questions
-
-
-def choose_threshold(records: Sequence[HeldBack]) -> Threshold:
-    """The threshold with the highest utility; of several, the highest one, which answers the fewest.
-
-    Candidates are infinity and every score in the records. The order of the records does not matter.
-    """
-    answerable = sum(record.answerable for record in records)
-    best = at = Threshold(math.inf, 0.0, 0, len(records) - answerable, answerable, len(records))
-    ordered = sorted(records, key=lambda record: -record.score)
-    for score, group in groupby(ordered, key=lambda record: record.score):
-        tied = list(group)
-        at = replace(
-            at,
-            value=score,
-            right=at.right + fsum(record.right for record in tied),
-            answered=at.answered + len(tied),
-            rightly_declined=at.rightly_declined - sum(not record.answerable for record in tied),
-        )
-        best = max(best, at, key=lambda one: one.utility)
-    return best
+    allowed = int(max_share * len(absent))
+    if allowed >= len(absent):
+        return 0.0
+    return math.nextafter(sorted(absent, reverse=True)[allowed], math.inf)
 
 
 def expected_calibration_error(
-    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS
+    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS, equal_mass: bool = False
 ) -> float:
     """ECE, 0..1: the distance of confidence and accuracy in a bin, averaged over the forecasts.
 
-    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins are of equal width. A confidence on an edge
-    belongs to the bin above, 1.0 to the last one.
+    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins are of equal width, or of as many
+    forecasts each with `equal_mass`. A confidence on an edge belongs to the bin above, 1.0 to the last one.
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3.
     ValueError as for `require_forecasts`.
 
@@ -198,6 +152,9 @@ def expected_calibration_error(
     """
     require_forecasts(confidences, right)
     edges = [k / n_bins for k in range(1, n_bins)]
+    if equal_mass:
+        ordered = sorted(confidences)
+        edges = [ordered[k * len(ordered) // n_bins] for k in range(1, n_bins)]
     bins: dict[int, list[tuple[float, float]]] = {}
     for confidence, outcome in zip(confidences, right, strict=True):
         bins.setdefault(bisect_right(edges, confidence), []).append((confidence, outcome))

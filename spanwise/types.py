@@ -110,8 +110,8 @@ class ScoredSpan:
     `score` is the raw start logit + end logit, comparable between the passages of one question;
     `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
     The others come from a model that weighs evidence: `relevance`, a logit, says whether the passage answers
-    the question, `support` whether the sentences that the span touches do (NaN from other models). `verdict` is
-    "yes" or "no" for a question whether something is so; `several` means a question for several things.
+    the question, `support` whether the sentences that the span touches do (NaN from other models). `verdict`
+    is "yes" or "no" for a question whether something is so; `several` means a question for several things.
     """
 
     span: Span
@@ -128,11 +128,11 @@ class ScoredSpan:
 class AnswerSpan:
     """An answer: the span that is shown, its place and its confidence.
 
-    `context` is the sentence or sentences around the span. `confidence` is the fitted probability that the answer is right, None
-    without a calibration. `page` (None for a format without pages) and `line` count from 1; they and `label`
-    belong to the span's start. `duplicates` are near-duplicates of `passage`, which were not read. `also_in`
-    are the answers of other passages with the same words, best first. `verdict` is "yes" or "no" for a question
-    whether something is so, else None.
+    `context` is the sentence or sentences around the span. `confidence` is the fitted probability that the
+    answer is right, None without a calibration. `page` (None for a format without pages) and `line` count
+    from 1; they and `label` belong to the span's start. `duplicates` are near-duplicates of `passage`, which
+    were not read. `also_in` are the answers of other passages with the same words, best first. `verdict` is
+    "yes" or "no" for a question whether something is so, else None.
     """
 
     span: Span
@@ -249,7 +249,7 @@ class Answer:
 
     @property
     def verdict(self) -> str | None:
-        """ "yes" or "no" where the question asks whether something is so and the best answer tells, or None."""
+        """Yes or no, for a question whether something is so; None for others and without an answer."""
         return None if self.best is None else self.best.verdict
 
     @property

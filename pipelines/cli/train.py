@@ -220,30 +220,30 @@ def fetch_questions(
 
 
 def calibrate(
-    data: Annotated[Path, typer.Option("--data", help="SQuAD train; its validation articles are used.")],
+    data: Annotated[
+        Path,
+        typer.Option("--data", help="Folder with DOMAIN.jsonl, questions about the folder DOMAIN in it."),
+    ],
     out: Annotated[Path, typer.Option(help="The reader's folder, for calibration.json.")],
     retriever: Annotated[str, typer.Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,
-    questions: Annotated[int, typer.Option(min=50, help="Number of held-out questions.")] = 1500,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages read for a question.")] = 20,
-    seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
-    """Fit a reader's confidence and its threshold for declining, on held-out questions.
+    """Fit a reader's confidence and its threshold for declining, on questions about two folders or more.
 
     The calibration of the default retriever holds for all others without their own. Observations are kept in
-    run/calibration: run again to resume, or to fit again in minutes.
+    run/calibration: run again to resume, or to fit again in a moment.
     """
-    from ...corpora.squad import read_squad
     from ..training import calibrate as fitting
 
     with progress() as report:
-        found = fitting.calibrate(read_squad(data), out, retriever, k, questions, seed, report)
+        found = fitting.calibrate(data, out, retriever, k, report)
     fitting.keep_calibration(found.calibration, out, retriever)
     if json:
         print_json(found.figures)
         return
     figures = found.figures
-    say(f"threshold {figures['threshold']:.3f}, {figures['utility']:.1%} handled right")
+    say(f"threshold {figures['threshold']:.3f}; each folder by a fit on the others:")
     for name, value in figures["held_out"].items():
         say(f"{name:14}{value:.4f}")
     if rule := figures["stopping"]:

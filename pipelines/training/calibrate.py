@@ -1,18 +1,16 @@
-"""`calibrate`: fits a reader's confidence on held-out questions.
+"""`calibrate`: fits a reader's confidence on questions about folders that it was not trained on.
 
 On the observations of `observe` it fits weights that rank the candidates of a question, the rule that ends
-reading early, confidence in the best candidate, and the threshold below which a question is declined.
+reading early, confidence in the best candidate, and the threshold below which a question is declined: the
+lowest one that answers at most a tenth of the questions without an answer.
 
-Confidence must hold for questions that the weights were not fitted on. So the questions are divided into
-folds: the evidence of each fold comes from weights fitted on the others, the confidence is fitted on that,
-and the threshold is chosen on confidences fitted without the fold. The weights that are kept are those of all
-questions. Source: Wolpert 1992, "Stacked Generalization".
+What that does for other folders is measured by leaving each folder out in turn: everything is fitted on the
+others, and counted on the one left out.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -23,22 +21,16 @@ import numpy as np
 
 from spanwise.types import ProgressCallback, no_progress
 
-from ...corpora.squad import SquadDataset
 from ...eval.calibration import (
-    HeldBack,
-    LogisticModel,
-    Threshold,
     aurc,
     brier_score,
-    choose_threshold,
-    credit_at_coverage,
     expected_calibration_error,
     fit_listwise,
     fit_logistic,
     log_loss,
+    threshold_at,
 )
 from ...reader.evidence import (
-    CONFIDENCE_FEATURES,
     FEATURES,
     LEAD,
     Calibration,
@@ -52,12 +44,11 @@ from ...retrieval.retrievers import stages_of
 from ..models import DEFAULT_RETRIEVER, split_rerank
 from .observe import Observed, observe
 
-FOLDS = 5
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
-EFFECTS = ("utility", "right", "answered", "rightly_declined", "answerable", "questions")
-SETS = ((), (LEAD,), (LEAD, "log_share", "agreement", "agreeing"), CONFIDENCE_FEATURES)
-"""Features that the confidence may rest on beside the evidence; the first set is Platt's scaling."""
+MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
+CONFIDENCE = (LEAD, "relevance", "margin", "support", "coverage", "log_rank")
+"""What confidence rests on beside the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +59,53 @@ class Calibrated:
     figures: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A question with the confidence in its best candidate, and whether that is right."""
+
+    confidence: float
+    right: bool
+    answerable: bool
+
+
 def calibrate(
-    dataset: SquadDataset,
+    folders: Path,
     reader: Path,
     retriever: str = DEFAULT_RETRIEVER,
     k: int = 20,
-    n_questions: int = 1500,
-    seed: int = 0,
     on_progress: ProgressCallback = no_progress,
 ) -> Calibrated:
     """The calibration of the reader in a folder; observations are kept in its `run/calibration`.
 
-    The confidence rests on the set of features with the least log loss on held-out folds. ValueError for a
-    data set without validation articles, and for too few questions.
+    `folders` as for `observe`. The figures of `held_out` are on each folder by a fit on the others, all
+    together. ValueError for too few questions, and for a single folder.
     """
     loaded = load_reader(str(reader))
-    name = full_name(retriever)
-    observed = observe(dataset, reader, loaded.digest, name, k, n_questions, seed, on_progress)
-    fitted_on = f"{len(observed)} questions of SQuAD train's validation articles, {retriever}"
-    fits = {one: cross_fit(observed, loaded.digest, fitted_on, one, loaded.answers_null) for one in SETS}
-    losses = {one: confidence_figures(fitted.held_out)["log_loss"] for one, fitted in fits.items()}
-    best = fits[min(fits, key=lambda one: losses[one])]
-    named = {" ".join(one) or "evidence alone": loss for one, loss in losses.items()}
-    return Calibrated(best.calibration, _figures(best) | {"log_losses": named})
+    observed = observe(folders, reader, full_name(retriever), k, on_progress)
+    groups = sorted({one.group for one in observed})
+    if len(groups) < 2:
+        raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
+    fitted_on = f"{len(observed)} questions about {', '.join(groups)}, {retriever}"
+    whole = fit(observed, loaded.digest, fitted_on, loaded.answers_null)
+    held_out: list[Judged] = []
+    answered: list[bool] = []
+    for group in groups:
+        others = fit([one for one in observed if one.group != group], "", "", loaded.answers_null)
+        judged = judge([one for one in observed if one.group == group], others)
+        held_out += judged
+        answered += [one.confidence >= others.threshold for one in judged]
+    figures = {
+        "threshold": whole.threshold,
+        "weights": dict(whole.weights),
+        "confidence_weights": dict(whole.confidence_weights),
+        "slope": whole.slope,
+        "offset": whole.offset,
+        "held_out": held_out_figures(held_out, answered),
+        "stopping": None
+        if whole.stopping is None
+        else {name: getattr(whole.stopping, name) for name in ("first", "unread", "changed")},
+    }
+    return Calibrated(whole, figures)
 
 
 def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
@@ -113,67 +128,63 @@ def full_name(retriever: str) -> str:
     return "+".join(stages_of(below)) + retriever.removeprefix(below)
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """A calibration, what its threshold does, and one record a question: confidence and truth.
+def fit(observed: Sequence[Observed], reader: str, fitted_on: str, answers_null: bool = True) -> Calibration:
+    """The calibration for these questions, with seven weights and seven terms of the confidence.
 
-    The records are from fits on the other folds.
+    A reader without a null answer gets no rule to end reading early. ValueError when the best candidate is
+    right for all questions or none.
     """
-
-    calibration: Calibration
-    threshold: Threshold
-    held_out: tuple[HeldBack, ...]
-
-
-def cross_fit(
-    observed: Sequence[Observed],
-    reader: str,
-    fitted_on: str,
-    confidence: Sequence[str] = (),
-    answers_null: bool = True,
-) -> Fitted:
-    """A calibration whose confidence rests on the evidence and on the features named `confidence`.
-
-    A reader without a null answer gets no rule to end reading early. ValueError for too few questions, and
-    when none or all of a fold are right.
-    """
-    folds = folds_of([one.group for one in observed])
-    by_fold = {
-        fold: Calibration(
-            _weights([one for one, its in zip(observed, folds, strict=True) if its != fold]),
-            *(1.0, 0.0, 0.0, "", ""),
+    ranking = Calibration(_weights(observed), 1.0, 0.0, 0.0, reader, fitted_on)
+    stopping = fit_stopping(observed, ranking) if answers_null else None
+    best = [_best(as_read(one, stopping), ranking) for one in observed]
+    found = [one for one in best if one is not None]
+    n_right = sum(one.right for one in found)
+    if n_right in (0, len(found)):
+        raise ValueError(
+            f"the best candidate is right for {n_right} of {len(found)} questions: confidence needs right "
+            "and wrong ones. Ask more questions"
         )
-        for fold in sorted(set(folds))
-    }
-    rankings = [by_fold[fold] for fold in folds]
-    stopping = fit_stopping(observed, rankings) if answers_null else None
-    read = [as_read(one, stopping) for one in observed]
-    best = [_Best.of(ranking, one) for ranking, one in zip(rankings, read, strict=True)]
-    model, sure = _confidences(best, folds, confidence)
-    held_out = tuple(
-        HeldBack(probability, float(one is not None and one.right), its.answerable)
-        for probability, one, its in zip(sure, best, observed, strict=True)
-    )
-    threshold = choose_threshold(held_out)
-    calibration = Calibration(
-        _weights(observed),
-        model.weights[0],
-        model.bias,
-        threshold.value,
-        reader,
-        fitted_on,
-        dict(zip(confidence, model.weights[1:], strict=True)),
+    model = fit_logistic([one.values for one in found], [float(one.right) for one in found])
+    calibration = replace(
+        ranking,
+        slope=model.weights[0],
+        offset=model.bias,
+        confidence_weights=dict(zip(CONFIDENCE, model.weights[1:], strict=True)),
         stopping=stopping,
     )
-    return Fitted(calibration, threshold, held_out)
+    absent = [one.confidence for one in judge(observed, calibration) if not one.answerable]
+    return replace(calibration, threshold=threshold_at(absent, MAX_FALSE))
 
 
-def folds_of(groups: Sequence[str]) -> list[int]:
-    """The fold of each question; groups are dealt out in an order that depends on their names alone."""
-    names = sorted(set(groups))
-    random.Random(0).shuffle(names)
-    dealt = {name: at % FOLDS for at, name in enumerate(names)}
-    return [dealt[group] for group in groups]
+def judge(observed: Sequence[Observed], calibration: Calibration) -> list[Judged]:
+    """The confidence in the best candidate of each question, 0 without one, and the truth."""
+    judged = []
+    for one in observed:
+        best, confidence = _best(as_read(one, calibration.stopping), calibration), 0.0
+        if best is not None:
+            confidence = calibration.confidence(best.evidence, best.features, best.lead)
+        judged.append(Judged(confidence, best is not None and best.right, one.answerable))
+    return judged
+
+
+def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict[str, float]:
+    """Shares: `right`, of the questions with an answer, answered and right; `right_forced`, were none declined;
+    `false`, of those without one, answered. Of the confidences: `ece`, over 15 bins of equal mass, `brier`,
+    `log_loss` (nats), `aurc`, the area under risk against coverage.
+    """
+    rows = list(zip(judged, answered, strict=True))
+    present = [row for row in rows if row[0].answerable]
+    absent = [is_answered for one, is_answered in rows if not one.answerable]
+    forecasts = [one.confidence for one in judged], [float(one.right) for one in judged]
+    return {
+        "right": sum(one.right and is_answered for one, is_answered in present) / max(1, len(present)),
+        "right_forced": sum(one.right for one, _ in present) / max(1, len(present)),
+        "false": sum(absent) / max(1, len(absent)),
+        "ece": expected_calibration_error(*forecasts, equal_mass=True),
+        "brier": brier_score(*forecasts),
+        "log_loss": log_loss(*forecasts),
+        "aurc": aurc(*forecasts),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,19 +196,20 @@ class _Best:
     features: Features
     right: bool
 
-    @classmethod
-    def of(cls, calibration: Calibration, one: Observed) -> _Best | None:
-        at = _best_at(one, calibration)
-        if at is None:
-            return None
-        evidence = [calibration.evidence(features) for features in one.features]
-        return cls(
-            evidence[at], margins_to_runner_up(evidence, one.same)[at], one.features[at], one.right[at]
-        )
-
-    def values(self, confidence: Sequence[str]) -> list[float]:
-        further = (self.lead if name == LEAD else getattr(self.features, name) for name in confidence)
+    @property
+    def values(self) -> list[float]:
+        """The terms of the confidence."""
+        further = (self.lead if name == LEAD else getattr(self.features, name) for name in CONFIDENCE)
         return [self.evidence, *further]
+
+
+def _best(one: Observed, calibration: Calibration) -> _Best | None:
+    """The best candidate, of equal ones the first; None without any."""
+    evidence = [calibration.evidence(features) for features in one.features]
+    if not evidence:
+        return None
+    at = max(range(len(evidence)), key=lambda at: evidence[at])
+    return _Best(evidence[at], margins_to_runner_up(evidence, one.same)[at], one.features[at], one.right[at])
 
 
 def _weights(observed: Sequence[Observed]) -> dict[str, float]:
@@ -207,87 +219,40 @@ def _weights(observed: Sequence[Observed]) -> dict[str, float]:
     return dict(zip(FEATURES, weights.tolist(), strict=True))
 
 
-def _confidences(
-    best: Sequence[_Best | None], folds: Sequence[int], confidence: Sequence[str]
-) -> tuple[LogisticModel, list[float]]:
-    """The model of all questions, and the confidence in each by a model of the other folds."""
-    found = [(one, fold) for one, fold in zip(best, folds, strict=True) if one is not None]
-
-    def fit(some: Sequence[_Best]) -> LogisticModel:
-        n_right = sum(one.right for one in some)
-        if n_right in (0, len(some)):
-            raise ValueError(
-                f"the best candidate is right for {n_right} of {len(some)} questions of a fold: confidence "
-                "needs right and wrong ones. Ask more questions"
-            )
-        return fit_logistic([one.values(confidence) for one in some], [float(one.right) for one in some])
-
-    by_fold = {fold: fit([one for one, its in found if its != fold]) for fold in set(folds)}
-    sure = [
-        0.0 if one is None else float(by_fold[fold].probability([one.values(confidence)])[0])
-        for one, fold in zip(best, folds, strict=True)
-    ]
-    return fit([one for one, _ in found]), sure
+# When to stop reading
 
 
-def fit_stopping(observed: Sequence[Observed], rankings: Sequence[Calibration]) -> EarlyExit | None:
-    """The rule that leaves most passages unread and changes at most MAX_CHANGED of the answers, or None.
-
-    `rankings[i]` ranks the candidates of `observed[i]`, and was fitted without them.
-    """
-    of = max((rank for one in observed for rank in _ranks(one)), default=0)
-    rules = [_fit_first(observed, rankings, first, of) for first in FIRST if first < of]
+def fit_stopping(observed: Sequence[Observed], ranking: Calibration) -> EarlyExit | None:
+    """The rule that leaves most passages unread and changes at most MAX_CHANGED of the answers, or None."""
+    of = max((_rank(features) for one in observed for features in one.features), default=0)
+    rules = [_fit_first(observed, ranking, first, of) for first in FIRST if first < of]
     return max((rule for rule in rules if rule), key=lambda rule: rule.unread, default=None)
 
 
 def as_read(one: Observed, stopping: EarlyExit | None) -> Observed:
-    """The observation when reading ends early by the rule."""
-    if stopping is None or _best_margin(one, stopping.first) < stopping.margin:
+    """The observation when reading ends early by the rule; words that agree are counted in all that was read."""
+    if stopping is None or _sureness(one, stopping.first) < stopping.margin:
         return one
     return shortened(one, stopping.first)
 
 
 def shortened(one: Observed, first: int) -> Observed:
-    """The observation when only the best `first` passages are read.
-
-    Probabilities are shares of everything read, so they are divided by the share of the first passages. That
-    is exact but for repeated sentences, spans beside the best of a sentence, and candidates cut off.
-    """
-    ranks = _ranks(one)
-    read = [at for at, rank in enumerate(ranks) if rank <= first]
-    left = [at for at, rank in enumerate(ranks) if rank > first]
-    shares = {at: one.features[at].log_share for at in left}
-    null = {ranks[at]: min(0.0, share - one.features[at].margin) for at, share in shares.items()}
-    rest = max(1e-9, 1 - math.fsum(map(math.exp, [*shares.values(), *null.values()])))
-    features = []
-    for at in read:
-        seen = one.features[at]
-        unread = [math.exp(shares[other]) for other in left if one.same[other] == one.same[at]]
-        features.append(
-            replace(
-                seen,
-                log_share=min(0.0, seen.log_share - math.log(rest)),
-                agreement=max(0.0, seen.agreement - math.fsum(unread)) / rest,
-                agreeing=math.log1p(max(0.0, math.expm1(seen.agreeing) - len(unread))),
-            )
-        )
+    """The observation when only the best `first` passages are read."""
+    read = [at for at, features in enumerate(one.features) if _rank(features) <= first]
     return replace(
         one,
-        features=tuple(features),
-        f1=tuple(one.f1[at] for at in read),
+        features=tuple(one.features[at] for at in read),
+        right=tuple(one.right[at] for at in read),
         same=tuple(one.same[at] for at in read),
     )
 
 
-def _fit_first(
-    observed: Sequence[Observed], rankings: Sequence[Calibration], first: int, of: int
-) -> EarlyExit | None:
+def _fit_first(observed: Sequence[Observed], ranking: Calibration, first: int, of: int) -> EarlyExit | None:
     rows = []  # (margin, whether the answer changes), surest first
-    for one, ranking in zip(observed, rankings, strict=True):
-        part = shortened(one, first)
-        best, best_read = _best_at(one, ranking), _best_at(part, ranking)
-        if best is not None and best_read is not None:
-            rows.append((_best_margin(one, first), one.same[best] != part.same[best_read]))
+    for one in observed:
+        best, of_read = _best_words(one, ranking), _best_words(shortened(one, first), ranking)
+        if best is not None and of_read is not None:
+            rows.append((_sureness(one, first), best != of_read))
     rows.sort(reverse=True)
     changed = list(accumulate(int(changes) for _, changes in rows))
     stopped = sum(total <= MAX_CHANGED * len(observed) for total in changed)
@@ -299,47 +264,17 @@ def _fit_first(
     return EarlyExit(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(observed))
 
 
-def _ranks(one: Observed) -> list[int]:
-    """The rank of each candidate's passage, from 1."""
-    return [round(math.exp(features.log_rank)) for features in one.features]
+def _rank(features: Features) -> int:
+    """The rank of a candidate's passage, from 1."""
+    return round(math.exp(features.log_rank))
 
 
-def _best_at(one: Observed, ranking: Calibration) -> int | None:
-    """The number of the best candidate, of equal ones the first."""
+def _best_words(one: Observed, ranking: Calibration) -> int | None:
     evidence = [ranking.evidence(features) for features in one.features]
-    return max(range(len(evidence)), key=lambda at: evidence[at], default=None)
+    return one.same[int(np.argmax(evidence))] if evidence else None
 
 
-def _best_margin(one: Observed, first: int) -> float:
-    pairs = zip(one.features, _ranks(one), strict=True)
-    return max((features.margin for features, rank in pairs if rank <= first), default=-math.inf)
-
-
-def confidence_figures(records: Sequence[HeldBack]) -> dict[str, float]:
-    """`ece` (calibration error over 15 bins of equal width), `brier`, `log_loss` (nats), `aurc` (area under
-    risk against coverage), and `right_at_50`, the share right of the surer half; `right_at_100` of all.
-    """
-    forecasts = [record.score for record in records], [record.right for record in records]
-    return {
-        "ece": expected_calibration_error(*forecasts),
-        "brier": brier_score(*forecasts),
-        "log_loss": log_loss(*forecasts),
-        "aurc": aurc(*forecasts),
-        "right_at_50": credit_at_coverage(*forecasts, 0.5),
-        "right_at_100": credit_at_coverage(*forecasts, 1.0),
-    }
-
-
-def _figures(fitted: Fitted) -> dict[str, Any]:
-    threshold, calibration = fitted.threshold, fitted.calibration
-    rule = calibration.stopping
-    return {
-        "threshold": threshold.value,
-        **{name: getattr(threshold, name) for name in EFFECTS},
-        "weights": dict(calibration.weights),
-        "confidence_weights": dict(calibration.confidence_weights),
-        "slope": calibration.slope,
-        "offset": calibration.offset,
-        "held_out": confidence_figures(fitted.held_out),
-        "stopping": rule and {"first": rule.first, "unread": rule.unread, "changed": rule.changed},
-    }
+def _sureness(one: Observed, first: int) -> float:
+    """The most plain evidence in the first passages."""
+    found = (f.margin + f.relevance for f in one.features if _rank(f) <= first)
+    return max(found, default=-math.inf)

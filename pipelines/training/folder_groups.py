@@ -20,11 +20,11 @@ from ...corpora.records import json_lines
 from ...reader.span_reader import context_of
 from ...reader.training import ReaderExample
 from ..open import open as open_library
+from .observe import domains_of
 
 DEPTH = 50  # passages kept for a question
 HARD, NEAR = 6, 30  # ranks of the first negative and of the second, among those that do not answer
 SECOND = 0.7  # probability of a second negative
-_NAME = re.compile(r"(.+)\.jsonl(?:\.gz)?")
 _WORD = re.compile(r"\w+")
 _VERDICTS = {"yes": 1.0, "no": 0.0, "": -1.0}
 Ranking = Sequence[tuple[str, str]]
@@ -37,10 +37,7 @@ def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_pr
     A domain that has its file is skipped. Raises DataMalformed without any domain, FolderNotFound for one
     without its folder.
     """
-    named = [(path, _NAME.fullmatch(path.name)) for path in sorted(folders.glob("*"))]
-    domains = {match[1]: path for path, match in named if match}
-    if not domains:
-        raise DataMalformed(f"{folders} has no DOMAIN.jsonl with questions about the folder {folders}/DOMAIN")
+    domains = domains_of(folders)
     for number, (domain, path) in enumerate(domains.items()):
         on_progress("domains", number, len(domains))
         if not (out := mined_file(run, domain)).is_file():
