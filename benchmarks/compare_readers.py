@@ -23,7 +23,7 @@ import spanwise
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.eval.questions import Verdict, judge_answer
 from spanwise.eval.significance import compare
-from spanwise.reader.answer_form import enclosing_sentences
+from spanwise.reader.spans import enclosing_sentences
 from spanwise.types import AnswerSpan, Passage, Span
 
 TXTAI_PASSAGES = 3
@@ -84,7 +84,7 @@ def answer_span(passages: Sequence[Passage], place: Place) -> AnswerSpan | None:
         Span(passage.document_id, passage.start + a, passage.start + b, passage.text[a:b])
         for a, b in ((start, end), around)
     )
-    return AnswerSpan(span, span, sentence, passage, None, 1, 0.0, None)
+    return AnswerSpan(span, sentence, passage, None, 1, 0.0, None)
 
 
 def main() -> None:

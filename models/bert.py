@@ -19,8 +19,8 @@ from .weights import Checkpoint
 
 EVIDENCE_HEAD = "evidence_outputs"
 EVIDENCE_OUTPUTS = ("support", "passage", "yes_no", "yes", "several")
-"""Logits of a token: it supports the answer; at [CLS], the passage answers; as a mean over the sentences of the
-answer: the question asks whether something is so, it is so, the question asks for several things."""
+"""Logits of a token: it supports the answer; at [CLS], the passage answers; as a mean over the sentences of
+the answer: the question asks whether something is so, it is so, it asks for several things."""
 _META = torch.device("meta")  # modules get no memory: their weights come from the checkpoint
 
 

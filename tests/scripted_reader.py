@@ -61,7 +61,6 @@ def asker(library, *script, calibration=None, **options) -> Answerer:
         library.analyzer,
         library.retriever("bm25"),
         Scripted(*script),
-        Flat(),
         calibration,
         AskOptions(**options),
     )

@@ -168,9 +168,9 @@ def judge(observed: Sequence[Observed], calibration: Calibration) -> list[Judged
 
 
 def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict[str, float]:
-    """Shares: `right`, of the questions with an answer, answered and right; `right_forced`, were none declined;
-    `false`, of those without one, answered. Of the confidences: `ece`, over 15 bins of equal mass, `brier`,
-    `log_loss` (nats), `aurc`, the area under risk against coverage.
+    """Shares: `right`, of the questions with an answer, answered and right; `right_forced`, were none
+    declined; `false`, of those without one, answered. Of the confidences: `ece`, over 15 bins of equal mass,
+    `brier`, `log_loss` (nats), `aurc`, the area under risk against coverage.
     """
     rows = list(zip(judged, answered, strict=True))
     present = [row for row in rows if row[0].answerable]
@@ -230,7 +230,7 @@ def fit_stopping(observed: Sequence[Observed], ranking: Calibration) -> EarlyExi
 
 
 def as_read(one: Observed, stopping: EarlyExit | None) -> Observed:
-    """The observation when reading ends early by the rule; words that agree are counted in all that was read."""
+    """The observation when reading ends early by the rule; `agreeing` still counts all passages."""
     if stopping is None or _sureness(one, stopping.first) < stopping.margin:
         return one
     return shortened(one, stopping.first)

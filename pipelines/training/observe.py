@@ -73,8 +73,7 @@ def observe(
             with library.reading() as snapshot:
                 documents = {name: state.sha256 for name, state in snapshot.files().items()}
             asked = [asdict(question) for question in questions]
-            trial = {"reader": asker.reader.digest, "retriever": retriever, "k": k, "features": FEATURES}
-            trial = {name: list(one) if name == "features" else one for name, one in trial.items()}
+            trial = {"reader": asker.reader.digest, "retriever": retriever, "k": k, "features": [*FEATURES]}
             trial |= {"questions": digest_of(asked), "documents": digest_of(documents)}
             file = ObservedFile(reader / RUN / f"observed-{domain}-{digest_of(trial)[:12]}.jsonl", trial)
             known = file.read(domain)

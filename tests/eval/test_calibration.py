@@ -10,16 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanwise.eval.calibration import (
-    HeldBack,
-    Threshold,
     aurc,
     brier_score,
-    choose_threshold,
     credit_at_coverage,
     expected_calibration_error,
     fit_listwise,
     fit_logistic,
     log_loss,
+    threshold_at,
 )
 
 
@@ -71,48 +69,20 @@ def test_lists_without_a_right_row_change_nothing() -> None:
     assert fit_listwise(lists, right) == pytest.approx(fit_listwise(lists[:2], right[:2]))
 
 
-RECORDS = [
-    HeldBack(0.9, 1, True),
-    HeldBack(0.7, 0, False),
-    HeldBack(0.6, 1, True),
-    HeldBack(0.4, 0, True),
-    HeldBack(0.2, 0, False),
-]
-
-
-def test_threshold_by_hand() -> None:
-    chosen = choose_threshold(RECORDS)
-    assert chosen == Threshold(0.9, right=1, answered=1, rightly_declined=2, answerable=3, questions=5)
-    assert chosen.utility == 3 / 5
-
-
-def test_equal_scores_are_never_divided() -> None:
-    tied = [HeldBack(1, 1, True), HeldBack(1, 0, False), HeldBack(1, 0, False)]
-    assert choose_threshold(tied).value == math.inf
-
-
-def utility_at(records: list[HeldBack], threshold: float) -> float:
-    gained = [record.right if record.score >= threshold else not record.answerable for record in records]
-    return sum(gained) / len(records)
-
-
-RECORD = st.tuples(st.integers(0, 5), st.booleans(), st.booleans()).map(
-    lambda t: HeldBack(float(t[0]), float(t[1] and t[2]), t[2])
-)
-
-
-@given(st.lists(RECORD, min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_no_other_threshold_is_better_and_order_does_not_matter(
-    records: list[HeldBack], random: object
+@given(st.lists(st.floats(0, 1), max_size=30), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_a_threshold_lets_at_most_its_share_through_and_is_the_lowest(
+    absent: list[float], share: float
 ) -> None:
-    chosen = choose_threshold(records)
-    candidates = [math.inf, *(record.score for record in records)]
-    best = max(utility_at(records, value) for value in candidates)
-    assert chosen.utility == pytest.approx(best)
-    assert chosen.value == max(v for v in candidates if utility_at(records, v) == pytest.approx(best))
-    shuffled = records.copy()
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert choose_threshold(shuffled) == chosen
+    threshold = threshold_at(absent, share)
+    assert sum(one >= threshold for one in absent) <= share * len(absent)
+    below = math.nextafter(threshold, -math.inf)
+    assert threshold == 0 or sum(one >= below for one in absent) > int(share * len(absent))
+
+
+def test_bins_of_equal_mass_by_hand() -> None:
+    """Two bins of two: |0.5 - 0.15| and |1 - 0.45|, where bins of equal width would be one."""
+    found = expected_calibration_error([0.1, 0.2, 0.4, 0.5], [0, 1, 1, 1], 2, equal_mass=True)
+    assert found == pytest.approx((0.35 + 0.55) / 2)
 
 
 FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20)

@@ -18,7 +18,7 @@ def question(*answers: str) -> FolderQuestion:
 def answer(text: str, document: str = "mill.md", sentence: str = SENTENCE) -> AnswerSpan:
     passage = Passage(1, document, 0, len(sentence), sentence)
     span = Span(document, 0, len(text), text)
-    return AnswerSpan(span, span, Span(document, 0, len(sentence), sentence), passage, None, 1, 1.0, None)
+    return AnswerSpan(span, Span(document, 0, len(sentence), sentence), passage, None, 1, 1.0, None)
 
 
 @pytest.mark.parametrize(

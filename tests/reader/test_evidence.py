@@ -14,15 +14,13 @@ from spanwise.reader.evidence import (
     Calibration,
     Calibrations,
     EarlyExit,
-    Features,
-    log_normaliser,
+    plain_evidence,
 )
 from spanwise.types import Passage, ScoredSpan, Span
 
 PLAIN = Calibration({"margin": 2.0}, 0.5, -1.0, 0.3, "d1", "nothing")
 OWN = replace(PLAIN, threshold=0.4, fitted_on="colbert")
 RULE = EarlyExit(first=8, of=20, margin=6.0, unread=0.4, changed=0.01)
-CANDIDATE = Features(3.0, 0.0, 0.0, 0.0, 0.0, log_share=-2.0)
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
@@ -34,7 +32,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"format": 3}, "has format 3"),
+        ({"format": 2}, "has format 2"),
         ({"weights": {"luck": 1.0}}, "weighs .'luck'"),
         ({"confidence_weights": {"luck": 1.0}}, "weighs .'luck'"),
         ({"retrievers": []}, "expected an object"),
@@ -48,19 +46,6 @@ def test_what_this_version_cannot_use_is_refused_by_name(tmp_path: Path, change:
     (tmp_path / "c.json").write_text(json.dumps(record | change))
     with pytest.raises(ModelRejected, match=says):
         Calibrations.load(tmp_path / "c.json")
-
-
-def spans(*scores: float, null: float = math.nan) -> list[ScoredSpan]:
-    passage = Passage(1, "a.txt", 0, 3, "one")
-    return [ScoredSpan(Span("a.txt", 0, 3, "one"), passage, score, null) for score in scores]
-
-
-def test_r13_one_softmax_keeps_the_order_of_raw_scores() -> None:
-    """A has 6.0 and 5.5, B 2.0 and -3.0: within its own passage B would have 0.993307, A 0.622459."""
-    whole = log_normaliser([spans(6.0, 5.5), spans(2.0, -3.0)])
-    best_a, best_b = (math.exp(score - whole) for score in (6.0, 2.0))
-    assert best_a == pytest.approx(0.615396, abs=1e-6)
-    assert best_b == pytest.approx(0.011271, abs=1e-6)
 
 
 def test_a_retriever_has_its_own_and_the_others_the_fallback(tmp_path: Path) -> None:
@@ -84,6 +69,12 @@ def test_an_entry_of_another_reader_is_refused(tmp_path: Path) -> None:
 
 def scored(score: float, null: float) -> ScoredSpan:
     return ScoredSpan(Span("a.txt", 0, 3, "one"), Passage(1, "a.txt", 0, 3, "one"), score, null)
+
+
+def test_relevance_counts_where_a_reader_gives_it() -> None:
+    assert plain_evidence(scored(3.0, 2.0)) == 1.0
+    assert plain_evidence(replace(scored(3.0, 2.0), relevance=-4.0)) == -3.0
+    assert not RULE.is_enough([scored(9.0, math.nan)])
 
 
 def test_one_span_of_that_margin_is_enough() -> None:

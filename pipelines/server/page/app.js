@@ -147,9 +147,9 @@ function drawAnswer() {
       element("h2", {}, "Answers to choose from ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
       element("ol", { id: "choices" }, choices.map(({ span }, number) => element("li", {}, choice(span, number))))),
     footnote());
-  const { confidence, short } = record.answer;
-  say(`Answer: ${record.answer.text}, in ${citation(choices[0].places[0])}${confidence === null ? "" : `, confidence ${percent(confidence)}`}.`);
-  remember(short.text);
+  const { confidence, verdict, text } = record.answer;
+  say(`Answer: ${verdict ? `${verdict}: ` : ""}${text}, in ${citation(choices[0].places[0])}${confidence === null ? "" : `, confidence ${percent(confidence)}`}.`);
+  remember(text);
   if (narrow.matches) closeDocument();
   choose(0);
 }
@@ -167,10 +167,13 @@ function choose(number) {
   chosen = number;
   const { span, places } = choices[number];
   fill(byId("best"),
-    element("p", { class: "kind" }, number ? "Another answer" : "Answer"),
+    element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`),
     element("blockquote", { class: span.page ? "quote printed" : "quote", dir: "auto", id: "quote" }, inSentence(span)),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
+    number === 0 && record.parts.length > 1 && element("div", { class: "also" }, element("h3", {}, "More of the answer"),
+      element("ul", {}, record.parts.slice(1).map((part) => element("li", {}, inLine(part.text), " ",
+        placeButton(placeOf(part), () => openAt(record.parts.map((one) => placeOf(one)), record.parts.indexOf(part))))))),
     number === 0 && evidence(),
     span.agreeing.length > 0 && element("div", { class: "also" }, element("h3", {}, "Also in"),
       element("ul", {}, places.slice(1).map((place) => element("li", {}, placeButton(place, () => openAmong(place)))))),
@@ -188,17 +191,14 @@ const allPlaces = () => choices.flatMap((one) => one.places);
 const openAt = (places, number) => openPlace([...places], number, { focus: true });
 const openAmong = (place) => openAt(allPlaces(), allPlaces().indexOf(place));
 
-/** The sentence with the answer marked in it, and in the answer the words that the reader chose. */
-function inSentence({ passage, sentence, start, end, short }) {
-  const offsets = [start, end, short.start, short.end].map((offset) => offset - passage.start);
-  const [from, to, first, last] = unitsAt(passage.text, offsets);
+/** The sentence with the answer marked in it. */
+function inSentence({ passage, sentence, start, end }) {
+  const [from, to] = unitsAt(passage.text, [start, end].map((offset) => offset - passage.start));
   const found = passage.text.lastIndexOf(sentence, from);
   const begins = found >= 0 && found + sentence.length >= to ? found : from;
   const ends = begins === from ? to : begins + sentence.length;
   const text = (a, b) => shown(passage.text.slice(a, Math.max(a, b)));
-  return [text(begins, from),
-    element("mark", { class: "span", id: "span" }, text(from, first), element("b", { class: "short" }, text(first, last)), text(last, to)),
-    text(to, ends)];
+  return [text(begins, from), element("mark", { class: "span", id: "span" }, text(from, to)), text(to, ends)];
 }
 
 const SURE = [[0.9, "very likely right"], [0.7, "likely right"], [0.5, "more likely right than wrong"], [0.25, "rather uncertain"], [0, "very uncertain"]];

@@ -171,15 +171,14 @@ function* blocks(record, marks) {
   const pages = record.page_starts.map((start, i) => [start, i + 1]).filter(([start]) => inside(start));
   const headings = record.headings.filter((one) => inside(one.start));
   const labels = record.labels.filter((one) => inside(one.start));
-  const edges = marks.flatMap((one) => [one.start, one.end, one.short?.start ?? one.start, one.short?.end ?? one.end]);
+  const edges = marks.flatMap((one) => [one.start, one.end]);
   const offsets = [...pages.map(([start]) => start), ...headings.map((one) => one.start), ...labels.map((one) => one.start), ...edges];
   const units = unitsAt(text, offsets.map((offset) => offset - base));
   const at = new Map(offsets.map((offset, i) => [offset, units[i]]));
   const pageAt = new Map(pages.map(([start, number]) => [at.get(start), number]));
   const levelAt = new Map(headings.map((one) => [at.get(one.start), one.level]));
   const labelAt = new Map(labels.length > MAX_LABELS ? [] : labels.map((one) => [at.get(one.start), one.text]));
-  const spans = marks.map((one) => ({ ...one, from: at.get(one.start), to: at.get(one.end),
-    short: one.short && [at.get(one.short.start), at.get(one.short.end)] }));
+  const spans = marks.map((one) => ({ ...one, from: at.get(one.start), to: at.get(one.end) }));
   const starts = new Set([0, ...pageAt.keys(), ...levelAt.keys()]);
   for (const start of levelAt.keys()) if (text.indexOf("\n", start) >= 0) starts.add(text.indexOf("\n", start) + 1);
   const order = [...starts].filter((start) => start < text.length).sort((a, b) => a - b);
@@ -195,7 +194,7 @@ function* blocks(record, marks) {
 
 /** A block in pieces that are marked alike. */
 function* pieces(text, start, end, spans, labelAt) {
-  const cuts = [start, end, ...spans.flatMap(({ from, to, short }) => [from, to, ...(short ?? [])]), ...labelAt.keys()];
+  const cuts = [start, end, ...spans.flatMap(({ from, to }) => [from, to]), ...labelAt.keys()];
   const order = [...new Set(cuts)].filter((each) => each >= start && each <= end).sort((a, b) => a - b);
   for (const [i, from] of order.slice(0, -1).entries()) {
     const [words, to] = [shown(text.slice(from, order[i + 1])), order[i + 1]];
@@ -206,7 +205,6 @@ function* pieces(text, start, end, spans, labelAt) {
       continue;
     }
     const chosen = over.find((span) => span.current);
-    const isShort = chosen?.short && chosen.short[0] <= from && from < chosen.short[1];
-    yield element("mark", { class: `span${chosen ? " current" : ""}${isShort ? " short" : ""}` }, words);
+    yield element("mark", { class: `span${chosen ? " current" : ""}` }, words);
   }
 }

@@ -77,8 +77,8 @@ export function cut(text, start, end) {
 
 // Places: a span of a document, with what a person needs to find it.
 
-export const placeOf = ({ document, start, end, text, short = null, page = null, line = null, label = "", heading = [] }, kind) =>
-  ({ document, start, end, text, short, page, line, label, heading, kind });
+export const placeOf = ({ document, start, end, text, page = null, line = null, label = "", heading = [] }, kind) =>
+  ({ document, start, end, text, page, line, label, heading, kind });
 
 /** The place in the terms of the format: its label, else the page, else the line. */
 export const whereInFile = ({ page, line, label }) => label || (page !== null ? `page ${page}` : line ? `line ${line}` : "");
