@@ -47,7 +47,7 @@ from .observe import Observed, observe
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
-CONFIDENCE = (LEAD, "relevance", "margin", "support", "coverage", "log_rank")
+CONFIDENCE = (LEAD, "relevance")
 """What confidence rests on beside the evidence."""
 
 
@@ -129,7 +129,7 @@ def full_name(retriever: str) -> str:
 
 
 def fit(observed: Sequence[Observed], reader: str, fitted_on: str, answers_null: bool = True) -> Calibration:
-    """The calibration for these questions, with seven weights and seven terms of the confidence.
+    """The calibration for these questions, from seven features and the lead of the best candidate.
 
     A reader without a null answer gets no rule to end reading early. ValueError when the best candidate is
     right for all questions or none.
