@@ -6,9 +6,6 @@ same batches, learning rates and generator state. Ctrl-C ends a run after the cu
 
 Layer-wise learning rates: layer l of n has rate * decay^(n - l), the head l = n, the embeddings l = -1.
 Source: Howard and Ruder 2018, section 3.2; Clark et al., "ELECTRA", 2020, appendix B.
-
-Weight averaging: mean <- d * mean + (1 - d) * weights, d = min(decay, (1 + step) / (10 + step)).
-Source: Polyak and Juditsky 1992; Tarvainen and Valpola, "Mean teachers are better role models", 2017.
 """
 
 from __future__ import annotations
@@ -39,7 +36,6 @@ from .precision import autocast
 Batch = TypeVar("Batch")
 M = TypeVar("M", bound=nn.Module)
 BEST, CHECKPOINT = "best.safetensors", "checkpoint.safetensors"
-AVERAGE = "average"  # in a checkpoint, behind the name of a weight
 LAYER_NUMBER = re.compile(r"\blayer\.(\d+)\.")
 _EAGER = "spanwise_eager"
 
@@ -49,7 +45,7 @@ class TrainingConfig:
     """The settings of one run; `learning_rate` is the peak, reached after the warm-up.
 
     `evaluate_at` lists parts of the run, `checkpoint_every` counts steps. With `layer_decay` below 1 lower
-    layers change less; with `average` above 0 a moving average of the weights is evaluated and kept.
+    layers change less.
     """
 
     learning_rate: float = 2e-4
@@ -60,14 +56,11 @@ class TrainingConfig:
     checkpoint_every: int = 500
     evaluate_at: tuple[float, ...] = (0.5, 0.75, 1.0)
     layer_decay: float = 1.0
-    average: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the ranges."""
         if not 0 < self.layer_decay <= 1:
             raise ValueError(f"layer_decay must be above 0 and at most 1, not {self.layer_decay}")
-        if not 0 <= self.average < 1:
-            raise ValueError(f"average must be at least 0 and below 1, not {self.average}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +217,6 @@ class _Run:
         self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
         groups = _parameter_groups(self.trainable, config.weight_decay, config.layer_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
-        self.means = {n: p.detach().clone() for n, p in self.trainable.items()} if config.average else {}
         self.identity = {
             "config": json.loads(json.dumps(asdict(config))),
             "steps": steps,
@@ -252,21 +244,14 @@ class _Run:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.step += 1
-        decay = min(self.config.average, (1 + self.step) / (10 + self.step))
-        for name, mean in self.means.items():
-            mean.lerp_(self.trainable[name].detach(), 1 - decay)
         if not math.isfinite(found := float(value.detach())):
             raise FloatingPointError(f"the loss of step {self.step} is {found}: lower the learning rate")
         return found
 
     def evaluate(self, measure: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
-        """Measures the averaged weights, and keeps them if no earlier ones were better."""
+        """Measures the weights, and keeps them if no earlier ones were better."""
         self.model.eval()
-        self._swap_means()
-        try:
-            figures, weights = dict(measure(self.model)), self._weights()
-        finally:
-            self._swap_means()
+        figures, weights = dict(measure(self.model)), self._weights()
         self.model.train()
         with defer_keyboard_interrupt():
             if figures[select_by] >= max((e[select_by] for e in self.evaluations), default=-math.inf):
@@ -277,7 +262,6 @@ class _Run:
     def save(self) -> None:
         """Replaces the checkpoint."""
         tensors = self._weights()
-        tensors |= {f"{name}:{AVERAGE}": mean.cpu().contiguous().clone() for name, mean in self.means.items()}
         for name, parameter in self.trainable.items():
             for key, value in self.optimizer.state[parameter].items():
                 tensors[f"{name}:{key}"] = value.detach().cpu().contiguous().clone()
@@ -299,14 +283,12 @@ class _Run:
             )
         tensors = load_file(path)
         self._load(tensors)
-        for name, mean in self.means.items():
-            mean.copy_(tensors[f"{name}:{AVERAGE}"])
         for name, parameter in self.trainable.items():
             prefix = f"{name}:"
             self.optimizer.state[parameter] = {
                 key.removeprefix(prefix): value.to(parameter.device)
                 for key, value in tensors.items()
-                if key.startswith(prefix) and key != prefix + AVERAGE
+                if key.startswith(prefix)
             }
         torch.set_rng_state(tensors["generator:torch"])
         self.step, self.evaluations = run["step"], run["evaluations"]
@@ -326,13 +308,6 @@ class _Run:
     def _load(self, tensors: Mapping[str, Tensor]) -> None:
         for name, parameter in self.trainable.items():
             parameter.copy_(tensors[name])
-
-    @torch.no_grad()
-    def _swap_means(self) -> None:
-        for name, mean in self.means.items():
-            current = self.trainable[name].detach().clone()
-            self.trainable[name].copy_(mean)
-            mean.copy_(current)
 
 
 def _parameter_groups(

@@ -23,7 +23,7 @@ def weights_equal(one: nn.Module, other: nn.Module) -> bool:
     return all(torch.equal(weight, other.state_dict()[name]) for name, weight in one.state_dict().items())
 
 
-@pytest.mark.parametrize("changes", [{}, {"average": 0.9, "layer_decay": 0.5}])
+@pytest.mark.parametrize("changes", [{}, {"layer_decay": 0.5}])
 def test_a_killed_run_resumes_to_the_same_weights(tmp_path, changes):
     config, whole, resumed, seen = replace(RECIPE, **changes), a_model(), a_model(), []
     expected = train(whole, BATCHES, loss, config, tmp_path / "whole", evaluate, "score")
@@ -69,15 +69,14 @@ def test_an_interrupted_evaluation_is_repeated(tmp_path):
     assert train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score") == expected
 
 
-@pytest.mark.parametrize("average", [0.0, 0.9])
-def test_the_best_evaluated_weights_are_kept(tmp_path, average):
+def test_the_best_evaluated_weights_are_kept(tmp_path):
     scores, seen, model = iter([1.0, 0.5]), [], a_model()
 
     def falling(model):
         seen.append(model[0].weight.detach().clone())
         return {"score": next(scores)}
 
-    train(model, BATCHES, loss, replace(RECIPE, average=average), tmp_path, falling, "score")
+    train(model, BATCHES, loss, RECIPE, tmp_path, falling, "score")
     assert torch.equal(model[0].weight, seen[0])
 
 
