@@ -162,31 +162,6 @@ def expected_calibration_error(
     return fsum(n * abs(accuracy - confidence) for n, confidence, accuracy in means) / len(confidences)
 
 
-def brier_score(confidences: Sequence[float], right: Sequence[float]) -> float:
-    """The mean squared difference between a confidence and its outcome, 0..1; lower is better.
-
-    Source: Brier 1950, "Verification of Forecasts Expressed in Terms of Probability", equation 2, halved.
-
-    >>> round(brier_score([0.9, 0.4], [1, 0]), 6)
-    0.085
-    """
-    require_forecasts(confidences, right)
-    return fmean((p - o) ** 2 for p, o in zip(confidences, right, strict=True))
-
-
-def log_loss(confidences: Sequence[float], right: Sequence[float]) -> float:
-    """The mean of -ln(the probability given to the outcome), 0..infinity; lower is better.
-
-    Infinite when one was certain and wrong: nothing is clipped. Source: Good 1952, "Rational Decisions".
-
-    >>> round(log_loss([0.9, 0.4], [1, 0]), 6)
-    0.308093
-    """
-    require_forecasts(confidences, right)
-    given = [p if o else 1 - p for p, o in zip(confidences, right, strict=True)]
-    return math.inf if 0 in given else 0.0 - fmean(map(math.log, given))
-
-
 def aurc(confidences: Sequence[float], credit: Sequence[float]) -> float:
     """The area under the curve of risk against coverage, 0..1; lower is better.
 

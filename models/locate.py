@@ -41,7 +41,7 @@ WEIGHTS_SHA256 = {
     "cross-encoder/cross-encoder.safetensors": (
         "f1f53f65cecf8014cd231d6b4a8aec61bb8cc5229ef08df43c997a748b3b0e14"
     ),
-    "reader/reader.safetensors": "a750488b9c7354b7857f293218023d0c880c76323f9b6f7a34cb3668f28b2fdd",
+    "reader/reader.safetensors": "f257f5a385abbfca2f90cec72e6a7c6ad8fb4b6f22aba3ae7756afe8ed0557e7",
 }
 
 CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"

@@ -23,11 +23,9 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.calibration import (
     aurc,
-    brier_score,
     expected_calibration_error,
     fit_listwise,
     fit_logistic,
-    log_loss,
     threshold_at,
 )
 from ...reader.evidence import (
@@ -170,7 +168,7 @@ def judge(observed: Sequence[Observed], calibration: Calibration) -> list[Judged
 def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict[str, float]:
     """Shares: `right`, of the questions with an answer, answered and right; `right_forced`, were none
     declined; `false`, of those without one, answered. Of the confidences: `ece`, over 15 bins of equal mass,
-    `brier`, `log_loss` (nats), `aurc`, the area under risk against coverage.
+    and `aurc`, the area under risk against coverage.
     """
     rows = list(zip(judged, answered, strict=True))
     present = [row for row in rows if row[0].answerable]
@@ -181,8 +179,6 @@ def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict
         "right_forced": sum(one.right for one, _ in present) / max(1, len(present)),
         "false": sum(absent) / max(1, len(absent)),
         "ece": expected_calibration_error(*forecasts, equal_mass=True),
-        "brier": brier_score(*forecasts),
-        "log_loss": log_loss(*forecasts),
         "aurc": aurc(*forecasts),
     }
 

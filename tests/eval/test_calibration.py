@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from spanwise.eval.calibration import (
     aurc,
-    brier_score,
     credit_at_coverage,
     expected_calibration_error,
     fit_listwise,
     fit_logistic,
-    log_loss,
     threshold_at,
 )
 
@@ -110,11 +108,6 @@ def test_credit_is_of_the_surest() -> None:
         credit_at_coverage([0.9], [1], 0)
 
 
-def test_certainty_that_is_wrong_is_infinitely_surprising() -> None:
-    assert log_loss([1.0], [0]) == math.inf
-    assert log_loss([1.0], [1]) == 0
-
-
 @pytest.mark.parametrize(
     ("sure", "right", "message"),
     [
@@ -126,4 +119,4 @@ def test_certainty_that_is_wrong_is_infinitely_surprising() -> None:
 )
 def test_what_is_not_a_forecast_is_refused(sure: list[float], right: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        brier_score(sure, right)
+        aurc(sure, right)

@@ -47,7 +47,7 @@ def test_a_retriever_is_searched(library):
 
 def test_a_reader_answers_without_confidence(library):
     answer = library.ask(QUESTION, retriever="bm25", reader=FirstWord())
-    assert (answer.best.answer.text, answer.confidence) == (answer.best.passage.text.split()[0], None)
+    assert (answer.best.text, answer.confidence) == (answer.best.passage.text.split()[0], None)
     text = library.document(answer.span.document_id).text
     assert text[answer.span.start : answer.span.end] == answer.text
 
