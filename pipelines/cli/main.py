@@ -36,7 +36,7 @@ VERBS = {
     "verify": ("status:verify", "spanwise verify --index notes"),
     "eval": ("evaluate:app", ""),
     "train": ("train:app", ""),
-    "calibrate": ("train:calibrate", "spanwise calibrate --data train-v1.1.json.gz --out runs/reader"),
+    "calibrate": ("train:calibrate", "spanwise calibrate --data choose --out runs/reader"),
 }
 
 
