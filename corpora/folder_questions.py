@@ -7,12 +7,13 @@ documents into them; `read_folder_items` reads the result.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spanwise.errors import DocumentRejected
+from spanwise.errors import DataMalformed, DocumentRejected
 
 from .folder import read_regular
 from .passages import split
@@ -21,6 +22,7 @@ from .records import Record, json_lines, record_of
 
 TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no", "none")
 PLACES = ("answer", "short", "near")
+_NAME = re.compile(r"(.+)\.jsonl(?:\.gz)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,15 @@ class Joined:
     repositories: dict[str, str]
     rows: list[dict[str, Any]]
     left_out: dict[str, str]
+
+
+def domains_of(folders: Path) -> dict[str, Path]:
+    """The files of questions in a folder by the name of what they are about; DataMalformed without any."""
+    named = [(path, _NAME.fullmatch(path.name)) for path in sorted(folders.glob("*"))]
+    domains = {match[1]: path for path, match in named if match}
+    if not domains:
+        raise DataMalformed(f"{folders} has no DOMAIN.jsonl with questions about the folder {folders}/DOMAIN")
+    return domains
 
 
 def read_folder_items(path: Path) -> list[FolderItem]:

@@ -89,7 +89,7 @@ def train(
     `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
     `checkpoint.safetensors` (weights, optimizer, generator, evaluations) and `best.safetensors`; the same
     call on the same folder resumes the run. "Best" is the highest `select_by`, the later evaluation winning a
-    tie. ValueError if the folder holds a run with other settings or from other weights.
+    tie; "step" keeps the last weights. ValueError if the folder holds a run with other settings or weights.
     """
     run = _Run(model, len(batches), config, folder)
     due = {max(1, math.ceil(part * len(batches))) for part in config.evaluate_at}
@@ -251,12 +251,12 @@ class _Run:
     def evaluate(self, measure: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
         """Measures the weights, and keeps them if no earlier ones were better."""
         self.model.eval()
-        figures, weights = dict(measure(self.model)), self._weights()
+        figures, weights = {"step": self.step, **measure(self.model)}, self._weights()
         self.model.train()
         with defer_keyboard_interrupt():
             if figures[select_by] >= max((e[select_by] for e in self.evaluations), default=-math.inf):
                 save_file(weights, self.folder / BEST)
-            self.evaluations.append({"step": self.step, **figures})
+            self.evaluations.append(figures)
             self.save()
 
     def save(self) -> None:

@@ -15,12 +15,11 @@ from pathlib import Path
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, no_progress
 
-from ...corpora.folder_questions import FolderItem, read_folder_items
+from ...corpora.folder_questions import FolderItem, domains_of, read_folder_items
 from ...corpora.records import json_lines
 from ...reader.span_reader import context_of
 from ...reader.training import ReaderExample
 from ..open import open as open_library
-from .observe import domains_of
 
 DEPTH = 50  # passages kept for a question
 HARD, NEAR = 6, 30  # ranks of the first negative and of the second, among those that do not answer

@@ -7,7 +7,6 @@ kept in a file a domain, so that an interrupted run resumes, and fitting again t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import AskOptions, ProgressCallback, no_progress
 
+from ...corpora.folder_questions import domains_of
 from ...eval.questions import FolderQuestion, is_right
 from ...reader.evidence import FEATURES, Features
 from ..ask import Answerer
@@ -28,16 +28,6 @@ from ..open import open as open_library
 
 RUN = Path("run") / "calibration"
 QUESTIONS_AT_ONCE = 16
-_NAME = re.compile(r"(.+)\.jsonl(?:\.gz)?")
-
-
-def domains_of(folders: Path) -> dict[str, Path]:
-    """The files of questions in a folder by the name of what they are about; DataMalformed without any."""
-    named = [(path, _NAME.fullmatch(path.name)) for path in sorted(folders.glob("*"))]
-    domains = {match[1]: path for path, match in named if match}
-    if not domains:
-        raise DataMalformed(f"{folders} has no DOMAIN.jsonl with questions about the folder {folders}/DOMAIN")
-    return domains
 
 
 @dataclass(frozen=True, slots=True)

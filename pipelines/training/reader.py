@@ -84,14 +84,14 @@ def train_reader(
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
         if not held_out:
-            return {"held_out": 0.0}
+            return {}
         reading = SpanReader(tuned, begun.tokenizer, "in training", max_length=max_length, stride=stride)
         return reader_figures(reading, held_out, held_back)
 
     evaluations = fine_tune(
         *(model, begun.tokenizer, examples, recipe, out / RUN, evaluate, on_progress, sentence_spans),
         evidence=begun.is_over_base,  # a folder of transformers has no place for that head
-        select_by="f1" if held_out else "held_out",
+        select_by="f1" if held_out else "step",
     )
     model.cpu()
     begun.save(out, precision)
