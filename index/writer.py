@@ -189,6 +189,12 @@ class Writer:
                 self._flush_full()
         return stored
 
+    def drop_vectors(self, model_digest: str) -> None:
+        """Delete the dense vectors of a model, if any."""
+        with self._change():
+            self._drop(VECTORS, model_digest)
+            self._vectors.drop(model_digest)
+
     def drop_tokens(self, model_digest: str) -> None:
         """Delete the tokens of a model and their codebook, if any."""
         with self._change():

@@ -2,8 +2,8 @@
 
 Every token of one attends to every token of the other, which no index can compute before the question. So it
 re-ranks what a retriever found, and teaches models that an index can hold. A passage that is too long counts
-by the best of its windows. The built-in model and models trained here are differences from the base; any
-other cross-encoder is loaded by sentence-transformers (`foreign`).
+by the best of its windows. The built-in one is the reader: its relevance of a passage is the score. Models
+trained here are differences from the base; any other one is loaded by sentence-transformers (`foreign`).
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019; for windows Dai and Callan, "Deeper Text
 Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP).
@@ -24,9 +24,10 @@ from torch import Tensor, nn
 from spanwise.errors import ModelNotFound, ModelRejected
 
 from .batching import Vectors, no_progress, split_scores
+from .bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
-from .locate import BUILTIN, model_digest, model_folder
+from .locate import BUILTIN, CROSS_ENCODER, READER, model_digest, model_folder
 from .packed import PackedTokens
 from .precision import pick_device
 from .tokenizer import special_tokens
@@ -34,7 +35,6 @@ from .tokenizer import special_tokens
 if TYPE_CHECKING:
     from .foreign import ForeignCrossEncoder
 
-DELTA = "cross-encoder.safetensors"
 HEAD = "head"  # the linear layer that makes a score of the state of [CLS]
 MAX_LENGTH = 384  # tokens of a pair
 MAX_QUESTION_TOKENS = 64
@@ -197,20 +197,28 @@ def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossE
     ModelNotFound or ModelRejected for a model that is missing, unsafe or not a cross-encoder.
     """
     folder, on = model_folder(name, "cross-encoder"), pick_device(device)
-    if (folder / DELTA).is_file():
-        scorer = load_pair_scorer(folder / DELTA)
+    if found := [folder / delta for delta in (CROSS_ENCODER, READER) if (folder / delta).is_file()]:
+        scorer = load_pair_scorer(found[0])
         tokenizer = base_tokenizer(scorer.backbone)
         return CrossEncoder(scorer.to(on), tokenizer, model_digest(name, "cross-encoder"))
     if name == BUILTIN:
-        raise ModelNotFound(f"{folder / DELTA} is missing: reinstall spanwise, or name another cross-encoder")
+        raise ModelNotFound(
+            f"{folder / READER} is missing: reinstall spanwise, or name another cross-encoder"
+        )
     from .foreign import ForeignCrossEncoder
 
     return ForeignCrossEncoder.load(folder, on)
 
 
 def load_pair_scorer(path: Path) -> PairScorer:
-    """The network stored in a file of differences from the base, in float32, for inference."""
+    """The network stored in a file of differences from the base, in float32, for inference.
+
+    In that of a reader, the head is the one for the relevance of a passage.
+    """
     backbone, added = tuned_backbone(path)
+    if f"{EVIDENCE_HEAD}.weight" in added:
+        row = [EVIDENCE_OUTPUTS.index("passage")]
+        added = {f"{HEAD}.{part}": added[f"{EVIDENCE_HEAD}.{part}"][row] for part in ("weight", "bias")}
     shapes = {name: tuple(tensor.shape) for name, tensor in added.items()}
     expected = {f"{HEAD}.weight": (1, backbone.config.hidden_size), f"{HEAD}.bias": (1,)}
     if shapes != expected:

@@ -38,15 +38,13 @@ BUILTIN = "builtin"
 DPR = "dpr"  # the dense heads of the built-in student
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "421df7c4c4a6b1aea8387bd6518a8f230144821cfb8b9a895eed93f08f0a167c",
-    "cross-encoder/cross-encoder.safetensors": (
-        "f1f53f65cecf8014cd231d6b4a8aec61bb8cc5229ef08df43c997a748b3b0e14"
-    ),
     "reader/reader.safetensors": "f257f5a385abbfca2f90cec72e6a7c6ad8fb4b6f22aba3ae7756afe8ed0557e7",
 }
 
 CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
-STUDENT = "student.safetensors"
-DELTAS = (STUDENT, "cross-encoder.safetensors", "reader.safetensors")  # weights stored as differences
+STUDENT, CROSS_ENCODER, READER = DELTAS = (  # weights stored as differences
+    *("student.safetensors", "cross-encoder.safetensors", "reader.safetensors"),
+)
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
 
@@ -113,8 +111,8 @@ def model_folder(name: str, kind: Kind = "encoder") -> Path:
 
 
 def builtin_folder(kind: Kind) -> Path:
-    """The folder in this package that holds the built-in model of that kind."""
-    name = "colbert" if kind in ("encoder", "token-encoder") else kind
+    """The folder in this package of the built-in model of that kind; the reader is the cross-encoder too."""
+    name = "colbert" if kind in ("encoder", "token-encoder") else "reader"
     with as_file(files("spanwise.models") / "weights" / name) as folder:
         return Path(folder)
 

@@ -7,7 +7,6 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from spanwise.errors import ModelMismatch
 from spanwise.types import (
     Answer,
     AskOptions,
@@ -45,6 +43,7 @@ from .models import (
     COLBERT,
     DEFAULT_RETRIEVER,
     MODEL,
+    NEXT,
     NONE,
     LoadedModels,
     ModelKind,
@@ -111,13 +110,14 @@ class Library:
         """The name of the encoder of the dense vectors."""
         return self.store.settings[MODEL]
 
-    def require_model(self, model: str | None) -> None:
-        """Raise ModelMismatch when this index was made with another model."""
-        if model not in (None, self.model) and model_setting(str(model)) != self.model:
-            raise ModelMismatch(
-                f"{self.store.path} was made with the model {self.model!r}, not {model!r}. "
-                f"Make another index with: spanwise index FOLDER --model {model} --index OTHER"
-            )
+    def use_model(self, name: str | None) -> None:
+        """Keep dense vectors of this model, or of the same one as before.
+
+        Vectors of another model answer until the next `sync` has encoded all passages anew. Raises
+        ModelNotFound or ModelRejected for a model that cannot be used; then nothing changes.
+        """
+        if name is not None:
+            self._use(MODEL, model_setting(name, "encoder"))
 
     @property
     def colbert(self) -> str | None:
@@ -125,29 +125,14 @@ class Library:
         return self.store.settings.get(COLBERT) or None
 
     def use_colbert(self, name: str | None) -> None:
-        """Keep token vectors of this model from the next `sync` on; None or "none" drops them.
+        """Keep token vectors of this model, as `use_model` does; None or "none" drops them at once."""
+        self._use(COLBERT, "" if name in (None, NONE) else model_setting(str(name), "token-encoder"))
 
-        Token vectors of another model are dropped at once. Raises ModelNotFound or ModelRejected for a model
-        that cannot be used; then nothing changes.
-        """
-        wanted = "" if name in (None, NONE) else model_setting(str(name), "token-encoder")
-        if wanted != (self.colbert or ""):
-            with self.store.writer() as writer:
-                writer.set(COLBERT, wanted)
-                with self.store.snapshot() as snapshot:
-                    for model in snapshot.token_models():
-                        writer.drop_tokens(model)
-                writer.commit()
-
-    def require_colbert(self, name: str) -> None:
-        """Set the model of token vectors when none is set; ModelMismatch when they are of another."""
-        held, wanted = self.colbert, model_setting(name, "token-encoder")
-        if held not in (None, wanted):
-            raise ModelMismatch(
-                f"the token vectors of {self.store.path} are of the model {held!r}, not of {wanted!r}. "
-                f"Replace them with: {self.sync_command} --colbert {shlex.quote(name)}"
-            )
-        self.use_colbert(name)
+    @property
+    def replaced_models(self) -> list[tuple[str, str]]:
+        """The name of each model that the next `sync` replaces, with that of the new one."""
+        settings = self.store.settings
+        return [(settings[key], new) for key in (MODEL, COLBERT) if (new := settings.get(NEXT + key))]
 
     @property
     def sync_command(self) -> str:
@@ -165,10 +150,6 @@ class Library:
     def encoder(self) -> Encoder:
         """The encoder of passages and questions."""
         return self._models.encoder()
-
-    @encoder.setter
-    def encoder(self, encoder: Encoder) -> None:
-        self._models.use_encoder(encoder)
 
     @property
     def token_encoder(self) -> TokenEncoder:
@@ -207,9 +188,9 @@ class Library:
     def encode_for(
         self, stages: Container[str], colbert: str, on_progress: ProgressCallback = no_progress
     ) -> None:
-        """Encode what these stages need; ModelMismatch when there are token vectors of another model."""
+        """Encode what these stages need, tokens by the model `colbert`."""
         if "colbert" in stages:
-            self.require_colbert(colbert)
+            self.use_colbert(colbert)
         self._encode(stages, on_progress)
 
     def missing_vectors(self) -> int:
@@ -425,14 +406,45 @@ class Library:
         from .sync import sync_dense, sync_tokens
 
         with self.reading() as snapshot:
-            n, dense, tokens = snapshot.n_passages, snapshot.vector_models(), snapshot.token_models()
-        if "dense" in stages and dense.get(self._models.digest("encoder", self.model), 0) < n:
-            sync_dense(self.store, self.encoder, on_progress)
-        if "colbert" not in stages or self.colbert is None:
-            return 0
-        if tokens == ({self._models.digest("token-encoder", self.colbert): n} if n else {}):
-            return 0
-        return sync_tokens(self.store, self.token_encoder, on_progress)
+            n, n_encoded, settings = snapshot.n_passages, 0, self.store.settings
+        kinds: tuple[tuple[str, str, ModelKind], ...]
+        kinds = ("dense", MODEL, "encoder"), ("colbert", COLBERT, "token-encoder")
+        for stage, key, kind in kinds:
+            name = settings.get(NEXT + key) or settings.get(key)
+            if stage in stages and name:
+                digest = self._models.digest(kind, name)
+                is_done = self._held(key) == ({digest: n} if n else {})
+                if not is_done and key == MODEL:
+                    sync_dense(self.store, self._models.encoder(name), on_progress)
+                elif not is_done:
+                    n_encoded = sync_tokens(self.store, self._models.token_encoder(name), on_progress)
+                self._set_model(key, {key: name, NEXT + key: ""}, only=digest)
+        return n_encoded
+
+    def _held(self, key: str) -> Mapping[str, int]:
+        """The number of passages with vectors of each model digest."""
+        with self.reading() as snapshot:
+            return snapshot.vector_models() if key == MODEL else snapshot.token_models()
+
+    def _use(self, key: str, name: str) -> None:
+        """Name the model of vectors: for the next sync where those of another one answer until then."""
+        if name and self._held(key) and self.store.settings.get(key, "") not in ("", name):
+            self._set_model(key, {NEXT + key: name})
+        else:
+            self._set_model(key, {key: name, NEXT + key: ""}, only=None if name else "")
+
+    def _set_model(self, key: str, settings: Mapping[str, str], only: str | None = None) -> None:
+        """Commit these settings, and drop the vectors of all models but the digest `only`, if it is given."""
+        now = self.store.settings
+        changed = {name: value for name, value in settings.items() if now.get(name, "") != value}
+        dropped = set() if only is None else self._held(key).keys() - {only}
+        if changed or dropped:
+            with self.store.writer() as writer:
+                for name, value in changed.items():
+                    writer.set(name, value)
+                for model in sorted(dropped):
+                    writer.drop_vectors(model) if key == MODEL else writer.drop_tokens(model)
+                writer.commit()
 
     def _keep_roots(self, roots: Sequence[Root]) -> None:
         if roots != self.roots:

@@ -27,6 +27,7 @@ DEFAULT_RETRIEVER = "hybrid"
 RERANKER = "builtin"
 RERANK_SUFFIX = "+rerank"
 COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
+NEXT = "next-"  # before either: the setting that names the encoder which the next sync replaces it with
 NONE = "none"  # the name for no token vectors
 
 
@@ -80,28 +81,21 @@ class LoadedModels:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.n_replaced = 0  # encoders; everything built with another one is stale
         self._loaded: dict[tuple[str, str], Any] = {}
         self._digests: dict[tuple[str, str], str] = {}
         self._loading = RLock()  # a sync and a search may want the same model at once
 
-    def encoder(self) -> Encoder:
-        """The encoder of passages and questions."""
+    def encoder(self, name: str = "") -> Encoder:
+        """The encoder of passages and questions: that of the index, or one by name."""
         from ..models.encoder import load_encoder
 
-        return self._load_model("encoder", self._store.settings[MODEL], load_encoder)
+        return self._load_model("encoder", name or self._store.settings[MODEL], load_encoder)
 
-    def use_encoder(self, encoder: Encoder) -> None:
-        """Use this object as the encoder of passages and questions."""
-        key = ("encoder", self._store.settings[MODEL])
-        self._loaded[key], self._digests[key] = encoder, encoder.digest
-        self.n_replaced += 1
-
-    def token_encoder(self) -> TokenEncoder:
-        """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
+    def token_encoder(self, name: str = "") -> TokenEncoder:
+        """The encoder of tokens: that of the index, or one by name; IndexEmpty for an index without one."""
         from ..models.token_encoder import load_token_encoder
 
-        name = self._store.settings.get(COLBERT)
+        name = name or self._store.settings.get(COLBERT, "")
         if not name:
             raise IndexEmpty(
                 f"no passage of {self._store.path} has token vectors yet. Make them with: "

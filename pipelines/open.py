@@ -36,9 +36,10 @@ def open(
     `index`, which several folders need; new folders are added to it. `model` names the encoder of the dense
     vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE. `colbert` names that of the
     token vectors: "builtin", a local folder or name@revision; by default, and with "none", a new index keeps
-    none and an existing one stays as it is. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is
-    set. Nothing is read before `sync`. Raises FolderNotFound, ModelMismatch for an index of another model,
-    and ModelNotFound or ModelRejected, with nothing created, for a model that cannot be used.
+    none and an existing one stays as it is. In an existing index, the next `sync` encodes all passages anew
+    for another model. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. Nothing is read
+    before `sync`. Raises FolderNotFound, and ModelNotFound or ModelRejected, with nothing created, for a
+    model that cannot be used.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
@@ -46,9 +47,9 @@ def open(
     wants_tokens = colbert not in (None, NONE)
     if is_index(path):
         library = Library(Store.open(path), _is_cached(cache))
-        library.require_model(model)
+        library.use_model(model)
         if wants_tokens:
-            library.require_colbert(str(colbert))
+            library.use_colbert(str(colbert))
         library.add(folders)
         return library
     settings = {

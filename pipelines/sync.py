@@ -316,7 +316,7 @@ def sync_dense(store: Store, encoder: Encoder, on_progress: ProgressCallback = n
 
 
 def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallback = no_progress) -> int:
-    """Encodes the passages without token vectors of this encoder, and drops those of others.
+    """Encodes the passages without token vectors of this encoder, committing each part.
 
     A codebook is trained on a random sample of the passages. These are encoded first and stored like all
     others, so that nothing is encoded twice.
@@ -326,8 +326,6 @@ def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallba
         with store.snapshot() as snapshot:
             missing = snapshot.without_tokens(digest)
             needs_codebook = snapshot.codebook(digest) is None
-            for model in sorted(snapshot.token_models().keys() - {digest}):
-                writer.drop_tokens(model)
         n_sampled = min(SAMPLED if needs_codebook else 0, len(missing))
         is_sampled = np.zeros(len(missing), np.bool_)
         is_sampled[np.random.default_rng(SEED).permutation(len(missing))[:n_sampled]] = True
@@ -340,7 +338,6 @@ def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallba
                 needs_codebook = False
             writer.put_tokens(digest, ids, vectors, lengths)
             writer.commit()
-        writer.commit()  # where dropping the vectors of other models was all there was to do
     return len(missing)
 
 

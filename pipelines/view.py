@@ -78,8 +78,7 @@ class IndexView:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
         from ..retrieval.near_duplicates import READING_RULE
 
-        models = self.models
-        key = (how, calibrated, on_progress, models.n_replaced)
+        models, key = self.models, (how, calibrated, on_progress)
         if self._answerer is not None and self._answerer[0] == key:
             return self._answerer[1]
         retriever, reader = self.retriever(how, on_progress, READING_RULE), models.reader(how.reader)
@@ -110,7 +109,7 @@ class IndexView:
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
         from ..retrieval.retrievers import build
 
-        key = (retriever, exact, self.models.n_replaced)
+        key = (retriever, exact)
         if isinstance(retriever, str) and key in self._retrievers:
             return self._retrievers[key]
         built = build(cast("Any", retriever), self.snapshot, self.analyzer, self.models.encoders(), exact)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from ..models.locate import BASE_SHA256, CONFIG, file_sha256, find_base, find_model
+from ..models.locate import BASE_SHA256, CONFIG, READER, file_sha256, find_base, find_model
 from .evidence import Calibration, Calibrations
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .span_reader import SpanReader
 
 BUILTIN = "builtin"
-DELTA, CALIBRATION, SETTINGS = "reader.safetensors", "calibration.json", "settings.json"
+DELTA, CALIBRATION, SETTINGS = READER, "calibration.json", "settings.json"
 MAX_LENGTH = 384
 MIN_LENGTH = 2 * (MAX_QUESTION_TOKENS + MAX_CONTEXT_TOKENS)  # the rest is for the passage
 _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)

@@ -75,8 +75,9 @@ def confined(library, where, *script, **options) -> Answerer:
     return replace(asker(library, *script, **options), selection=select(library.snapshot, where))
 
 
-def read_by(library, monkeypatch, *script, calibration=None) -> None:
+def read_by(library, monkeypatch, *script, calibration=None, encoder=None) -> None:
     """Puts the script in the place of every reader of a library, and an encoder to which all is alike."""
-    library.encoder = Flat()
+    key, encoder = ("encoder", library.model), encoder or Flat()
+    library._models._loaded[key], library._models._digests[key] = encoder, encoder.digest
     monkeypatch.setattr(load, "load_reader", lambda name, **_: Scripted(*script))
     monkeypatch.setattr(load, "load_calibration", lambda *given: calibration)

@@ -57,7 +57,10 @@ def index(
     with _library(folders, index, model, colbert) as library:
         if drop:
             library.drop(drop)
-        _set_colbert(library, colbert)
+        if colbert is not None:
+            library.use_colbert(colbert)
+        for old, new in library.replaced_models:
+            say(f"all passages are encoded again by {visible(new)}; until then {visible(old)} answers")
         path = library.store.path
         if index is None and path.name != FOLDER_NAME:
             say(f"{visible(str(library.roots[0].folder))} is read-only: its index is in {path}")
@@ -80,22 +83,8 @@ def _library(
     if folders:
         return open(folders, index, model, colbert=NONE if colbert == NONE else None)
     library = opt.library_of(None, index)
-    library.require_model(model)
+    library.use_model(model)
     return library
-
-
-def _set_colbert(library: Library, name: str | None) -> None:
-    """Set the model of token vectors, if one is named; report which vectors are dropped for it."""
-    if name is None:
-        return
-    before = library.colbert
-    with library.reading() as snapshot:
-        has_tokens = bool(snapshot.token_models())
-    library.use_colbert(name)
-    now = library.colbert
-    if before is not None and now != before and has_tokens:
-        encoded = f"; all passages are encoded again by {visible(now)}" if now is not None else ""
-        say(f"the token vectors of {visible(before)} were dropped{encoded}")
 
 
 def _show(library: Library, report: SyncReport, json: bool) -> None:

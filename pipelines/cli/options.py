@@ -33,10 +33,10 @@ Retriever = Annotated[
         f"Default: {DEFAULT_RETRIEVER}."
     ),
 ]
-Rerank = Annotated[bool, typer.Option("--rerank", help="Re-rank with a cross-encoder.")]
+Rerank = Annotated[bool, typer.Option("--rerank", help="Re-rank by reading with the question.")]
 RerankModel = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The cross-encoder of --rerank: builtin, a folder, or name@revision."),
+    typer.Option(metavar="NAME", help="What --rerank reads with: builtin (the reader), or a cross-encoder."),
 ]
 Reader = Annotated[
     str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")

@@ -189,14 +189,14 @@ def document_library(
 
     `passages` is "split", as files are cut, or "whole": each document is one passage. An existing index of
     the same documents is completed; with `superset` one that holds more documents is used as it is.
-    ValueError: the index at that place holds other documents. ModelMismatch: it has another encoder.
+    ValueError: the index at that place holds other documents.
     """
     contents = contents_digest(documents, passages)
     if index.exists() and not is_index(index) and (index.is_file() or any(index.iterdir())):
         resolve_index(index)  # raises IndexNotFound
     if is_index(index):
         library = Library(Store.open(index))
-        library.require_model(model)
+        library.use_model(model)
     else:
         settings = {**roots_setting((), index), MODEL: model_setting(model or "base"), CONTENTS: contents}
         library = Library(Store.create(index, settings | Analyzer().settings()))

@@ -14,9 +14,9 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
-from ...models.cross_encoder import DELTA, CrossEncoder, PairScorer
+from ...models.cross_encoder import CrossEncoder, PairScorer
 from ...models.load import load_tokenizer, tuned_backbone
-from ...models.locate import find_base
+from ...models.locate import CROSS_ENCODER, find_base
 from ...models.precision import pick_device
 from ...models.training import Progress, own_memory
 from ...models.weights import Precision, save_tuned
@@ -65,7 +65,7 @@ def train_reranker(
     evaluations = fine_tune(model, tokenizer, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
     added = {f"head.{name}": tensor for name, tensor in head.state_dict().items()}
-    save_tuned(out / DELTA, model.backbone, added, precision)
+    save_tuned(out / CROSS_ENCODER, model.backbone, added, precision)
     record = {**start_record(start, delta), "lists": len(examples), "precision": precision}
     write_card(out, "reranker", config, record, evaluations)
     return evaluations

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import layer, tiny_config, tuned_cross_encoder
 
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.cross_encoder import (
-    DELTA,
     CrossEncoder,
     PairRows,
     PairScorer,
@@ -19,8 +19,11 @@ from spanwise.models.cross_encoder import (
     load_pair_scorer,
 )
 from spanwise.models.load import load_tokenizer, tuned_backbone
+from spanwise.models.locate import CROSS_ENCODER as DELTA
 from spanwise.models.locate import find_base, model_digest
 from spanwise.models.weights import save_tuned
+from spanwise.reader.load import load_reader
+from spanwise.types import Passage
 
 QUESTIONS = ["who built the mill?", "when?", "what is it?"]
 PASSAGES = [["Ada Rook built the mill.", "", "mill " * 300], [], ["It was in 1811.", "- a tram, or not"]]
@@ -91,6 +94,13 @@ def test_a_stored_model_is_the_base_with_its_differences(tmp_path):
     assert encoder.score(["who built it?"], [["Ada built it."]])[0][0] == pytest.approx(expected, abs=0.05)
     assert encoder.digest == model_digest(str(folder), "cross-encoder")
     assert encoder.digest != model_digest(str(tuned_cross_encoder(tmp_path / "2", 1)), "cross-encoder")
+
+
+def test_the_built_in_one_scores_by_the_relevance_that_the_reader_gives():
+    passage = Passage(0, "mill.md", 0, 21, "Ada Rook built the mill in 1811.")
+    read = load_reader(split=sentence_spans).read(["who built the mill?"], [[passage]])
+    [scores] = load_cross_encoder("builtin", "cpu").score(["who built the mill?"], [[passage.text]])
+    assert scores[0] == pytest.approx(read[0][0][0].relevance, abs=0.05)
 
 
 def test_other_differences_and_a_missing_model_are_refused(tmp_path, monkeypatch):

@@ -7,9 +7,9 @@ import os
 import threading
 
 import pytest
+from tiny_models import tiny_encoder
 
 import spanwise
-from spanwise.errors import ModelMismatch
 from spanwise.pipelines import sync
 from spanwise.pipelines.parse_pool import ParseWorker
 
@@ -118,9 +118,21 @@ def test_an_interrupted_encoding_goes_on_where_it_stopped(library, monkeypatch):
     assert sum(calls) == library.snapshot.n_passages + 1
 
 
-def test_another_model_is_refused_with_the_command_that_mends_it(folder, library):
-    with pytest.raises(ModelMismatch, match="spanwise index"):
-        spanwise.open(folder, model="base")
+def test_the_old_vectors_answer_until_another_model_is_done(library, tmp_path, monkeypatch):
+    library.sync()
+    before, n_passages = library.search("the mill", retriever="dense"), library.snapshot.n_passages
+    model = str(tiny_encoder(tmp_path / "other", seed=1))
+    library.use_model(model)
+    monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 2)
+    with pytest.raises(ZeroDivisionError):
+        library.sync(on_progress=lambda task, done, total: task != "encode" or 1 / (total - done))
+    assert sorted(library.snapshot.vector_models().values()) == [2, n_passages]
+    assert library.replaced_models == [(library.model, model)]
+    assert library.search("the mill", retriever="dense") == before
+    library.sync()
+    assert (library.model, library.replaced_models) == (model, [])
+    assert list(library.snapshot.vector_models().values()) == [n_passages]
+    assert library.search("the mill", retriever="dense") != before
 
 
 @pytest.mark.parametrize("new", ["moved/mill.md", "renamed.md"])

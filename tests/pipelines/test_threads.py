@@ -16,9 +16,8 @@ QUESTIONS = {"Who built the mill?": "mill.md", "Who opened the tram?": "tram.txt
 
 
 def test_threads_get_right_results_while_the_index_is_synced(folder, library, monkeypatch):
-    encoder = library.encoder
-    read_by(library, monkeypatch, ("Ada Rook", 3.0, 0.0), ("Ute Falk", 3.0, 0.0))
-    library.encoder = encoder  # which the sync and the questions share
+    script = ("Ada Rook", 3.0, 0.0), ("Ute Falk", 3.0, 0.0)
+    read_by(library, monkeypatch, *script, encoder=library.encoder)  # which the sync and the questions share
     stop, synced = threading.Event(), []
 
     def write() -> None:
