@@ -2,8 +2,8 @@
 
 Every token of one attends to every token of the other, which no index can compute before the question. So it
 re-ranks what a retriever found, and teaches models that an index can hold. A passage that is too long counts
-by the best of its windows. The built-in one is the reader: its relevance of a passage is the score. Models
-trained here are differences from the base; any other one is loaded by sentence-transformers (`foreign`).
+by the best of its windows. A reader trained here is one: its relevance of a passage is the score. Any other
+cross-encoder is loaded by sentence-transformers (`foreign`).
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019; for windows Dai and Callan, "Deeper Text
 Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP).
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
@@ -27,7 +27,7 @@ from .batching import Vectors, no_progress, split_scores
 from .bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
-from .locate import BUILTIN, CROSS_ENCODER, READER, model_digest, model_folder
+from .locate import BUILTIN, READER, model_digest, model_folder
 from .packed import PackedTokens
 from .precision import pick_device
 from .tokenizer import special_tokens
@@ -35,7 +35,6 @@ from .tokenizer import special_tokens
 if TYPE_CHECKING:
     from .foreign import ForeignCrossEncoder
 
-HEAD = "head"  # the linear layer that makes a score of the state of [CLS]
 MAX_LENGTH = 384  # tokens of a pair
 MAX_QUESTION_TOKENS = 64
 PAIRS_AT_ONCE = 4096
@@ -104,22 +103,6 @@ class PairRows:
         return PackedTokens(ids, np.where(first, 0, self.special.segment), lengths)
 
 
-class PairScorer(nn.Module):
-    """The network: a backbone, and a linear head over the state of [CLS]; to be trained, or loaded."""
-
-    def __init__(self, backbone: nn.Module, head: nn.Linear) -> None:
-        super().__init__()
-        self.backbone, self.head = backbone, head
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """(B,) float32 scores of a padded batch (B, L)."""
-        states = self.backbone(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
-        scores: Tensor = self.head(states[:, 0].float())
-        return scores[:, 0].float()
-
-
 class CrossEncoder(BatchedEncoder[PairRow]):
     """Scores pairs; `digest` names all that scores depend on.
 
@@ -128,14 +111,15 @@ class CrossEncoder(BatchedEncoder[PairRow]):
 
     def __init__(
         self,
-        scorer: PairScorer,
+        backbone: nn.Module,
+        head: nn.Linear,
         tokenizer: Any,
         digest: str,
         max_length: int = MAX_LENGTH,
         batch_tokens: int | None = None,
     ) -> None:
-        super().__init__(scorer.backbone, batch_tokens)
-        self.head, self.digest, self.rows = scorer.head, digest, PairRows(tokenizer, max_length)
+        super().__init__(backbone, batch_tokens)
+        self.head, self.digest, self.rows = head, digest, PairRows(tokenizer, max_length)
 
     def score(
         self,
@@ -197,10 +181,10 @@ def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossE
     ModelNotFound or ModelRejected for a model that is missing, unsafe or not a cross-encoder.
     """
     folder, on = model_folder(name, "cross-encoder"), pick_device(device)
-    if found := [folder / delta for delta in (CROSS_ENCODER, READER) if (folder / delta).is_file()]:
-        scorer = load_pair_scorer(found[0])
-        tokenizer = base_tokenizer(scorer.backbone)
-        return CrossEncoder(scorer.to(on), tokenizer, model_digest(name, "cross-encoder"))
+    if (folder / READER).is_file():
+        backbone, head = relevance_model(folder / READER)
+        tokenizer = base_tokenizer(backbone)
+        return CrossEncoder(backbone.to(on), head.to(on), tokenizer, model_digest(name, "cross-encoder"))
     if name == BUILTIN:
         raise ModelNotFound(
             f"{folder / READER} is missing: reinstall spanwise, or name another cross-encoder"
@@ -210,17 +194,16 @@ def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossE
     return ForeignCrossEncoder.load(folder, on)
 
 
-def load_pair_scorer(path: Path) -> PairScorer:
-    """The network stored in a file of differences from the base, in float32, for inference.
+def relevance_model(path: Path) -> tuple[nn.Module, nn.Linear]:
+    """The network of a reader's file, and the layer that makes a passage's relevance of the state of [CLS].
 
-    In that of a reader, the head is the one for the relevance of a passage.
+    In float32, for inference. ModelRejected for a reader without evidence.
     """
     backbone, added = tuned_backbone(path)
-    if f"{EVIDENCE_HEAD}.weight" in added:
-        row = [EVIDENCE_OUTPUTS.index("passage")]
-        added = {f"{HEAD}.{part}": added[f"{EVIDENCE_HEAD}.{part}"][row] for part in ("weight", "bias")}
-    shapes = {name: tuple(tensor.shape) for name, tensor in added.items()}
-    expected = {f"{HEAD}.weight": (1, backbone.config.hidden_size), f"{HEAD}.bias": (1,)}
-    if shapes != expected:
-        raise ModelRejected(f"{path} is no cross-encoder: it adds {shapes} to the base, expected {expected}")
-    return PairScorer(backbone, linear(added, HEAD, path))
+    if f"{EVIDENCE_HEAD}.weight" not in added:
+        raise ModelRejected(
+            f"{path} gives no relevance of passages: it was not trained on several a question"
+        )
+    row = [EVIDENCE_OUTPUTS.index("passage")]
+    layer = {f"{EVIDENCE_HEAD}.{part}": added[f"{EVIDENCE_HEAD}.{part}"][row] for part in ("weight", "bias")}
+    return backbone, linear(layer, EVIDENCE_HEAD, path)

@@ -42,9 +42,7 @@ WEIGHTS_SHA256 = {
 }
 
 CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
-STUDENT, CROSS_ENCODER, READER = DELTAS = (  # weights stored as differences
-    *("student.safetensors", "cross-encoder.safetensors", "reader.safetensors"),
-)
+STUDENT, READER = DELTAS = "student.safetensors", "reader.safetensors"  # weights stored as differences
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
 

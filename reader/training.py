@@ -45,8 +45,8 @@ class ReaderExample:
     """A question on a passage; the answer is `passage[start:end]`, or start is None for no answer.
 
     `group` names the article, so that other passages of the same article can stand in for it. `context` is
-    the text of the headings above the passage. `negatives` are pairs of context and passage; the first
-    passage answers the question better than any of them.
+    the text of the headings above the passage. `negatives` are pairs of context and passage that do not
+    answer the question.
     """
 
     id: str
@@ -216,7 +216,10 @@ def batch_loss(model: nn.Module, groups: Sequence[Sequence[TrainingRow]], specia
     loss = span_loss(start, end, put(allowed), first, last)
     if evidence is None:
         return loss
-    return loss + evidence_loss(evidence.float(), rows, batch, special.null, [len(group) for group in groups])
+    lists = ([len(group)] if group[0].answer else [1] * len(group) for group in groups)
+    return loss + evidence_loss(
+        evidence.float(), rows, batch, special.null, [n for some in lists for n in some]
+    )
 
 
 def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: Tensor) -> Tensor:
@@ -245,7 +248,8 @@ def evidence_loss(
     """The sum of the losses of the evidence head; see the head of this file.
 
     `evidence`: (B, L, 5) float32 logits in the order of EVIDENCE_OUTPUTS, of the rows of `batch`, group after
-    group. `null`: the position of [CLS]. `sizes`: the rows of each group. A label of -1 counts nothing.
+    group. `null`: the position of [CLS]. `sizes`: the rows of each list, the answering one first. A label of
+    -1 counts nothing.
     """
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits as bce

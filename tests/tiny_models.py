@@ -10,7 +10,6 @@ import torch
 from spanwise.models.load import tuned_backbone
 from spanwise.models.locate import find_base
 from spanwise.models.student import StoredStudent, StudentSettings, save_student
-from spanwise.models.weights import save_tuned
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 LANGUAGES = ("the mill", "die Mühle", "le moulin", "мельница", "水车")
@@ -120,14 +119,6 @@ def student(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
     """A student over the base with random heads and one changed weight."""
     layers = layer(16, seed + 12), layer(384, seed + 10), layer(384, seed + 11)
     save_student(folder, StoredStudent(changed_base(seed), *layers, StudentSettings(max_length, SKIPLIST)))
-    return folder
-
-
-def tuned_cross_encoder(folder: Path, seed: int = 0) -> Path:
-    """A cross-encoder over the base, as `spanwise train reranker` writes it."""
-    weight = torch.randn(1, 384, generator=torch.Generator().manual_seed(seed))
-    added = {"head.weight": weight, "head.bias": torch.tensor([0.5])}
-    save_tuned(folder / "cross-encoder.safetensors", changed_base(seed), added)
     return folder
 
 

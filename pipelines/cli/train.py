@@ -118,46 +118,21 @@ def retriever(
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 
-@app.command(epilog="Example: spanwise train reranker --lists runs/lists --out runs/reranker")
-def reranker(
-    lists: ListsOption,
-    out: OutOption,
-    start: Annotated[str, typer.Option(help="base, or reader: the built-in reader.")] = "reader",
-    limit: LimitOption = None,
-    epochs: EpochsOption = 1,
-    negatives: NegativesOption = 3,
-    learning_rate: RateOption = 1e-4,
-    batch_tokens: BatchOption = 6144,
-    max_length: LengthOption = 320,
-    precision: PrecisionOption = "int8",
-    seed: SeedOption = 0,
-    json: opt.Json = False,
-) -> None:
-    """Train a cross-encoder, which re-ranks passages and teaches a retriever."""
-    from ...models.training import TrainingConfig
-    from ...retrieval.training.cross_encoder import CrossEncoderConfig
-    from ..training.reranker import train_reranker
-
-    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
-    config = CrossEncoderConfig(loop, epochs, negatives, batch_tokens, max_length)
-    parts = _read_lists(lists)
-    with _training(out) as on_step:
-        figures = train_reranker(*parts, out, config, start, limit, precision, on_step)
-    _show(out, figures, f"spanwise search … --rerank-model {out}", json)
-
-
 @app.command(
     epilog="Example: spanwise train mine --data train-v1.1.json.gz --exclude dev.json.gz --out runs/lists"
 )
 def mine(
     data: Annotated[
         list[Path],
-        typer.Option(help="SQuAD-format file, or lists.jsonl with questions and passages; repeatable."),
+        typer.Option(help="SQuAD-format file, lists.jsonl, or folder as for --folders; repeatable."),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the lists; run again to resume.")],
     retriever: Annotated[str, typer.Option(help="Retriever whose results are mined.")] = "bm25",
     teacher: Annotated[
-        str, typer.Option(help="Cross-encoder that scores the passages: builtin, a folder, or none.")
+        str,
+        typer.Option(
+            help="What scores the passages: builtin, the folder of a reader or cross-encoder, or none."
+        ),
     ] = "builtin",
     hard: Annotated[int, typer.Option(min=0, help="Negatives of a question that rank high.")] = 12,
     easy: Annotated[int, typer.Option(min=0, help="Negatives of a question drawn at random.")] = 2,
@@ -171,7 +146,7 @@ def mine(
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
-    """Make lists of passages for `train retriever` and `train reranker`: positives, negatives, scores."""
+    """Make lists of passages for `train retriever`: positives, negatives, scores."""
     from dataclasses import asdict
 
     from ...retrieval.training.mining import MiningConfig

@@ -6,19 +6,16 @@ from ...corpora.ranking_examples import read_ranking_examples
 from ...corpora.squad import read_squad
 from ...models.training import TrainingConfig
 from ...reader.training import ReaderTrainingConfig
-from ...retrieval.training.cross_encoder import CrossEncoderConfig
 from ...retrieval.training.distillation import DistillationConfig
 from ...retrieval.training.mining import MiningConfig
 from .calibrate import Calibrated, calibrate, keep_calibration
 from .mining import Mined, mine
 from .questions import Fetched, fetch_questions
 from .reader import train_reader
-from .reranker import train_reranker
 from .retriever import train_retriever
 
 __all__ = [
     "Calibrated",
-    "CrossEncoderConfig",
     "DistillationConfig",
     "Fetched",
     "Mined",
@@ -32,6 +29,5 @@ __all__ = [
     "read_ranking_examples",
     "read_squad",
     "train_reader",
-    "train_reranker",
     "train_retriever",
 ]

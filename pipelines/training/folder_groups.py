@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spanwise.errors import DataMalformed
@@ -24,6 +24,7 @@ from ..open import open as open_library
 DEPTH = 50  # passages kept for a question
 HARD, NEAR = 6, 30  # ranks of the first negative and of the second, among those that do not answer
 SECOND = 0.7  # probability of a second negative
+NONE_DEPTH = 10  # ranks of the passage for a question without an answer
 _WORD = re.compile(r"\w+")
 _VERDICTS = {"yes": 1.0, "no": 0.0, "": -1.0}
 Ranking = Sequence[tuple[str, str]]
@@ -58,10 +59,15 @@ def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_pr
 def folder_examples(folders: Path, run: Path, seed: int) -> list[ReaderExample]:
     """A group for each question about the folders, with the negatives drawn by the seed.
 
-    A question that its passage does not answer is a group of one. DataMalformed where the mined passages
-    are those of other questions.
+    A question that nothing in its folder answers has one of the passages that are found for it.
+    DataMalformed where the mined passages are those of other questions.
     """
-    examples, rng = [], random.Random(seed)
+    rng = random.Random(seed)
+    return [example_of(item, domain, found, rng) for domain, item, found in mined_items(folders, run)]
+
+
+def mined_items(folders: Path, run: Path) -> Iterator[tuple[str, FolderItem, Ranking]]:
+    """Each question with its domain and the passages that were found for it; raises as `folder_examples`."""
     for domain, path in mine_folders(folders, run).items():
         mined = mined_file(run, domain)
         rankings = {
@@ -70,8 +76,7 @@ def folder_examples(folders: Path, run: Path, seed: int) -> list[ReaderExample]:
         for item in read_folder_items(path):
             if item.id not in rankings:
                 raise DataMalformed(f"{mined} lacks the question {item.id!r}: remove it to mine again")
-            examples.append(example_of(item, domain, rankings[item.id], rng))
-    return examples
+            yield domain, item, rankings[item.id]
 
 
 def mined_file(run: Path, domain: str) -> Path:
@@ -81,20 +86,38 @@ def mined_file(run: Path, domain: str) -> Path:
 
 def example_of(item: FolderItem, domain: str, ranking: Ranking, rng: random.Random) -> ReaderExample:
     """The group of a question; `ranking` has the passages that were found for it."""
-    headings = tuple(item.heading.split(" > ")) if item.heading else ()
-    context = context_of(Passage(0, item.document, 0, len(item.passage), item.passage, heading=headings))
-    named = f"{domain}/{item.id}", item.question, item.passage, item.start, item.end, domain, context
+    named = (
+        f"{domain}/{item.id}",
+        item.question,
+        item.passage,
+        item.start,
+        item.end,
+        domain,
+        item_context(item),
+    )
     if item.start is None:
-        return ReaderExample(*named)
+        others = [one for one in ranking[:NONE_DEPTH] if one[1] != item.passage]
+        return ReaderExample(*named, tuple(rng.sample(others, min(len(others), 1))))
     labels = float(item.type == "yes-no"), _VERDICTS[item.verdict], float(item.type == "list")
     return ReaderExample(*named, drawn_negatives(item, ranking, rng), labels)
 
 
-def drawn_negatives(item: FolderItem, ranking: Ranking, rng: random.Random) -> tuple[tuple[str, str], ...]:
-    """One or two passages from the top that are not the item's, nor hold its answer or its short answer."""
+def item_context(item: FolderItem) -> str:
+    """The headings above the passage of a question, as `context_of` has them."""
+    headings = tuple(item.heading.split(" > ")) if item.heading else ()
+    return context_of(Passage(0, item.document, 0, len(item.passage), item.passage, heading=headings))
+
+
+def without_answer(item: FolderItem, ranking: Ranking) -> list[tuple[str, str]]:
+    """The passages that are not the item's, nor hold its answer or its short answer."""
     golds = [_words(text) for text in (item.passage[item.start : item.end], item.short) if text.strip()]
     others = [one for one in ranking if one[1] != item.passage]
-    left = [one for one in others if not any(gold in _words(one[1]) for gold in golds)]
+    return [one for one in others if not any(gold in _words(one[1]) for gold in golds)]
+
+
+def drawn_negatives(item: FolderItem, ranking: Ranking, rng: random.Random) -> tuple[tuple[str, str], ...]:
+    """One or two passages from the top that do not answer the question."""
+    left = without_answer(item, ranking)
     drawn = rng.sample(left[:HARD], min(len(left), 1))
     if rng.random() < SECOND and (rest := [one for one in left[:NEAR] if one not in drawn]):
         drawn.append(rng.choice(rest))

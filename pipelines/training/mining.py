@@ -18,6 +18,7 @@ from spanwise.types import ProgressCallback, RankingExample, no_progress
 
 from ...corpora.beir import read_beir
 from ...corpora.ranking_examples import LISTS, json_line, read_ranking_examples
+from ...corpora.records import plain_or_gzipped
 from ...corpora.squad import read_squad
 from ...eval.text import has_answer
 from ...models.cross_encoder import load_cross_encoder
@@ -32,6 +33,7 @@ from ..evaluation.corpus import (
 )
 from ..evaluation.results import whole_lines
 from ..models import stages_below
+from .folder_groups import item_context, mined_items, without_answer
 
 TRAIN, VALIDATION = PARTS = ("train", "validation")
 INDEX, SETTINGS, UNFINISHED = "index", "mining.json", f"{LISTS}.part"
@@ -51,11 +53,15 @@ class Mined:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the passages that answer it, and its answers where they are known."""
+    """A question, the passages that answer it, and its answers where they are known.
+
+    `found` are those that its own folder has for it and that do not answer it, best first.
+    """
 
     text: str
     positives: tuple[str, ...]
     answers: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
 
 def mine(
@@ -69,7 +75,7 @@ def mine(
     exclude: Sequence[Path] = (),
     on_progress: ProgressCallback = no_progress,
 ) -> Mined:
-    """Writes the lists of SQuAD-format files and of `lists.jsonl` with positive passages; returns the counts.
+    """Writes the lists of the data, see `read_data`; returns the counts.
 
     About one article in twenty, or one question of `lists.jsonl`, is held back for validation; negatives for
     training never come from those articles. `limit` questions to train on and `validation` others are drawn
@@ -78,7 +84,7 @@ def mine(
     """
     config = config or MiningConfig()
     scorer = load_cross_encoder(teacher) if teacher else None
-    questions, passages = read_data(data)
+    questions, passages = read_data(data, out)
     leaks = Leaks.read(exclude)
     corpus = list(dict.fromkeys([*passages[TRAIN], *passages[VALIDATION]]))
     allowed = {TRAIN: passages[TRAIN], VALIDATION: corpus}
@@ -100,11 +106,24 @@ def mine(
     return Mined(len(lists[TRAIN]), len(lists[VALIDATION]), leaks.dropped, _share_first(lists[TRAIN]))
 
 
-def read_data(paths: Sequence[Path]) -> tuple[dict[str, list[Question]], dict[str, list[str]]]:
-    """The questions and the passages of each part; a folder, or a name with `.jsonl`, holds lists."""
+def read_data(paths: Sequence[Path], out: Path) -> tuple[dict[str, list[Question]], dict[str, list[str]]]:
+    """The questions and the passages of each part, of SQuAD-format files, of lists and of folders.
+
+    A folder with `lists.jsonl`, or a name with `.jsonl`, holds lists with positive passages. Any other one
+    has questions about folders (see `folder_groups`), whose passages are searched in `out`.
+    """
     questions: dict[str, list[Question]] = {part: [] for part in PARTS}
     passages: dict[str, list[str]] = {part: [] for part in PARTS}
     for path in paths:
+        if path.is_dir() and not plain_or_gzipped(path / LISTS):
+            for domain, item, ranking in mined_items(path, out):
+                part = VALIDATION if is_validation(f"{domain}/{item.document}") else TRAIN
+                if item.start is not None:
+                    positive, answer = item_context(item) + item.passage, item.passage[item.start : item.end]
+                    found = tuple(context + text for context, text in without_answer(item, ranking))
+                    questions[part].append(Question(item.question, (positive,), (answer,), found))
+                    passages[part].append(positive)
+            continue
         if path.is_dir() or ".jsonl" in path.name:
             for one in read_ranking_examples(path):
                 part = VALIDATION if is_validation(one.question) else TRAIN
@@ -134,13 +153,15 @@ class Miner:
 
     def lists(self, questions: Sequence[Question]) -> list[RankingExample]:
         """A list for each question: its positive passages, then mined negatives."""
-        found = self.retriever.search([one.text for one in questions], self.config.depth)
+        searched = [one.text for one in questions if not one.found]
+        found = iter(self.retriever.search(searched, self.config.depth))
         examples = []
-        for one, hits in zip(questions, found, strict=True):
+        for one in questions:
+            hits = [] if one.found else next(found)
             ranking = dict.fromkeys(self.texts.get(hit.passage.document_id, "") for hit in hits)
             mined = mine_negatives(
                 one.positives[0],
-                [text for text in ranking if text in self.allowed],
+                one.found or [text for text in ranking if text in self.allowed],
                 self.negatives,
                 partial(self._answers, one),
                 self.config,

@@ -42,10 +42,8 @@ Nothing else was measured. Use it with:
 ABOUT = {
     "reader": ("question-answering", "Finds the span of a passage that answers a question, or no answer."),
     "retriever": ("sentence-similarity", "Encodes texts as a vector a token (ColBERT) and a vector a text."),
-    "reranker": ("text-ranking", "Scores how well a passage answers a question, reading both together."),
 }
 USE = {"reader": "spanwise ask … --reader", "retriever": "spanwise index … --colbert"}
-USE["reranker"] = "spanwise search … --rerank-model"
 
 
 def write_card(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from spanwise.types import RankingExample
@@ -26,7 +30,6 @@ from ...retrieval.training.distillation import (
     untrained_projection,
 )
 from .model_card import RUN, start_record, write_card
-from .reranker import drawn, rank_figures
 
 BASE = "base"
 WIDTH = 128  # of a token vector
@@ -92,3 +95,24 @@ def token_rows(backbone: nn.Module, settings: StudentSettings, max_length: int) 
     """The tokenizer of questions and passages, of at most `max_length` tokens a text."""
     limit = min(n for n in (max_length, settings.max_length, n_positions(backbone)) if n)
     return TokenRows(load_tokenizer(find_base()), limit, settings.skiplist)
+
+
+def rank_figures(
+    scores: Sequence[NDArray[np.float32]], held_out: Sequence[RankingExample]
+) -> dict[str, float]:
+    """`mrr`, the mean reciprocal rank of the best positive passage, and `first`, how often it is first.
+
+    Equal scores count against the positive passage, and so does NaN. ValueError without lists.
+    """
+    if not held_out:
+        raise ValueError("there are no held-out lists to select the weights by. Make some: train mine")
+    ranks = [
+        1 + int((~(found[one.n_positive :] < found[: one.n_positive].max())).sum())
+        for one, found in zip(held_out, scores, strict=True)
+    ]
+    return {"mrr": fmean(1 / rank for rank in ranks), "first": fmean(rank == 1 for rank in ranks)}
+
+
+def drawn(examples: Sequence[RankingExample], n: int | None, seed: int) -> Sequence[RankingExample]:
+    """All examples, or `n` of them drawn by the seed."""
+    return examples if n is None or n >= len(examples) else random.Random(seed).sample(list(examples), n)

@@ -7,20 +7,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import layer, tiny_config, tuned_cross_encoder
+from tiny_models import layer, tiny_config
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.cross_encoder import (
     CrossEncoder,
     PairRows,
-    PairScorer,
     load_cross_encoder,
-    load_pair_scorer,
 )
 from spanwise.models.load import load_tokenizer, tuned_backbone
-from spanwise.models.locate import CROSS_ENCODER as DELTA
-from spanwise.models.locate import find_base, model_digest
+from spanwise.models.locate import READER, find_base, model_digest
 from spanwise.models.weights import save_tuned
 from spanwise.reader.load import load_reader
 from spanwise.types import Passage
@@ -36,18 +33,19 @@ def network():
     from transformers import BertModel
 
     torch.manual_seed(0)
-    return PairScorer(BertModel(tiny_config()), torch.nn.Linear(16, 1)).eval()
+    return BertModel(tiny_config()).eval(), torch.nn.Linear(16, 1)
 
 
 def scorer_of(network, **settings):
-    return CrossEncoder(network, TOKENIZER, "tiny", **settings)
+    return CrossEncoder(*network, TOKENIZER, "tiny", **settings)
 
 
 def padded(network, question, passage):
     tokens = ROWS.tokens_of([question, passage])
     batch = ROWS.packed([ROWS.row(tokens[question], tokens[passage])]).padded(0)
+    backbone, head = network
     with torch.no_grad():
-        return float(network(*map(torch.from_numpy, batch)))
+        return float(head(backbone(*map(torch.from_numpy, batch)).last_hidden_state[:, 0]))
 
 
 def test_scores_are_those_of_the_padded_network(network):
@@ -84,28 +82,21 @@ def test_a_score_that_is_no_number_is_refused(network):
     broken = torch.nn.Linear(16, 1)
     torch.nn.init.constant_(broken.weight, torch.nan)
     with pytest.raises(ModelRejected, match="is not a finite number"):
-        scorer_of(PairScorer(network.backbone, broken)).score(["who?"], [["Ada"]])
+        scorer_of((network[0], broken)).score(["who?"], [["Ada"]])
 
 
-def test_a_stored_model_is_the_base_with_its_differences(tmp_path):
-    folder = tuned_cross_encoder(tmp_path)
-    encoder = load_cross_encoder(str(folder), "cpu")
-    expected = padded(load_pair_scorer(folder / DELTA), "who built it?", "Ada built it.")
-    assert encoder.score(["who built it?"], [["Ada built it."]])[0][0] == pytest.approx(expected, abs=0.05)
-    assert encoder.digest == model_digest(str(folder), "cross-encoder")
-    assert encoder.digest != model_digest(str(tuned_cross_encoder(tmp_path / "2", 1)), "cross-encoder")
-
-
-def test_the_built_in_one_scores_by_the_relevance_that_the_reader_gives():
+def test_a_reader_scores_by_the_relevance_that_it_gives():
     passage = Passage(0, "mill.md", 0, 21, "Ada Rook built the mill in 1811.")
     read = load_reader(split=sentence_spans).read(["who built the mill?"], [[passage]])
-    [scores] = load_cross_encoder("builtin", "cpu").score(["who built the mill?"], [[passage.text]])
+    encoder = load_cross_encoder("builtin", "cpu")
+    [scores] = encoder.score(["who built the mill?"], [[passage.text]])
     assert scores[0] == pytest.approx(read[0][0][0].relevance, abs=0.05)
+    assert encoder.digest == model_digest("builtin", "cross-encoder")
 
 
-def test_other_differences_and_a_missing_model_are_refused(tmp_path, monkeypatch):
-    save_tuned(tmp_path / DELTA, tuned_backbone()[0], {"qa_outputs.weight": layer(2, 0).weight.detach()})
-    with pytest.raises(ModelRejected, match="is no cross-encoder"):
+def test_a_reader_without_evidence_and_a_missing_model_are_refused(tmp_path, monkeypatch):
+    save_tuned(tmp_path / READER, tuned_backbone()[0], {"qa_outputs.weight": layer(2, 0).weight.detach()})
+    with pytest.raises(ModelRejected, match="gives no relevance of passages"):
         load_cross_encoder(str(tmp_path), "cpu")
     monkeypatch.setattr("spanwise.models.cross_encoder.model_folder", lambda *_: tmp_path / "none")
     with pytest.raises(ModelNotFound, match="reinstall spanwise"):

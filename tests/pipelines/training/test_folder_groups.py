@@ -6,8 +6,11 @@ import json
 
 import pytest
 
+from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.training.folder_groups import folder_examples, mined_file
+from spanwise.pipelines.training.mining import mine
+from spanwise.retrieval.training.mining import MiningConfig
 
 MILL = "The mill was built by Ada Rook in 1811."
 FILES = {"mill.md": MILL, "again.md": "Ada Rook built a mill.", "tram.md": "The tram was built by Ute Falk."}
@@ -26,7 +29,12 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     group, alone = folder_examples(tmp_path, run, 0)
     assert (group.answer, group.context, group.labels) == ("Ada Rook", "Town. Mill. ", (0.0, -1.0, 0.0))
     assert group.negatives == (("tram. ", FILES["tram.md"]),)
-    assert (alone.start, alone.negatives) == (None, ())
+    assert alone.start is None
+    assert alone.negatives[0][1] in FILES.values()
+    mined = mine([tmp_path], tmp_path / "lists", MiningConfig(2, 0), teacher=None)
+    assert mined.train + mined.validation == 1
+    [one] = read_ranking_examples(tmp_path / "lists" / ("train" if mined.train else "validation"))
+    assert one.passages == (f"Town. Mill. {MILL}", f"tram. {FILES['tram.md']}")
     mined_file(run, "town").write_text('{"id": "n", "passages": []}\n')
     with pytest.raises(DataMalformed, match="lacks the question 'q': remove it to mine again"):
         folder_examples(tmp_path, run, 0)

@@ -1,4 +1,4 @@
-"""From data to a model's folder: `train reader`, `train retriever`, `train reranker`."""
+"""From data to a model's folder: `train reader` and `train retriever`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
 from spanwise.corpora.squad import read_squad
-from spanwise.models.cross_encoder import load_cross_encoder
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.evaluation.corpus import is_validation
-from spanwise.pipelines.training import reader, reranker, retriever
+from spanwise.pipelines.training import reader, retriever
 from spanwise.pipelines.training.model_card import write_card
 from spanwise.pipelines.training.reader import train_reader
-from spanwise.pipelines.training.reranker import rank_figures, train_reranker
-from spanwise.pipelines.training.retriever import train_retriever
+from spanwise.pipelines.training.retriever import rank_figures, train_retriever
 from spanwise.reader.load import load_reader
 from spanwise.reader.training import ReaderTrainingConfig
-from spanwise.retrieval.training.cross_encoder import CrossEncoderConfig
 from spanwise.retrieval.training.distillation import DistillationConfig
 from spanwise.types import Passage, RankingExample
 
@@ -93,9 +90,7 @@ def test_a_model_card_that_is_there_is_kept(tmp_path):
     assert (tmp_path / "README.md").read_text() == "mine"
 
 
-def test_a_wrong_start_and_lists_without_scores_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="start must be one of"):
-        train_reranker(PLAIN, PLAIN, tmp_path, start="nowhere")
+def test_lists_without_scores_are_refused(tmp_path):
     with pytest.raises(ValueError, match="3 of 3 lists have no teacher scores"):
         train_retriever(PLAIN, PLAIN, tmp_path)
 
@@ -123,18 +118,6 @@ def test_a_retriever_over_the_base_is_written_resumed_and_searched_with(tmp_path
 
 
 @pytest.mark.reliability
-def test_a_reranker_over_the_base_is_written_and_scores(tmp_path, monkeypatch):
-    monkeypatch.setattr("spanwise.retrieval.training.cross_encoder.freeze_word_embeddings", only_last_layer)
-    config = CrossEncoderConfig(LOOP, negatives=2, batch_tokens=300)
-    given = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
-    for start in ("base", "reader"):
-        evaluations = train_reranker(*given, tmp_path / start, config, start=start, precision="int4")
-        assert [set(figures) for figures in evaluations] == [{"step", "mrr", "first"}]
-        [scores] = load_cross_encoder(str(tmp_path / start)).score(["Who?"], [["Ada", "a mill"]])
-        assert np.isfinite(scores).all()
-
-
-@pytest.mark.reliability
 def test_a_reader_over_the_base_is_written_and_continued(tmp_path, squad):
     recipe = ReaderTrainingConfig(loop=LOOP, batch_tokens=256)
     train_reader([read_squad(squad)], tmp_path / "first", recipe)
@@ -147,7 +130,7 @@ def test_a_reader_over_the_base_is_written_and_continued(tmp_path, squad):
 
 # The verbs.
 
-CARD = {"reader": reader, "retriever": retriever, "reranker": reranker}
+CARD = {"reader": reader, "retriever": retriever}
 
 
 @pytest.fixture
@@ -176,7 +159,6 @@ def trained(monkeypatch, tmp_path, squad):
             (ReaderTrainingConfig(), None, "int8", "base", {"article": 0.33}, None),
         ),
         ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None, "int8")),
-        ("reranker", ("--lists", "lists"), (CrossEncoderConfig(), "reader", None, "int8")),
     ],
 )
 def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, given, settings):

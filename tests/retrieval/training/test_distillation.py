@@ -14,7 +14,7 @@ from tiny_students import HELD_OUT, ROWS, THINGS, lists_of, tiny_student
 from torch.nn.functional import kl_div, log_softmax
 
 from spanwise.models.training import TrainingConfig
-from spanwise.pipelines.training.reranker import rank_figures
+from spanwise.pipelines.training.retriever import rank_figures
 from spanwise.retrieval.training.distillation import (
     DistillationConfig,
     Encoded,
