@@ -31,11 +31,14 @@ from .candidates import (
     candidates,
     ranked_candidates,
 )
-from .declined import question_words, rejected_spans, unknown_words
+from .declined import Words, question_words, topic_section, unknown_words
 from .filters import Selection
 
 N_BEST = 8  # spans of a passage that are scored
-N_NEAREST = 3  # hits of an answer
+N_NEAREST = 3  # hits of an answer, and spans of a declined question
+N_CANDIDATES = 2
+UNSURE = 0.10  # the least confidence of a candidate
+SHOWN = 0.05  # and of an alternative
 MAX_PARTS = 5  # of an answer
 
 
@@ -152,8 +155,8 @@ class Answerer:
         """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
         began = time.perf_counter()
         ranked = ranked_candidates(self.score_candidates(text, hits, readings), self.calibration)
-        scoring = spent.get("weigh", 0.0) + (time.perf_counter() - began) * 1000
-        answer = self._answer(text, hits, len(readings), ranked, {**spent, "weigh": scoring})
+        scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
+        answer = self._answer(text, hits, len(readings), ranked, {**spent, "rank": scoring})
         return AnswerTrace(answer, hits, readings, ranked)
 
     # Answering
@@ -169,22 +172,22 @@ class Answerer:
         given = self.options.threshold
         threshold = self.calibration.threshold if given is None and self.calibration else given
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-        found = without_overlaps([self._answer_span(one) for one in ranked])
+        found = without_overlaps([self.answer_span(one) for one in ranked])
         shown = merge_same_answers([replace(one, duplicates=duplicates[one.passage.id]) for one in found])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         fitted = threshold if self.calibration else None
         words = {} if best else question_words(text, self.analyzer)
-        read = (one.candidate.scored for one in ranked)
+        others = [one for one in shown[1:] if one.confidence is None or one.confidence >= SHOWN]
         scope = self.selection.scope if self.selection else None
         return Answer(
             question=text,
             best=best,
-            alternatives=tuple(shown[1 : 1 + self.options.alternatives]) if best else (),
+            alternatives=tuple(others[: self.options.alternatives]) if best else (),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
-            rejected=() if best else rejected_spans(shown, read, fitted, words, self.analyzer),
+            rejected=() if best else tuple(shown[:N_NEAREST]),
             missing_terms=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
@@ -192,7 +195,20 @@ class Answerer:
             scope=scope,
             threshold=fitted,
             parts=self._parts(shown, ranked, threshold) if best else (),
+            candidates=self._candidates(shown, words, hits[:n_read]) if words and self.calibration else (),
         )
+
+    def _candidates(
+        self, shown: Sequence[AnswerSpan], words: Words, read: Sequence[Hit]
+    ) -> tuple[AnswerSpan, ...]:
+        """The section that a declined question names, then likely spans that say more than the question."""
+        near = [one for one in shown if (one.confidence or 0.0) >= UNSURE]
+        near = [one for one in near if not words.keys() >= set(self.analyzer.terms(one.text))]
+        if section := topic_section(words, read, self.snapshot, self.analyzer):
+            span, passage = section
+            page, line, label = place_of(self.snapshot, span, passage)
+            near = without_overlaps([AnswerSpan(span, span, passage, page, line, 0.0, None, label), *near])
+        return tuple(near[:N_CANDIDATES])
 
     def _parts(
         self, shown: Sequence[AnswerSpan], ranked: Sequence[RankedCandidate], threshold: float | None
@@ -211,7 +227,8 @@ class Answerer:
             return threshold == 0 or not evidence < 0  # the score over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def _answer_span(self, one: RankedCandidate) -> AnswerSpan:
+    def answer_span(self, one: RankedCandidate) -> AnswerSpan:
+        """The span of a candidate with its place and confidence."""
         scored = one.candidate.scored
         page, line, label = place_of(self.snapshot, scored.span, scored.passage)
         return AnswerSpan(

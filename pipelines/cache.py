@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CACHE_NAME = "cache.sqlite"
-FORMAT = 3  # of the file: raise it when the meaning of a result changes
-SET_FORMAT = "PRAGMA user_version = 3"  # a pragma takes no parameters
+FORMAT = 4  # of the file: raise it when the meaning of a result changes
+SET_FORMAT = "PRAGMA user_version = 4"  # a pragma takes no parameters
 MAX_RESULTS = 4_000
 _DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # 0: another format
 

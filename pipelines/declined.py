@@ -1,18 +1,23 @@
-"""Why a question was declined: the nearest spans with the reasons against them, and its unknown words."""
+"""What a declined question is told: the section that it names, and its unknown words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import isnan
+from collections.abc import Sequence
 
-from spanwise.types import AnswerSpan, MissingTerm, Passage, QuestionTerm, RejectedSpan, ScoredSpan, Span
+from spanwise.types import Hit, MissingTerm, Passage, QuestionTerm, Span
 
-from ..index.analysis import Analyzer
+from ..corpora.sentences import sentence_spans
+from ..index.analysis import STOP_WORDS, Analyzer
 from ..index.lexical import LivePostings
-from ..index.schema import indexed_text
 from ..index.snapshot import Snapshot
+from .candidates import passage_span
 
-MAX_REJECTED = 3
+# Words of questions that, like stop words, say nothing of their topic; the index searches by them.
+FUNCTION_WORDS = STOP_WORDS | frozenset(
+    "much many more most few less least lot long often get gets got getting give gives go let make take tell "
+    "show explain describe find say says mean know need want like please us one ones thing things".split()
+)
+SENTENCES = 2  # of a section
 MIN_LETTERS = 4  # of a word that is corrected: an edit makes another word of a shorter one
 MAX_CORRECTED = 5  # words of a question, and passages of a term, that are looked at
 
@@ -21,23 +26,16 @@ Words = dict[str, QuestionTerm]
 
 
 def question_words(question: str, analyzer: Analyzer) -> Words:
-    """The terms that a question is searched by, in its order, each with the first word that gives it.
+    """The terms of a question without function words, unless nothing else is left; in its order.
 
-    >>> list(question_words("Who built the mills, the mill?", Analyzer()).values())
-    [QuestionTerm(start=4, end=9), QuestionTerm(start=14, end=19)]
+    >>> list(question_words("How much did the mills, the mill?", Analyzer()).values())
+    [QuestionTerm(start=17, end=22)]
     """
-    wanted = set(analyzer.question_terms(question))
+    tokens = analyzer.tokens(question)
     words: Words = {}
-    for token in analyzer.tokens(question):
-        if (term := analyzer.term(token.word)) in wanted:
-            words.setdefault(term, QuestionTerm(token.start, token.end))
+    for token in [one for one in tokens if one.word not in FUNCTION_WORDS] or tokens:
+        words.setdefault(analyzer.term(token.word), QuestionTerm(token.start, token.end))
     return words
-
-
-def missing_terms(words: Words, passages: Sequence[Passage], analyzer: Analyzer) -> tuple[QuestionTerm, ...]:
-    """The words that neither these passages nor the headings above them hold."""
-    held = {term for passage in passages for term in analyzer.terms(indexed_text(passage))}
-    return tuple(word for term, word in words.items() if term not in held)
 
 
 def unknown_words(
@@ -51,39 +49,30 @@ def unknown_words(
     return (*found, *(MissingTerm(word) for _, word in unknown[MAX_CORRECTED:]))
 
 
-def rejected_spans(
-    shown: Sequence[AnswerSpan],
-    read: Iterable[ScoredSpan],
-    threshold: float | None,
-    words: Words,
-    analyzer: Analyzer,
-) -> tuple[RejectedSpan, ...]:
-    """The first spans of `shown` with different words; `read` are the spans of the reader."""
-    margins = {(scored.span, scored.passage.id): scored.score - scored.null_score for scored in read}
-    distinct: dict[str, AnswerSpan] = {}
-    for answer in shown:
-        distinct.setdefault(" ".join(answer.text.casefold().split()), answer)
-    found = []
-    for answer in list(distinct.values())[:MAX_REJECTED]:
-        margin = margins[answer.span, answer.passage.id]
-        lacks = missing_terms(words, [answer.passage], analyzer)
-        found.append(RejectedSpan(answer, threshold, None if isnan(margin) else margin, lacks))
-    return tuple(found)
+def topic_section(
+    words: Words, read: Sequence[Hit], snapshot: Snapshot, analyzer: Analyzer
+) -> tuple[Span, Passage] | None:
+    """The first sentences of the section that a topic names: its heading holds every word of the question.
 
-
-def reasons(rejected: RejectedSpan, question: str) -> list[str]:
-    """The reasons against a span, a phrase each, the deciding one first."""
-    confidence, threshold = rejected.answer.confidence, rejected.threshold
-    found = []
-    if confidence is not None and threshold is not None and confidence < threshold:
-        digits = 0 if f"{threshold:.0%}" != f"{confidence:.0%}" else 3  # as many as show the difference
-        found.append(f"confidence {confidence:.0%} is below the threshold {threshold:.{digits}%}")
-    if rejected.margin is not None and rejected.margin < 0:
-        found.append(f'"no answer" scores {-rejected.margin:.2f} higher in its passage')
-    if rejected.missing_terms:
-        missing = ", ".join(f'"{word.of(question)}"' for word in rejected.missing_terms)
-        found.append(f"its passage lacks {missing}")
-    return found
+    The shortest such heading wins, then one inside a passage that was read, then the better hit.
+    """
+    named = []
+    for passage in (hit.passage for hit in read):
+        headings = snapshot.document(passage.document_id).headings
+        inside = [
+            (at, one.text) for one in headings if 0 <= (at := one.start - passage.start) < len(passage.text)
+        ]
+        for start, heading in [*((-1, text) for text in passage.heading[-1:]), *inside]:
+            own = set(analyzer.terms(heading))
+            end = min((other for other, _ in inside if other > max(start, 0)), default=len(passage.text))
+            if words.keys() <= own:
+                named.append((len(own), start < 0, heading, passage, max(start, 0), end))
+    for _, _, heading, passage, start, end in sorted(named, key=lambda one: one[:2]):
+        spans = [(start + a, start + b) for a, b in sentence_spans(passage.text[start:end])]
+        below = [(a, b) for a, b in spans if passage.text[a:b].strip(" #\n") != heading][:SENTENCES]
+        if below:
+            return passage_span(passage, below[0][0], below[-1][1]), passage
+    return None
 
 
 def _nearest(

@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, Filter, Passage, Span
+from spanwise.types import Answer, AnswerSpan, Filter, Passage
 
 from ..index.snapshot import Snapshot
-from ..reader.evidence import Calibration
 from ..retrieval.protocol import Ranker
 from .ask import Answerer, AnswerTrace
-from .candidates import RankedCandidate
-from .declined import reasons
+from .candidates import RankedCandidate, score_over_null
 from .filters import conditions_of, select
 from .folders import Root, files_named, resolve_document_id
 
@@ -43,15 +41,10 @@ class FeatureContribution:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBreakdown:
-    """A span that was read, with its evidence: the sum of the contributions, by which candidates are ranked.
+    """A span that was read, with its evidence: the sum of the contributions, which ranks candidates."""
 
-    `confidence` is None without a calibration.
-    """
-
-    span: Span
-    passage: Passage
+    answer: AnswerSpan
     evidence: float
-    confidence: float | None
     contributions: tuple[FeatureContribution, ...]
 
 
@@ -154,7 +147,7 @@ def explained(
         formula = Formula(calibration.slope, calibration.offset, threshold, further)
     return Explanation(
         trace.answer,
-        _breakdown(best, calibration),
+        _breakdown(best, answerer),
         hit.rank,
         tuple(hit.scores.items()),
         tuple(_stage_rank(question, ids, stage, answerer.snapshot) for stage in stages),
@@ -163,14 +156,13 @@ def explained(
     )
 
 
-def _breakdown(one: RankedCandidate, calibration: Calibration | None) -> ScoreBreakdown:
+def _breakdown(one: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
+    calibration = answerer.calibration
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
     features = asdict(one.candidate.features).items()
     return ScoreBreakdown(
-        one.candidate.scored.span,
-        one.candidate.scored.passage,
+        answerer.answer_span(one),
         one.evidence,
-        one.confidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )
 
@@ -226,7 +218,7 @@ def _fate(
     ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
     own = next((one for one in trace.ranked if one.candidate.scored.span.document_id == name), None)
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
-    best = _breakdown(own, answerer.calibration) if own else None
+    best = _breakdown(own, answerer) if own else None
     return DocumentFate(name, stage, reason, advice, ranks, best)
 
 
@@ -271,10 +263,12 @@ def _verdict(
 
 
 def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
-    rejected = trace.answer.rejected
-    if rejected and rejected[0].answer.span.document_id == document_id:
-        why = "; ".join(reasons(rejected[0], trace.answer.question))
-        known = rejected[0].answer.confidence
+    nearest, threshold = trace.answer.best_rejected, trace.answer.threshold
+    if nearest and nearest.span.document_id == document_id:
+        known, margin = nearest.confidence, score_over_null(trace.ranked[0].candidate.scored)
+        why = f'"no answer" scores {-margin:.2f} higher in its passage'
+        if known is not None and threshold is not None:
+            why = f"confidence {known:.1%} is below the threshold {threshold:.1%}"
         advice = f"show it with: --threshold {0 if known is None else f'{known:.4f}'}"
         return "declined", f"its span is the nearest, and the question was declined: {why}", advice
     names = [one.candidate.scored.span.document_id for one in trace.ranked]

@@ -16,22 +16,21 @@ from spanwise.types import (
     Hit,
     Passage,
     QuestionTerm,
-    RejectedSpan,
     Span,
     SyncReport,
 )
-
-from .declined import reasons
 
 if TYPE_CHECKING:
     from .explain import Explanation, ScoreBreakdown, StageRank
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
-    """What `ask --json` prints for one question; `nearest` are passages to look at where it was declined."""
+    """What `ask --json` prints for one question: its "answer", or None with "candidates" and "nearest"."""
     return {
         "question": answer.question,
+        "outcome": answer.outcome,
         "answer": answer_span_record(answer.best) if answer.best else None,
+        "candidates": [answer_span_record(each) for each in answer.candidates],
         "parts": [answer_span_record(part) for part in answer.parts],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
         "searched": {
@@ -40,7 +39,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "passages_read": answer.passages_read,
             "passages_unread": answer.passages_unread,
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
-            "rejected": [rejected_record(each, answer.question) for each in answer.rejected],
+            "rejected": [answer_span_record(each) for each in answer.rejected],
             "unknown_words": [
                 {
                     **word_record(word.term, answer.question),
@@ -71,17 +70,6 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "passage": {key: getattr(passage, key) for key in ("id", "start", "end", "text")},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
         "agreeing": [place_record(other) for other in answer.also_in],
-    }
-
-
-def rejected_record(rejected: RejectedSpan, question: str) -> dict[str, Any]:
-    """A span that was not shown, and why: `reasons` in words, the others in figures and in places."""
-    return {
-        **answer_span_record(rejected.answer),
-        "threshold": rejected.threshold,
-        "margin": rejected.margin,
-        "lacks": [word_record(word, question) for word in rejected.missing_terms],
-        "reasons": reasons(rejected, question),
     }
 
 
@@ -133,10 +121,10 @@ def _rank_record(rank: StageRank) -> dict[str, Any]:
 
 def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
     return {
-        **span_record(found.span),
-        "passage": found.passage.id,
+        **place_record(found.answer),
+        "passage": found.answer.passage.id,
         "evidence": found.evidence,
-        "confidence": found.confidence,
+        "confidence": found.answer.confidence,
         "features": {
             one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
             for one in found.contributions

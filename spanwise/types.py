@@ -109,7 +109,7 @@ class ScoredSpan:
 
     `score` is the raw start logit + end logit, comparable between the passages of one question;
     `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
-    The others come from a model that weighs evidence: `relevance`, a logit, says whether the passage answers
+    The others come from a model that judges evidence: `relevance`, a logit, says whether the passage answers
     the question, `support` whether the sentences that the span touches do (NaN from other models). `verdict`
     is "yes" or "no" for a question whether something is so; `several` means a question for several things.
     """
@@ -188,31 +188,17 @@ class MissingTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedSpan:
-    """A span that was read and is not the answer, with the reasons.
-
-    `threshold` is the minimum confidence, None without a calibration. `margin` is the span's score minus that
-    of "no answer" for its passage (logits), None for a reader without such a score. `missing_terms` are the
-    words of the question that neither the passage nor the headings above it hold.
-    """
-
-    answer: AnswerSpan
-    threshold: float | None
-    margin: float | None
-    missing_terms: tuple[QuestionTerm, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a question: the best one or None, the alternatives, and what was searched.
 
-    `best` is None when the documents do not hold the answer. Then `rejected` are the nearest spans, best
-    first, `missing_terms` the words of the question that no passage holds, and `nearest` the passages to look
-    at. All documents were searched, or those that the filter of `scope` selects. The best `passages_read`
-    hits were read; the next `passages_unread` were not, as the answer was sure without them. `cached` is true
-    for an earlier result; its time is that of the look-up. `threshold` is the minimum confidence, None
-    without a calibration. `parts` are the pieces of an answer to a question for several things, `best` first,
-    where more than one passage gives some.
+    `best` is None when the question is declined. Then `rejected` are the nearest spans, best first,
+    `candidates` up to two worth a look (none without a calibration), `missing_terms` the words of the
+    question that no passage holds, and `nearest` the passages to look at. The section whose heading a topic
+    names is the first candidate, without a confidence. All documents were searched, or those that the filter
+    of `scope` selects. The best `passages_read` hits were read; the next `passages_unread` were
+    not, as the answer was sure without them. `cached` is true for an earlier result; its time is that of the
+    look-up. `threshold` is the minimum confidence, None without a calibration. `parts` are the pieces of an
+    answer to a question for several things, `best` first, where more than one passage gives some.
     """
 
     question: str
@@ -221,7 +207,7 @@ class Answer:
     documents_searched: int
     passages_searched: int
     passages_read: int
-    rejected: tuple[RejectedSpan, ...]
+    rejected: tuple[AnswerSpan, ...]
     missing_terms: tuple[MissingTerm, ...]
     nearest: tuple[Hit, ...]
     retriever: str
@@ -231,11 +217,17 @@ class Answer:
     threshold: float | None = None
     passages_unread: int = 0
     parts: tuple[AnswerSpan, ...] = ()
+    candidates: tuple[AnswerSpan, ...] = ()
+
+    @property
+    def outcome(self) -> Literal["answer", "not sure", "not found"]:
+        """Whether there is an answer, a declined question with candidates, or nothing near."""
+        return "answer" if self.best else "not sure" if self.candidates else "not found"
 
     @property
     def best_rejected(self) -> AnswerSpan | None:
         """The span that came nearest to being the answer of a question that was declined, or None."""
-        return self.rejected[0].answer if self.rejected else None
+        return self.rejected[0] if self.rejected else None
 
     @property
     def no_answer(self) -> bool:

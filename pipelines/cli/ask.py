@@ -9,25 +9,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spanwise.errors import DocumentRejected, SpanwiseError
-from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
+from spanwise.types import AskOptions
 
 from ..library import Library
-from ..records import answer_record
-from ..summarize import summary_record
+from ..records import answer_record, explanation_record
 from ..visible import visible
 from . import options as opt
 from .index import no_documents, say_report
-from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
+from .show import print_json, progress, say, show, show_answer, show_explanation
 
 PROMPT = "? "
-WRITTEN_SENTENCES = 2
 HINT = "Type a question. An empty line or Ctrl-D ends, Ctrl-C drops the question."
 
 
@@ -66,10 +63,7 @@ def ask(
             help="With --explain: the stage at which this document was lost. An id, a path, or its end."
         ),
     ] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Write the answer as sentences with citations.")
-    ] = False,
-    generator: opt.Generator = EXTRACTIVE,
+    verbose: opt.Verbose = False,
     json: opt.Json = False,
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
@@ -78,13 +72,13 @@ def ask(
     options = opt.options_of(AskOptions, context)
     with opt.library_of(folder, index) as library:
         if folder is not None:
-            _sync(library)
+            _sync(library, verbose)
 
         def answer(question: str) -> None:
             if explain:
-                _explain(library, question, options, document, json)
+                _explain(library, question, options, document, json, verbose)
             else:
-                _answer(library, question, options, generator if write else None, json)
+                _answer(library, question, options, json, verbose)
             sys.stdout.flush()
 
         if question is not None:
@@ -95,27 +89,20 @@ def ask(
             _answer_lines(answer, json)
 
 
-def _answer(library: Library, question: str, options: AskOptions, writer: str | None, json: bool) -> None:
-    """Answer with a quote; with the sentences of a generator where one writes."""
+def _answer(library: Library, question: str, options: AskOptions, json: bool, verbose: bool) -> None:
     with progress(after_s=2) as report:
         answer = library.ask(question, options, on_progress=report)
-    if writer is None or answer.best is None:
-        print_json(answer_record(answer)) if json else show_answer(answer)
-        return
-    shared = {field.name: getattr(options, field.name) for field in fields(AskOptions)}
-    how = SummaryOptions(**shared, max_sentences=WRITTEN_SENTENCES, generator=writer)
-    written = library.summarize(question, how)
-    print_json(summary_record(written)) if json else show_summary(written)
+    print_json(answer_record(answer)) if json else show_answer(answer, verbose)
 
 
-def _explain(library: Library, question: str, options: AskOptions, document: str | None, json: bool) -> None:
-    from ..records import explanation_record
-
+def _explain(
+    library: Library, question: str, options: AskOptions, document: str | None, json: bool, verbose: bool
+) -> None:
     explanation = library.explain(question, options, document)
-    print_json(explanation_record(explanation)) if json else show_explanation(explanation)
+    print_json(explanation_record(explanation)) if json else show_explanation(explanation, verbose)
 
 
-def _sync(library: Library) -> None:
+def _sync(library: Library, verbose: bool) -> None:
     with progress() as bar:
         report = library.sync(on_progress=bar)
     if report.added or report.updated or report.deleted:
@@ -127,7 +114,8 @@ def _sync(library: Library) -> None:
         n_documents = snapshot.n_documents
     if not n_documents:
         raise DocumentRejected(no_documents(library, report))
-    say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
+    if verbose:
+        say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 
 def _answer_lines(answer: Callable[[str], None], json: bool) -> None:

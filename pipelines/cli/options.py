@@ -50,6 +50,7 @@ Generator = Annotated[
 ]
 Dedupe = Annotated[bool, typer.Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Say what was searched, and how long it took.")]
 PathFilter = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,10 @@ LABELS = {
 }
 SHOWN_CHARACTERS = 280
 SHOWN_PLACES = 3
-FIRST_CHARACTERS = 100
-MAX_WORD = 20  # characters of a word that is left out rather than broken
+FIRST_CHARACTERS = 70
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
+EXPLAIN = "see why with: --explain"
+MAX_WORD = 20  # characters of a word that is left out rather than broken
 
 
 def print_json(record: Any) -> None:
@@ -138,44 +140,31 @@ def show_hits(hits: Sequence[Hit]) -> None:
     rank_width, score_width = len(str(hits[-1].rank)), max(len(f"{hit.score:.4f}") for hit in hits)
     indent = " " * (rank_width + score_width + 4)
     for hit in hits:
-        words = _one_line(hit.passage.text)
-        if len(words) > SHOWN_CHARACTERS:
-            words = words[:SHOWN_CHARACTERS].rstrip() + " …"
         score = f"{hit.score:.4f}".rjust(score_width)
         show(f"{hit.rank:>{rank_width}}  ", (score, "dim"), "  ", (place(hit.passage), "bold"))
-        show(indent, words)
+        show(indent, _cut(hit.passage.text))
         if hit.duplicates:
             show(indent, (near_duplicates(hit.duplicates), "dim"))
 
 
-def show_answer(answer: Answer) -> None:
+def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
     """Print an answer: the words, their sentence, their place; or that the question is declined."""
     if answer.best is None:
-        show(("not in these documents", "bold"))
-        if nothing := empty_filter(answer.scope):
-            show(f"  {nothing}")
-        else:
-            _show_declined(answer)
+        _show_declined(answer, hint)
     else:
         _show_best(answer.best)
         for part in answer.parts[1:]:
-            show(
-                ("  and ", "dim"),
-                (_one_line(part.text), "green"),
-                f"{_confidence(part)}  ",
-                (place(part.passage), "dim"),
-            )
+            _show_other(part, "and ")
         if answer.alternatives:
             show(("\nother answers", "dim"))
         for other in answer.alternatives:
-            more = f", and {len(other.also_in)} more" if other.also_in else ""
-            show(f"  {_one_line(other.text)}{_confidence(other)}  ", (place(other.passage) + more, "dim"))
-    scope, read = answer.scope, answer.passages_read
-    confined = f" in {scope.documents} of {scope.of_documents} documents" if scope else ""
-    unread = f", best {read} of {read + answer.passages_unread} read" if answer.passages_unread else ""
-    cached = "cached answer, " if answer.cached else ""
-    searched = f"{answer.passages_searched} passages{confined}, {answer.retriever}{unread}"
-    show((f"\n{searched}; {cached}{_times(answer.timings_ms)}", "dim"))
+            _show_other(other)
+    if verbose:
+        read = f"{answer.passages_read} of {answer.passages_read + answer.passages_unread} read"
+        searched = f"{answer.passages_searched:,} passages of {answer.documents_searched:,} documents"
+        times = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
+        cached = ", cached answer" if answer.cached else ""
+        show((f"\n{searched}, {answer.retriever}, {read}{cached}; {times}", "dim"))
 
 
 def _show_best(best: AnswerSpan) -> None:
@@ -184,7 +173,7 @@ def _show_best(best: AnswerSpan) -> None:
     if sentence != words:
         before, found, after = sentence.partition(words)
         show("  “", before, (found, "bold green"), after, "”")
-    show((f"  {place(best)}  (score {best.score:.2f}{_confidence(best)})", "dim"))
+    show((f"  {place(best)}{_confidence(best)}", "dim"))
     if agreeing := best.also_in:
         more = f", and {len(agreeing) - SHOWN_PLACES} more" if len(agreeing) > SHOWN_PLACES else ""
         show((f"  also in {'; '.join(map(place, agreeing[:SHOWN_PLACES]))}{more}", "dim"))
@@ -192,36 +181,36 @@ def _show_best(best: AnswerSpan) -> None:
         show((f"  {near_duplicates(best.duplicates)}", "dim"))
 
 
-def _show_declined(answer: Answer) -> None:
-    """Print why a question is declined: the search, missing words, rejected spans, nearest passages."""
-    from ..declined import reasons
+def _show_other(other: AnswerSpan, before: str = "") -> None:
+    more = f", and {len(other.also_in)} more" if other.also_in else ""
+    show((f"  {before}", "dim"), _cut(other.text), (f"  {place(other)}{more}{_confidence(other)}", "dim"))
 
-    passages, documents = f"{answer.passages_searched:,} passages", f"{answer.documents_searched:,} documents"
-    show(f"  searched: {passages} of {documents}; the best {answer.passages_read} were read")
-    for missing in answer.missing_terms:
-        message = f'"{missing.term.of(answer.question)}" does not occur in the documents'
-        if near := missing.nearest:
-            message += f'; did you mean "{near.text}" ({near.document_id})?'
-        show(f"  {visible(message)}")
-    for number, rejected in enumerate(answer.rejected):
-        label = "also rejected" if number else "nearest, but rejected"
-        show(f"  {label}{_confidence(rejected.answer)}: {_one_line(rejected.answer.text)}")
-        show((f"    {place(rejected.answer)}", "dim"))
-        if why := "; ".join(reasons(rejected, answer.question)):
-            show((f"    {visible(why)}", "dim"))
-    if answer.nearest:
-        _show_nearest(answer.nearest)
+
+def _show_declined(answer: Answer, hint: str) -> None:
+    """Print the verdict, the candidates or the nearest passages, and one hint."""
+    if nothing := empty_filter(answer.scope):
+        show(("not in these documents", "bold"), f"\n  {nothing}")
+        return
+    if answer.candidates:
+        show(("not sure; the nearest:", "bold"))
+        for one in answer.candidates:
+            words, sentence = _cut(one.text), _cut(one.context.text)
+            before, _, after = sentence.partition(words) if words in sentence else ("", "", "")
+            show("  ", before, (words, "bold green"), after)
+            show((f"    {place(one)}{_confidence(one)}", "dim"))
     else:
-        show("  no passage was found to read")
-    show((f"  {ENGLISH}", "dim"))
+        show(("not in these documents", "bold"))
+        show_nearest(answer.nearest)
+    if missing := [one.term.of(answer.question) for one in answer.missing_terms]:
+        hint = f"not in the documents: {', '.join(missing)}"
+    if hint:
+        show((f"  {visible(hint)}", "dim"))
 
 
-def _show_nearest(hits: Sequence[Hit]) -> None:
-    """Print the passages nearest to a declined question: place and first words."""
-    show("  nearest passages:")
+def show_nearest(hits: Sequence[Hit]) -> None:
+    """Print a line for each passage nearest to a declined question: its place and its first words."""
     for hit in hits:
-        show((f"    {place(hit.passage)}", "dim"))
-        show(f"      {first_words(hit.passage)}")
+        show((f"  {place(replace(hit.passage, heading=()))}  ", "dim"), first_words(hit.passage))
 
 
 def first_words(passage: Passage) -> str:
@@ -232,30 +221,27 @@ def first_words(passage: Passage) -> str:
     """
     lines = passage.text.splitlines()
     below = list(dropwhile(lambda line: line.strip(" #") in ("", *passage.heading), lines))
-    words = _one_line(" ".join(below or lines))
-    if len(words) <= FIRST_CHARACTERS:
-        return words
-    end = words.rfind(" ", FIRST_CHARACTERS - MAX_WORD, FIRST_CHARACTERS + 1)
-    return (words[:end] if end > 0 else words[:FIRST_CHARACTERS]) + " …"
+    return _cut(" ".join(below or lines), FIRST_CHARACTERS)
 
 
-def show_explanation(explanation: Explanation) -> None:
+def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
     """Print the answer, its evidence by feature, ranks by stage, and the fate of a document."""
-    show_answer(explanation.answer)
+    show_answer(explanation.answer, verbose, hint="")
+    if explanation.answer.rejected:
+        show(("\nrejected", "dim"))
+    for rejected in explanation.answer.rejected:
+        _show_other(rejected)
     best = explanation.best
     if best is None:
         show("\nno span was read, so there is nothing to explain")
     else:
         what = "answer" if explanation.answer.best else "nearest span"
-        show((f"\nthe {what} in {place(best.passage)}; evidence: value x weight", "dim"))
+        show((f"\nevidence for the {what}: value x weight", "dim"))
         _show_evidence(best)
         if explanation.formula is not None:
             show((f"    {explanation.formula}", "dim"))
         show((f"\nrank of the passage among the hits: {explanation.rank}; by stage", "dim"))
         _show_ranks(explanation.ranks)
-        for stage, score in explanation.scores:
-            if stage not in {rank.stage for rank in explanation.ranks}:
-                show(f"  {stage}: score {score:.4f}")
     if explanation.document is not None:
         _show_fate(explanation.document)
 
@@ -278,13 +264,11 @@ def _show_ranks(ranks: Sequence[StageRank]) -> None:
 def _show_evidence(found: ScoreBreakdown) -> None:
     """Print a span, its place, a line a feature (value, weight, contribution), and the sum."""
     width = max(len(one.feature) for one in found.contributions)
-    sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
-    show(f"  {_one_line(found.span.text)}")
-    show(f"    {place(found.passage)}")
+    _show_other(found.answer)
     for one in found.contributions:
         numbers = f"{one.value:8.3f} x {one.weight:7.3f} = {one.contribution:8.3f}"
         show(f"    {one.feature:{width}}  {numbers}")
-    show(f"    {'evidence':{width}}  {found.evidence:28.3f}{sure}")
+    show(f"    {'evidence':{width}}  {found.evidence:28.3f}")
 
 
 def show_summary(summary: Summary) -> None:
@@ -299,7 +283,7 @@ def show_summary(summary: Summary) -> None:
         if nothing := empty_filter(summary.scope):
             show(f"  {nothing}")
         elif summary.nearest:
-            _show_nearest(summary.nearest)
+            show_nearest(summary.nearest)
     elif summary.citations:
         show("")
     for one in summary.citations:
@@ -309,16 +293,17 @@ def show_summary(summary: Summary) -> None:
     left = f", {summary.left_out} more did not fit into the prompt" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    show((f"\n{passages}{left}, {visible(summary.generator)}{by}; {_times(summary.timings_ms)}", "dim"))
+    show((f"\n{passages}{left}, {visible(summary.generator)}{by}", "dim"))
 
 
 def _confidence(answer: AnswerSpan) -> str:
-    return "" if answer.confidence is None else f", confidence {answer.confidence:.0%}"
+    return "" if answer.confidence is None else f"  (confidence {answer.confidence:.0%})"
 
 
-def _times(timings_ms: Mapping[str, float]) -> str:
-    return ", ".join(f"{stage} {value:.0f} ms" for stage, value in timings_ms.items())
-
-
-def _one_line(text: str) -> str:
-    return visible(" ".join(text.split()))
+def _cut(text: str, characters: int = SHOWN_CHARACTERS) -> str:
+    """The text in one line, cut between two words."""
+    words = visible(" ".join(text.split()))
+    if len(words) <= characters:
+        return words
+    end = words.rfind(" ", characters - MAX_WORD, characters + 1)
+    return (words[:end] if end > 0 else words[:characters]) + " …"

@@ -61,7 +61,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
     rows = {
         "index": f"{record['index']} ({record['bytes'] / 1e6:.1f} MB)",
         "folders": ", ".join(root["folder"] for root in record["roots"]),
-        "last commit": f"{record['last_commit']}, generation {record['generation']}",
+        "last commit": record["last_commit"],
         "documents": _total(record["documents"], record["formats"]),
         "passages": str(record["passages"]),
         "vectors": f"{record['vectors']} by model {record['model']}, {record['missing_vectors']} missing",

@@ -48,7 +48,7 @@ def reader(
     ] = "squad",
     data: Annotated[list[Path] | None, typer.Option("--data", help="SQuAD-format file; repeatable.")] = None,
     folders: Annotated[
-        Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN beside it.")
+        Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
     ] = None,
     start: Annotated[
         str, typer.Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")

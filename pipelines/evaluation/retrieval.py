@@ -268,7 +268,7 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
         figures["passages_read"] = fmean(passages)
     spent = {
         stage: [one.timings_ms[stage] for one in read or records if stage in one.timings_ms]
-        for stage in ("retrieve", "read", "weigh")
+        for stage in ("retrieve", "read", "rank")
     }
     ms = {stage: fmean(times) for stage, times in spent.items() if times}
     counts = {"questions": len(answerable), "read": len(read)}

@@ -280,6 +280,11 @@ class Routes:
 
 def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     """The sentence that answers with its citation mark, and the citation as OpenAI clients know it."""
+    if answer.candidates:
+        found = "; ".join(
+            f"“{' '.join(one.text.split())}” ({one.span.document_id})" for one in answer.candidates
+        )
+        return f"Not sure. Candidates: {found}", []
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
         return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []

@@ -46,7 +46,7 @@ FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
 CONFIDENCE = (LEAD, "relevance")
-"""What confidence rests on beside the evidence."""
+"""What confidence rests on in addition to the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def calibrate(
 
 
 def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
-    """Writes the calibration into the reader's folder, beside those for other retrievers.
+    """Writes the calibration into the reader's folder, with those for other retrievers.
 
     That of the default retriever, or the first one, holds for all retrievers without their own.
     """

@@ -50,7 +50,7 @@ Side = Literal["question", "passage"]
 
 @dataclass(frozen=True, slots=True)
 class DistillationConfig:
-    """The settings beside those of the loop.
+    """The settings, with those of the loop.
 
     `negatives` of a list are drawn anew for each epoch. `tau` divides MaxSim, `dense_tau` the cosine,
     `t_teacher` the teacher's scores. `labels` weighs the in-batch loss, `dense` the dense heads.

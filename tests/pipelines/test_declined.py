@@ -1,4 +1,4 @@
-"""Declined questions: rejected spans with reasons, and missing terms with suggestions."""
+"""Declined questions: candidates, sections of a topic, and missing terms with suggestions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from scripted_reader import asker, by_margin
 
 import spanwise
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.declined import missing_terms, question_words, reasons, unknown_words
+from spanwise.pipelines.declined import question_words, unknown_words
 from spanwise.pipelines.records import answer_record
-from spanwise.types import Answer, Passage
+from spanwise.types import Answer
 
 QUESTION = "Who sold the zeppelin mlil?"
 
@@ -22,44 +22,34 @@ def declined(library, *script, calibration=None, question=QUESTION) -> Answer:
     return answer
 
 
-def why(answer: Answer) -> list[list[str]]:
-    return [reasons(rejected, answer.question) for rejected in answer.rejected]
-
-
-def test_without_a_calibration_the_null_answer_is_the_reason(library):
-    answer = declined(library, ("Ada Rook", 1.0, 5.0), question="Who sold the mill?")
-    assert why(answer) == [['"no answer" scores 4.00 higher in its passage', 'its passage lacks "sold"']]
+@pytest.mark.parametrize(
+    ("score", "outcome", "candidates"),
+    [
+        (2.0, "not sure", ["Ada Rook", "ten minutes"]),
+        (-2.0, "not sure", ["Ada Rook"]),
+        (-2.5, "not found", []),
+        (3.0, "answer", []),
+    ],
+)
+def test_one_of_three_outcomes_with_two_candidates_of_ten_percent(library, score, outcome, candidates):
+    script = [(words, score - at, 0.0) for at, words in enumerate(("Ada Rook", "ten minutes", "1903"))]
+    question = "Who opened, built or raised mill, tram, weir and rules?"
+    (answer,) = asker(library, *script, calibration=by_margin(0.9)).answer([question])
+    assert (answer.outcome, [one.text for one in answer.candidates]) == (outcome, candidates)
+    assert (answer.rejected == ()) is (outcome == "answer")
+    record = json.loads(json.dumps(answer_record(answer)))
+    assert (record["outcome"], record["answer"] is None) == (outcome, outcome != "answer")
+    assert [one["text"] for one in record["candidates"]] == candidates
 
 
 @pytest.mark.parametrize(
-    ("score", "threshold", "expected"),
-    [(0.1, 0.6, "52% is below the threshold 60%"), (0.0, 0.501, "50% is below the threshold 50.100%")],
+    ("question", "named"),
+    [("mill", True), ("What is the mill?", True), ("Show me the mills", True), ("Who sold the mill?", False)],
 )
-def test_below_the_threshold_both_are_told_with_digits_that_differ(library, score, threshold, expected):
-    script, calibration = ("Ada Rook", score, 0.0), by_margin(threshold)
-    answer = declined(library, script, calibration=calibration, question="Who built the mill?")
-    assert why(answer) == [[f"confidence {expected}"]]
-    assert (answer.rejected[0].threshold, answer.rejected[0].margin) == (threshold, pytest.approx(score))
-
-
-def test_rejected_spans_are_three_at_most_and_differ(library):
-    words = ("Ada Rook", "ten minutes", "1903", "1920", "stones", "six")
-    script = [(word, -float(at), 5.0) for at, word in enumerate(words)]
-    answer = declined(library, *script, question="Who opened, built or raised mill, tram, weir and rules?")
-    assert [each.answer.text for each in answer.rejected] == ["Ada Rook", "ten minutes", "1903"]
-    assert answer.best_rejected == answer.rejected[0].answer
-
-
-def test_an_answer_that_is_shown_has_nothing_rejected(library):
-    (answer,) = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Who built the zeppelin mill?"])
-    assert (answer.rejected, answer.missing_terms) == ((), ())
-
-
-def test_the_record_is_json_with_reasons(library):
-    answer = declined(library, ("Ada Rook", 1.0, 5.0), question="mill, sold?")
-    searched = json.loads(json.dumps(answer_record(answer)))["searched"]
-    assert searched["rejected"][0]["lacks"] == [{"text": "sold", "start": 6, "end": 10}]
-    assert searched["unknown_words"] == [{"text": "sold", "start": 6, "end": 10, "nearest": None}]
+def test_a_topic_shows_the_section_below_its_heading(library, question, named):
+    found = declined(library, ("stones", -9.0, 0.0), calibration=by_margin(0.9), question=question).candidates
+    assert [(one.line, one.confidence) for one in found] == [(3, None)] * named
+    assert [one.text for one in found] == ["The mill was built in 1811 by Ada Rook."] * named
 
 
 def words_of(question: str) -> list[str]:
@@ -93,11 +83,8 @@ def test_words_are_places_in_the_question_as_it_was_asked():
     assert words_of(question) == question.strip("? ").split()
 
 
-def test_a_heading_holds_a_word_too():
-    passage = Passage(1, "a.md", 0, 9, "built 1811", heading=("The mill",))
-    question = "who sold or built the mill?"
-    missing = missing_terms(question_words(question, Analyzer()), [passage], Analyzer())
-    assert [word.of(question) for word in missing] == ["sold"]
+def test_function_words_are_never_missing(spelled):
+    assert unknown(spelled, "How much vacation do I get?") == {"vacation": None}
 
 
 def test_a_word_that_stands_nowhere_is_told_with_the_most_common_one_like_it(spelled):

@@ -29,7 +29,7 @@ def explain(library, document=None, question=QUESTION, **changes):
 
 def test_the_evidence_is_the_sum_of_its_features(read):
     found = explain(read)
-    assert (found.best.span.text, found.rank) == ("Ada Rook", 1)
+    assert (found.best.answer.text, found.rank) == ("Ada Rook", 1)
     assert math.fsum(one.contribution for one in found.best.contributions) == found.best.evidence == 6.0
     assert found.formula is None
 

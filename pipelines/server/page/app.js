@@ -1,4 +1,4 @@
-// The page: a question is asked, its answer drawn, its place opened in the document beside it.
+// The page: a question is asked, its answer drawn, its place opened in the document next to it.
 import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, percent, placeButton, placeOf, post,
   shown, style, trouble, unitsAt, visible } from "./dom.js";
 import { closeDocument, isOpen, listen as onDocument, openPlace, step } from "./document.js";
@@ -192,13 +192,13 @@ const openAt = (places, number) => openPlace([...places], number, { focus: true 
 const openAmong = (place) => openAt(allPlaces(), allPlaces().indexOf(place));
 
 /** The sentence with the answer marked in it. */
-function inSentence({ passage, sentence, start, end }) {
+function inSentence({ passage, sentence, start, end }, id = "span") {
   const [from, to] = unitsAt(passage.text, [start, end].map((offset) => offset - passage.start));
   const found = passage.text.lastIndexOf(sentence, from);
   const begins = found >= 0 && found + sentence.length >= to ? found : from;
   const ends = begins === from ? to : begins + sentence.length;
   const text = (a, b) => shown(passage.text.slice(a, Math.max(a, b)));
-  return [text(begins, from), element("mark", { class: "span", id: "span" }, text(from, to)), text(to, ends)];
+  return [text(begins, from), element("mark", { class: "span", id }, text(from, to)), text(to, ends)];
 }
 
 const SURE = [[0.9, "very likely right"], [0.7, "likely right"], [0.5, "more likely right than wrong"], [0.25, "rather uncertain"], [0, "very uncertain"]];
@@ -218,7 +218,7 @@ function confidenceMeter(confidence, threshold, declined = false) {
       hasThreshold && element("p", {}, `Below ${percent(threshold)}, the mark on the bar, a question is declined.`)));
 }
 
-/** The ranks of the passage in each stage and the weighed features of its answer; fetched when it is opened. */
+/** The ranks of the passage in each stage and the features of its answer; fetched when it is opened. */
 function evidence() {
   const [body, of] = [element("div", { class: "evidence" }, note("Explaining…")), { ...asked, alternatives: ALTERNATIVES }];
   const load = async () => {
@@ -251,25 +251,25 @@ function footnote() {
   return element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
 }
 
-/** A declined question: words that occur nowhere, passages to look at, and what was rejected. */
+/** A declined question: candidates, passages to look at, and words that occur nowhere. */
 function drawDeclined() {
-  const { rejected, unknown_words: unknown } = record.searched;
-  const places = rejected.map((span) => placeOf(span, "rejected"));
+  const { candidates, nearest, searched: { unknown_words: unknown } } = record;
+  const places = candidates.map((span) => placeOf(span, "candidate"));
+  const verdict = candidates.length ? "Not sure" : "Not in these documents";
   fill(panel("answer"),
-    element("article", { class: "card absent" }, element("h2", { id: "absent" }, "Not in these documents"),
+    element("article", { class: "card absent" }, element("h2", { id: "absent" }, verdict),
       record.filter?.passages === 0 && element("p", {}, "The filters leave no document to search."),
       footnote(),
       unknown.length > 0 && element("ul", { class: "unknown" }, unknown.map(unknownWord))),
-    record.nearest.length > 0 && passageSection("Passages to look at", record.nearest),
-    rejected.length > 0 && element("section", { class: "others" }, element("h2", {}, "Nearest answers, rejected"),
-      rejected.map((span, number) => element("article", { class: "card rejected" },
-        element("p", { class: "words", dir: "auto" }, inLine(span.text)),
-        placeButton(places[number], () => openAt(places, number)),
-        confidenceMeter(span.confidence, span.threshold, true),
-        span.reasons?.length > 0 && element("ul", { class: "reasons" }, span.reasons.map((reason) => element("li", {}, inLine(reason))))))));
-  closeDocument();
-  say(`Not in these documents. ${counted(record.nearest.length, "passage")} to look at.`);
-  remember("not in these documents");
+    candidates.map((span, number) => element("article", { class: "card candidate" },
+      element("p", { class: "words", dir: "auto" }, inSentence(span, null)),
+      placeButton(places[number], () => openAt(places, number)),
+      span.confidence !== null && confidenceMeter(span.confidence, record.threshold, true))),
+    nearest.length > 0 && passageSection("Passages to look at", nearest));
+  if (candidates.length && !narrow.matches) openPlace(places, 0);
+  else closeDocument();
+  say(`${verdict}. ${candidates.length ? counted(candidates.length, "candidate") : counted(nearest.length, "passage")} to look at.`);
+  remember(verdict.toLowerCase());
 }
 
 function unknownWord({ text, start, end, nearest }) {
@@ -337,7 +337,7 @@ function summarizeDocument(id) {
   summarize("medium", { document: id });
 }
 
-/** The best passages, and beside each other those of every stage of the retriever. */
+/** The best passages, and side by side those of every stage of the retriever. */
 async function passages() {
   await work("Searching…", async (options) => {
     const { retriever, hits } = await post("/api/search", asked, options);
