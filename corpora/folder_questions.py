@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed, DocumentRejected
+from spanwise.types import Document
 
 from .folder import read_regular
-from .passages import split
+from .passages import passages_at
 from .reading import Skipped, parse
 from .records import Record, json_lines, record_of
 
@@ -102,8 +102,7 @@ def join(path: Path, folder: Path) -> Joined:
     repositories = record_of(f"{head.place}, repositories", given)
     digests = record_of(f"{head.place}, documents", head.values.get("documents"))
     joined = Joined({below: repositories.text(below) for below in repositories.values}, [], {})
-    texts: dict[str, str] = {}
-    headings: dict[tuple[str, int, int], str] = {}
+    documents: dict[str, Document] = {}
     for name in digests.values:
         try:
             document = parse(read_regular(folder, name), name)
@@ -115,23 +114,23 @@ def join(path: Path, folder: Path) -> Joined:
         elif hashlib.sha256(document.text.encode()).hexdigest() != digests.text(name):
             joined.left_out[name] = "its text is not the one that the questions were written for"
         else:
-            texts[name] = document.text
-            for passage in split(document):
-                headings[name, passage.start, passage.end] = " > ".join(passage.heading)
+            documents[name] = document
     for record in records:
         name = record.text("document")
-        if name in texts:
-            joined.rows.append(_row(record, texts[name], headings))
+        if name in documents:
+            joined.rows.append(_row(record, documents[name]))
         elif name not in joined.left_out:
             raise record.error(f"the first line does not name the document {name!r}")
     return joined
 
 
-def _row(record: Record, text: str, headings: Mapping[tuple[str, int, int], str]) -> dict[str, Any]:
+def _row(record: Record, document: Document) -> dict[str, Any]:
     """The joined row of a question, checked."""
+    text = document.text
     start, end = _span(record, "passage", 0, len(text))
+    [passage] = passages_at(document, [(start, end)])
     row: dict[str, Any] = {key: record.text(key) for key in ("id", "document", "question", "type")}
-    row |= {"heading": headings.get((row["document"], start, end), ""), "passage": text[start:end]}
+    row |= {"heading": " > ".join(passage.heading), "passage": passage.text}
     row |= {"answer": "", "answer_start": -1}
     places = {key: _span(record, key, start, end) for key in PLACES if key in record.values}
     row |= {key: text[left:right] for key, (left, right) in places.items()}

@@ -1,7 +1,7 @@
 """Documents become passages of about `words` words, from section to section, with exact spans.
 
-Spans are computed from the text alone; nothing is changed, every character that is not white space lies in a
-passage, and the time is linear in the length of the text.
+Spans are computed from the text alone; nothing is changed, every character below the front matter that is
+not white space lies in a passage, and the time is linear in the length of the text.
 
 A region is one or more neighbouring sections that may share passages; a passage starts where a region starts.
 Small sections below the same heading are packed into one region up to the budget of a passage; a section of
@@ -24,6 +24,7 @@ from itertools import accumulate, pairwise
 
 from spanwise.types import Document, Heading, Label, Passage
 
+from .front_matter import body_start
 from .sentences import cut_before, is_mark, sentence_spans, trimmed
 from .unbreakable import unbreakable_blocks
 
@@ -191,9 +192,9 @@ def regions(document: Document, budget: int) -> list[Region]:
 
 def sections(document: Document) -> list[Region]:
     """A region for each heading, up to the next heading, and one for the text before the first."""
-    text = document.text
+    text, first = document.text, body_start(document)
     headings = {heading.start: heading for heading in document.headings}
-    starts = sorted({0, *(start for start in headings if start < len(text))})
+    starts = sorted({first, *(start for start in headings if first <= start < len(text))})
     found = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         heading = headings.get(start)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
+from .front_matter import inner_suffix
 from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, odf, pdf, pptx, rtf, xlsx, xml
 
 Reader = Callable[[bytes, str], Document]
@@ -62,7 +62,7 @@ BY_MIMETYPE = {kind.media_type: kind for kind in (BOOK, ODT, ODS, ODP)}  # of th
 MAIL = (".eml", ".mht", ".mhtml")
 # Text in form, but nothing in it answers a question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "3"  # raise it when a reader accepts other files than before, or reads them differently
+READERS = "4"  # raise it when a reader accepts other files than before, or reads them differently
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes with the marks of a format
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
@@ -116,7 +116,7 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
     """
     if not data:
         raise DocumentRejected("empty file")
-    suffix = PurePosixPath(document_id).suffix.lower()
+    suffix = inner_suffix(document_id)
     reader = choose_reader(data, suffix)
     if reader is None:
         return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")

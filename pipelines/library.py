@@ -340,8 +340,9 @@ class Library:
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
-        Of the best `k` passages for a `question`; without one, of `document` or of all documents that `where`
-        selects. `changes` are fields of `SummaryOptions`. A summary without sentences is a refusal.
+        Of the best `k` passages for a `question`; without one, an overview of `document` or of all documents
+        that `where` selects, or what a generator writes of them. `changes` are fields of `SummaryOptions`. A
+        summary without sentences and overview is a refusal.
         IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
         """
         from .summarize import summary

@@ -82,7 +82,7 @@ class Tools:
         document: DocumentId | None = None,
         max_sentences: Annotated[int, Field(ge=1, le=50)] = 5,
     ) -> Record:
-        """Summarize what answers a question, one document, or all. Every sentence cites its spans."""
+        """Sentences that answer a question, with their spans, or an overview of one document or all."""
         changes = {"document": document and self._id(document), "max_sentences": max_sentences}
         return summary_record(self._library.summarize(question, self._options, **changes))
 

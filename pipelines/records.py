@@ -20,6 +20,8 @@ from spanwise.types import (
     SyncReport,
 )
 
+from .display import shown
+
 if TYPE_CHECKING:
     from .explain import Explanation, ScoreBreakdown, StageRank
 
@@ -64,6 +66,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         **place_record(answer),
         "verdict": answer.verdict,
         "sentence": answer.context.text,
+        "display_sentence": shown(answer.context),
         "score": answer.score,
         "confidence": answer.confidence,
         "heading": list(passage.heading),
@@ -75,7 +78,8 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
 
 def place_record(found: AnswerSpan | Citation) -> dict[str, Any]:
     """The span of an answer or a citation, with where a person finds it."""
-    return {**span_record(found.span), "page": found.page, "line": found.line, "label": found.label}
+    span = {**span_record(found.span), "display": shown(found.span)}
+    return {**span, "page": found.page, "line": found.line, "label": found.label}
 
 
 def span_record(span: Span) -> dict[str, Any]:
@@ -170,6 +174,7 @@ def hit_record(hit: Hit) -> dict[str, Any]:
         "label": passage.label,
         "heading": list(passage.heading),
         "text": passage.text,
+        "display": shown(passage),
         "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
     }
 

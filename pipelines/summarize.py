@@ -1,8 +1,9 @@
 """Summarize: gather passages, choose or generate sentences, check each against them, cite what supports it.
 
-The passages are the best for a question, or all of a document or folder. Extractive sentences are quotes. A
-generated sentence is aligned with the sentences of the passages (`reader.support`): it cites those that
-support it, and is marked or dropped when none does.
+The passages are the best for a question. Without one a generator gets those of a document or folder; without
+a generator there is an overview of them. Extractive sentences are quotes, that of the answer first. A written
+sentence is aligned with the sentences of the passages (`reader.support`): it cites those that support it, and
+is marked or dropped when none does.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from ..corpora.sentences import sentence_spans
 from ..index.analysis import STOP_WORDS, Analyzer
 from ..index.snapshot import Snapshot
 from ..reader.prompt import REFUSAL, Message, chat_messages
-from ..reader.summary import choose_sentences, is_sentence
 from ..reader.support import Checker
 from .ask import place_of
+from .display import shown
 from .folders import Root, resolve_document_id
+from .overview import overview
 from .records import filter_record, hit_record, place_record
-from .visible import visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +52,11 @@ N_NEAREST = 3
 MIN_RELEVANCE = 0.5  # of the best sentence: the reader sees an answer in it
 FRAGMENT = 0.5  # the weight of a heading or a row
 MAX_TOKENS = 60  # of a generated sentence
+NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|when|year|date)\b", re.I)
+NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
+MAX_SIMILARITY = 0.8  # of the terms of a sentence to those of one that was taken
+MIN_TERMS = 6  # of a complete sentence
 _MARK = re.compile(r" ?\[\d{1,3}\]")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,44 +69,42 @@ class Sentence:
 
 @dataclass(slots=True)
 class Summarizer:
-    """Writes sentences from passages; without a `generator` it quotes."""
+    """Writes sentences from passages, or quotes those of hits."""
 
     view: IndexView
-    generator: Generator | None
     options: SummaryOptions
     _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
-    def write(self, question: str, passages: Sequence[Passage]) -> tuple[list[SummarySentence], int]:
+    def write(
+        self, generator: Generator, question: str, passages: Sequence[Passage]
+    ) -> tuple[list[SummarySentence], int]:
         """The sentences, and how many passages were used; GenerationFailed when the generator fails."""
-        if self.generator is None:
-            return self._chosen(question, passages), len(passages)
-        messages, used = self._prompt(self.generator, question, passages)
-        return self._checked(self._text(self.generator, messages), used) if used else [], len(used)
+        messages, used = self._prompt(generator, question, passages)
+        return self._checked(self._text(generator, messages), used) if used else [], len(used)
 
-    def _chosen(self, question: str, passages: Sequence[Passage]) -> list[SummarySentence]:
-        """The chosen sentences in reading order, each citing itself; none if none speaks for an answer.
+    def quote(self, question: str, hits: Sequence[Hit]) -> list[SummarySentence]:
+        """The sentence that answers, those with a number if the question asks for one, and others by place.
 
-        Headings, rows, code and crumbs count less, and without a question only where there is nothing else.
+        Each cites itself. There is none if none speaks for an answer. Headings, rows, code and crumbs count
+        less.
         """
-        sentences = sentences_of(passages)
-        relevance = None
-        if question:
-            relevance = self._relevance(question, sentences)
-            if max(relevance, default=0.0) < MIN_RELEVANCE:
-                return []
-            complete = [is_sentence(one.span.text) for one in sentences]
-            relevance = [x if ok else FRAGMENT * x for x, ok in zip(relevance, complete, strict=True)]
-        else:
-            sentences = [one for one in sentences if is_sentence(one.span.text)] or sentences
-        chosen = choose_sentences(
-            [self.view.analyzer.terms(one.span.text) for one in sentences],
-            self.view.analyzer.question_terms(question) if question else (),
-            self.options.max_sentences,
-            relevance,
-        )
+        sentences, most = sentences_of([hit.passage for hit in hits]), self.options.max_sentences
+        [traced] = self.view.answerer(self.options).trace([question], [hits])
+        answers = [at for at, one in enumerate(sentences) if _holds(one.span, traced.answer.span)][:1]
+        relevance = self._relevance(question, sentences)
+        if not answers and max(relevance, default=0.0) < MIN_RELEVANCE:
+            return []
+        terms = [self.view.analyzer.terms(one.span.text) for one in sentences]
+        weighed = [
+            x * (1 if len(t) >= MIN_TERMS else FRAGMENT) for x, t in zip(relevance, terms, strict=True)
+        ]
+        chosen = choose_sentences(terms, weighed, most)
+        if NUMBER_ASKED.search(question):
+            chosen.sort(key=lambda at: not NUMBER.search(shown(sentences[at].span)))
+        quotes = [sentences[at] for at in dict.fromkeys([*answers, *chosen])]
         return [
             SummarySentence(one.span.text, (self._citation(one),), 1.0, Verdict.SUPPORTED)
-            for one in (sentences[at] for at in chosen)
+            for one in quotes[:most]
         ]
 
     def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
@@ -158,6 +160,32 @@ class Summarizer:
         return Citation(number, span, passage, *place_of(self.view.snapshot, span, passage))
 
 
+def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float], most: int) -> list[int]:
+    """The numbers of the most relevant sentences in rising order, by the terms of each; ties go by number.
+
+    A sentence with less than half of the best relevance is not chosen, nor one with nearly the terms of a
+    better one.
+
+    >>> choose_sentences([["mill", "burn"], ["burn", "mill"], ["mill", "sold"]], [0.9, 0.9, 0.8], 3)
+    [0, 2]
+    """
+    if most < 1:
+        raise ValueError(f"max_sentences is {most}, expected at least 1")
+    least, sets, taken = max(relevance, default=0.0) / 2, [*map(set, terms)], list[int]()
+    for at in sorted(range(len(terms)), key=lambda at: -relevance[at]):
+        alike = [2 * len(sets[at] & sets[one]) / max(1, len(sets[at]) + len(sets[one])) for one in taken]
+        if len(taken) < most and relevance[at] >= least and max(alike, default=0.0) <= MAX_SIMILARITY:
+            taken.append(at)
+    return sorted(taken)
+
+
+def _holds(sentence: Span, answer: Span | None) -> bool:
+    """True for the sentence in which the answer begins."""
+    if answer is None or sentence.document_id != answer.document_id:
+        return False
+    return sentence.start <= answer.start < sentence.end
+
+
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """The sentences of all passages, documents in their order and each by place; each place once."""
     order = {one: at for at, one in enumerate(dict.fromkeys(passage.document_id for passage in passages))}
@@ -184,22 +212,28 @@ def checker(analyzer: Analyzer) -> Checker:
 
 
 def summary(view: IndexView, options: SummaryOptions, question: str | None, roots: Sequence[Root]) -> Summary:
-    """The summary of the best passages for a question; without one, of the documents of the options."""
+    """The summary of the best passages for a question; without one, or the overview, of documents."""
     if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
     selection = view.selection(options.where)
     chosen = selection.passage_ids if selection else None
     hits: Sequence[Hit] = ()
+    made: list[SummarySentence] = []
+    found, retriever, generator = None, "", view.models.generator(options.generator)
     if question is None:
-        retriever, passages = "", _all_passages(view.snapshot, chosen, options, roots)
+        ids = _passage_ids(view.snapshot, chosen, options, roots)
+        passages = view.snapshot.passages(ids) if generator else []
+        n_used, found = len(ids), overview(view.snapshot, ids) if ids and not generator else None
     else:
         by = view.retriever(options)
         [hits] = by.search([question], options.k, chosen)
-        retriever, passages = by.name, [hit.passage for hit in hits]
+        retriever, passages, n_used = by.name, [hit.passage for hit in hits], len(hits)
     gathered = time.perf_counter()
-    generator = view.models.generator(options.generator)
-    made, n_used = Summarizer(view, generator, options).write(question or "", passages)
+    if generator:
+        made, n_used = Summarizer(view, options).write(generator, question or "", passages)
+    elif question is not None:
+        made = Summarizer(view, options).quote(question, hits)
     took = {"retrieve": (gathered - began) * 1000, "write": (time.perf_counter() - gathered) * 1000}
     is_kept = [one.verdict == Verdict.SUPPORTED or not options.strict for one in made]
     return Summary(
@@ -208,28 +242,31 @@ def summary(view: IndexView, options: SummaryOptions, question: str | None, root
         dropped=tuple(one for one, kept in zip(made, is_kept, strict=True) if not kept),
         generator=generator.name if generator else EXTRACTIVE,
         passages=n_used,
-        left_out=len(passages) - n_used,
+        left_out=max(len(passages) - n_used, 0),
         nearest=tuple(hits[:N_NEAREST]),
         retriever=retriever,
         timings_ms=took,
         scope=selection.scope if selection else None,
+        overview=found,
     )
 
 
-def _all_passages(
+def _passage_ids(
     snapshot: Snapshot, chosen: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
-) -> list[Passage]:
+) -> list[int]:
     """All passages of a document, or the chosen ones, by document and place."""
     if options.document is not None:
         found = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
         chosen = snapshot.passage_ids_of([found])
     among = None if chosen is None else set(chosen.tolist())
-    kept = [one for one in snapshot.passage_ids().tolist() if among is None or one in among]
-    return snapshot.passages(kept)
+    return [one for one in snapshot.passage_ids().tolist() if among is None or one in among]
 
 
 def summary_record(summary: Summary) -> dict[str, Any]:
-    """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal."""
+    """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal.
+
+    `overview` is there without a question.
+    """
     return {
         "question": summary.question,
         "sentences": [_sentence_record(one) for one in summary.sentences],
@@ -240,33 +277,21 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
         "retriever": summary.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
+        **({"overview": asdict(summary.overview)} if summary.overview else {}),
         **filter_record(summary.scope),
     }
 
 
-def summary_markdown(summary: Summary) -> str:
-    """The sentences, then the cited spans as footnotes with file, place and words; all signs are escaped."""
-
-    def plain(text: str) -> str:
-        return _MARKDOWN.sub(r"\\\1", visible(" ".join(text.split())))
-
-    if summary.is_refusal:
-        return "*Not in these documents.*"
-    lines = []
-    for one in summary.sentences:
-        marks = "".join(f"[^{number}]" for number in sorted({each.number for each in one.citations}))
-        lines.append(f"{plain(one.text)}{marks}{f' *({one.verdict.value})*' if one.findings else ''}")
-    notes = [
-        f"[^{one.number}]: {plain(one.span.document_id)}, "
-        f"{f'page {one.page}' if one.page else f'line {one.line}'}: “{plain(one.span.text)}”"
-        for one in summary.citations
-    ]
-    return "\n".join([" ".join(lines), "", *notes])
+def shown_sentence(sentence: SummarySentence) -> str:
+    """The words of a sentence in one line; a quote is shown without markup."""
+    quoted = sentence.citations and sentence.citations[0].span
+    return shown(quoted) if quoted and quoted.text == sentence.text else " ".join(sentence.text.split())
 
 
 def _sentence_record(sentence: SummarySentence) -> dict[str, Any]:
     return {
         "text": sentence.text,
+        "display": shown_sentence(sentence),
         "citations": [{"number": one.number, **place_record(one)} for one in sentence.citations],
         "support": round(sentence.support, 4),
         "verdict": sentence.verdict.value,

@@ -23,6 +23,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport, no_progress
 
 from ..corpora.folder import FoundFile, Listing, read_regular
+from ..corpora.front_matter import inner_suffix
 from ..corpora.reading import READERS
 from ..index.analysis import Analyzer
 from ..index.maxsim.codebook import Codebook
@@ -120,7 +121,7 @@ class FileReader:
         self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
     ) -> None:
         self._store, self._known, self._own, self._readers = store, known, own, readers
-        self._by_bytes = {(state.sha256, suffix_of(name)): name for name, state in known.items()}
+        self._by_bytes = {(state.sha256, _suffixes(name)): name for name, state in known.items()}
 
     def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
         """The outcome for one file; no file can make it raise."""
@@ -151,9 +152,9 @@ class FileReader:
     def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
         """The document of a file that was renamed, moved or copied, without parsing it again.
 
-        None when no stored file has the same bytes and suffix, and when its title may be its file's name.
+        None when no stored file has the same bytes and suffixes, and when its title may be its file's name.
         """
-        same = self._by_bytes.get((sha256, suffix_of(document_id)))
+        same = self._by_bytes.get((sha256, _suffixes(document_id)))
         if same is None:
             return None
         with self._store.snapshot() as snapshot:
@@ -172,6 +173,10 @@ class FileReader:
 def suffix_of(document_id: str) -> str:
     """The suffix of a file in lower case."""
     return PurePosixPath(document_id).suffix.lower()
+
+
+def _suffixes(document_id: str) -> str:
+    return inner_suffix(document_id) + suffix_of(document_id)
 
 
 def _parsed(parse: Parse, data: bytes, document_id: str, sha256: str) -> Document:

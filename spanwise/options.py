@@ -98,7 +98,7 @@ EXTRACTIVE = "extractive"
 
 @dataclass(frozen=True, slots=True)
 class SummaryOptions(AskOptions):
-    """How a summary is made, of the best `k` passages for a question, or of documents.
+    """How a summary is made, of the best `k` passages for a question, or the overview of documents.
 
     `document` names the one document to summarize: its id, a path, or the end of the id. `generator` is
     "extractive", the URL of an OpenAI-compatible server with #model, a folder or name@revision of a model, or

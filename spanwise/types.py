@@ -312,8 +312,31 @@ class SummarySentence:
 
 
 @dataclass(frozen=True, slots=True)
+class OverviewEntry:
+    """A document with its headings, or a folder (`name` ends with "/") with the titles of its documents."""
+
+    name: str
+    title: str
+    documents: int
+    passages: int
+    dates: tuple[str, ...]
+    headings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Counts of documents, also by format, the first and last day that they name, and the longest of them."""
+
+    documents: int
+    passages: int
+    formats: Mapping[str, int]
+    dates: tuple[str, ...]
+    entries: tuple[OverviewEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """The summary for a question or of documents: its sentences in order, and those that were dropped.
+    """The summary for a question or of documents: its sentences, first the one that answers, or the overview.
 
     `question` is empty for a summary of documents. Without sentences it is a refusal, and `nearest` are the
     passages to look at. `passages` were used; `left_out` of them did not fit into the prompt.
@@ -329,11 +352,12 @@ class Summary:
     retriever: str
     timings_ms: Mapping[str, float]
     scope: FilterResult | None = None
+    overview: Overview | None = None
 
     @property
     def is_refusal(self) -> bool:
         """True when the documents support no sentence."""
-        return not self.sentences
+        return not self.sentences and self.overview is None
 
     @property
     def text(self) -> str:

@@ -10,6 +10,8 @@ from pathlib import PurePosixPath
 
 from spanwise.types import Document, Heading, Label
 
+from ..front_matter import body_start, front_matter
+
 # A code point that no encoding can store; some PDF font tables produce them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 ZERO_WIDTH_SPACE = "\u200b"  # some site generators hang links on it at the end of headings
@@ -143,13 +145,24 @@ def source_document(
     labels: Sequence[Label] = (),
     **metadata: str,
 ) -> Document:
-    """The document of a file whose text is stored as it is; `decoded` is its text and its encoding."""
+    """The document of a file whose text is stored as it is; `decoded` is its text and its encoding.
+
+    Front matter gives the title and metadata, and holds no heading.
+    """
     text, encoding = decoded
     builder = TextBuilder()
     builder.write(text)
     builder.headings, builder.labels = list(headings), list(labels)
-    return build_document(
-        builder, data, document_id, media_type, *titles, page_starts=(), encoding=encoding, **metadata
+    metadata["encoding"] = encoding
+    document = build_document(builder, data, document_id, media_type, *titles, page_starts=(), **metadata)
+    if not (start := body_start(document)):
+        return document
+    _, values = front_matter(text)
+    return replace(
+        document,
+        title=choose_title(values.pop("title", ""), *titles, document_id=document_id),
+        headings=tuple(heading for heading in headings if heading.start >= start),
+        metadata={**values, **document.metadata},
     )
 
 

@@ -9,11 +9,13 @@ parses in linear time, where the standard library's parser is quadratic in unclo
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spanwise.types import Document
 
 from ..decoding import decode
+from ..front_matter import TEMPLATES, front_matter, without_tags
 from .builder import TextBuilder, build_document
 
 if TYPE_CHECKING:
@@ -41,13 +43,18 @@ SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space st
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an HTML page, titled by `<title>`, its first heading or its first line."""
+    """The document of an HTML page, titled by front matter, `<title>`, its first heading or line."""
     declared = CHARSET.search(data[:CHARSET_WITHIN])
     source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
-    page = parse_html(source)
+    start, values = front_matter(source)
+    page = parse_html(
+        without_tags(source[start:]) if start or document_id.lower().endswith(TEMPLATES) else source
+    )
     builder = write_page(page)
     titles = page.title.get_text() if page.title else "", builder.first_heading, builder.first_line
-    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
+    titles = values.pop("title", ""), *titles
+    document = build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
+    return replace(document, metadata={**values, **document.metadata})
 
 
 def parse_html(source: str) -> BeautifulSoup:

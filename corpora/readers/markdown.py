@@ -1,8 +1,4 @@
-"""Markdown: the stored text is the source; markdown-it-py finds the headings.
-
-The parser skips front matter (`---` or `+++` at the top), whose last line would make a heading of the line
-before it.
-"""
+"""Markdown: the stored text is the source; markdown-it-py finds the headings below the front matter."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from typing import TYPE_CHECKING
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
+from ..front_matter import front_matter, without_tags
 from .builder import source_document
 
 if TYPE_CHECKING:
@@ -21,67 +18,41 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "text/markdown"
 LINE_END = re.compile(r"\r\n|\r|\n")  # as markdown-it counts lines
-FENCES = {"---": ("---", "..."), "+++": ("+++",)}
-TITLE = re.compile(r"title\s*[:=]\s*(\S.*)", re.I)
 
 
 def read(data: bytes, document_id: str) -> Document:
     """The document of a Markdown file, titled by its front matter or its top heading."""
     decoded = decode(data)
-    lines = LINE_END.split(decoded[0])
-    n_front = _front_matter(lines)
-    headings = find_headings(decoded[0], n_front)
-    titles = _front_title(lines[:n_front]), top_heading(decoded[0], headings, n_front)
-    return source_document(data, document_id, MEDIA_TYPE, decoded, *titles, headings=headings)
+    start, _ = front_matter(decoded[0])
+    headings = find_headings(decoded[0], start)
+    title = top_heading(decoded[0], headings, start)
+    return source_document(data, document_id, MEDIA_TYPE, decoded, title, headings=headings)
 
 
-def _front_matter(lines: list[str]) -> int:
-    """The number of lines of front matter with its two fences; 0 when there is none."""
-    closing = FENCES.get(lines[0].rstrip(), ())
-    if not any(line.strip() for line in lines[1:2]):
-        return 0  # a thematic break with an empty line below it
-    for number, line in enumerate(lines[1:], start=2):
-        if line.rstrip() in closing:
-            return number
-    return 0
-
-
-def _front_title(lines: list[str]) -> str:
-    """The value of the `title` key of YAML or TOML front matter, without its quotes."""
-    for line in lines:
-        if match := TITLE.match(line):
-            value = match[1].strip()
-            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-            return value[1:-1] if quoted else value
-    return ""
-
-
-def top_heading(text: str, headings: list[Heading], n_front: int) -> str:
+def top_heading(text: str, headings: list[Heading], start: int) -> str:
     """The first heading of the highest level, or the empty string.
 
-    Of several on that level none is a title, unless the text begins with it.
+    Of several on that level none is a title, unless the text begins with it at `start`.
     """
     if not headings:
         return ""
     level = min(heading.level for heading in headings)
     top, *others = [heading for heading in headings if heading.level == level]
-    lead = LINE_END.split(text[: top.start])[n_front:]
-    return "" if others and any(line.strip() for line in lead) else top.text
+    return "" if others and text[start : top.start].strip() else top.text
 
 
-def find_headings(text: str, n_front: int = 0) -> list[Heading]:
-    """ATX and setext headings outside code, quotes and lists, from line `n_front` on."""
+def find_headings(text: str, start: int = 0) -> list[Heading]:
+    """ATX and setext headings outside code, quotes and lists, from the line that begins at `start` on."""
     from markdown_it import MarkdownIt
 
-    line_starts = [0, *(match.end() for match in LINE_END.finditer(text))]
+    line_starts = [start, *(match.end() for match in LINE_END.finditer(text, start))]
     parser = MarkdownIt("commonmark")
     parser.core.ruler.disable(["inline", "text_join"])  # inline markup is parsed for headings only
     headings = []
-    for opening, inline in pairwise(parser.parse(text[line_starts[n_front] :])):
-        words = _plain(parser, inline.content) if opening.type == "heading_open" else ""
+    for opening, inline in pairwise(parser.parse(text[start:])):
+        words = _plain(parser, without_tags(inline.content)) if opening.type == "heading_open" else ""
         if words and opening.level == 0 and opening.map:
-            start = line_starts[n_front + opening.map[0]]
-            headings.append(Heading(start, int(opening.tag[1:]), words))
+            headings.append(Heading(line_starts[opening.map[0]], int(opening.tag[1:]), words))
     return headings
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, Passage
 
+from ..display import display, shown
 from ..visible import visible
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
     for hit in hits:
         score = f"{hit.score:.4f}".rjust(score_width)
         show(f"{hit.rank:>{rank_width}}  ", (score, "dim"), "  ", (place(hit.passage), "bold"))
-        show(indent, _cut(hit.passage.text))
+        show(indent, _cut(shown(hit.passage)))
         if hit.duplicates:
             show(indent, (near_duplicates(hit.duplicates), "dim"))
 
@@ -168,7 +169,7 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
 
 
 def _show_best(best: AnswerSpan) -> None:
-    words, sentence = visible(best.span.text), visible(best.context.text)
+    words, sentence = visible(shown(best.span)), visible(shown(best.context))
     show(*([(f"{best.verdict}: ", "bold")] if best.verdict else []), (words, "bold green"))
     if sentence != words:
         before, found, after = sentence.partition(words)
@@ -183,7 +184,11 @@ def _show_best(best: AnswerSpan) -> None:
 
 def _show_other(other: AnswerSpan, before: str = "") -> None:
     more = f", and {len(other.also_in)} more" if other.also_in else ""
-    show((f"  {before}", "dim"), _cut(other.text), (f"  {place(other)}{more}{_confidence(other)}", "dim"))
+    show(
+        (f"  {before}", "dim"),
+        _cut(shown(other.span)),
+        (f"  {place(other)}{more}{_confidence(other)}", "dim"),
+    )
 
 
 def _show_declined(answer: Answer, hint: str) -> None:
@@ -194,7 +199,7 @@ def _show_declined(answer: Answer, hint: str) -> None:
     if answer.candidates:
         show(("not sure; the nearest:", "bold"))
         for one in answer.candidates:
-            words, sentence = _cut(one.text), _cut(one.context.text)
+            words, sentence = _cut(shown(one.span)), _cut(shown(one.context))
             before, _, after = sentence.partition(words) if words in sentence else ("", "", "")
             show("  ", before, (words, "bold green"), after)
             show((f"    {place(one)}{_confidence(one)}", "dim"))
@@ -221,7 +226,8 @@ def first_words(passage: Passage) -> str:
     """
     lines = passage.text.splitlines()
     below = list(dropwhile(lambda line: line.strip(" #") in ("", *passage.heading), lines))
-    return _cut(" ".join(below or lines), FIRST_CHARACTERS)
+    words = display("\n".join(below or lines), passage.document_id)
+    return _cut(words, FIRST_CHARACTERS)
 
 
 def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
@@ -272,9 +278,16 @@ def _show_evidence(found: ScoreBreakdown) -> None:
 
 
 def show_summary(summary: Summary) -> None:
-    """Print a summary: its sentences, their places, and the number of those dropped."""
+    """Print a summary: its sentences, their places, and the number of those dropped; or the overview."""
+    from ..overview import overview_lines
+    from ..summarize import shown_sentence
+
+    if summary.overview:
+        print(*(visible(line.replace("\n", " ")) for line in overview_lines(summary.overview)), sep="\n")
+        return
     for sentence in summary.sentences:
-        show(visible(sentence.cited))
+        numbers = "".join(f"[{number}]" for number in sorted({one.number for one in sentence.citations}))
+        show(visible(f"{shown_sentence(sentence)} {numbers}".rstrip()))
         if sentence.findings:
             found = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
             show((f"  {sentence.verdict.value}: {visible(found)}", "bold"))

@@ -1,4 +1,4 @@
-"""`spanwise summarize [QUESTION] [FOLDER]`: a summary in which every sentence cites its spans."""
+"""`spanwise summarize [QUESTION] [FOLDER]`: sentences that cite their spans, or an overview."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from spanwise.types import EXTRACTIVE, SummaryOptions
 
-from ..summarize import summary_markdown, summary_record
+from ..summarize import summary_record
 from . import options as opt
 from .show import print_json, show_summary
 
@@ -16,7 +16,7 @@ from .show import print_json, show_summary
 def summarize(
     context: typer.Context,
     question: Annotated[
-        str | None, typer.Argument(help="The question. Default: summarize documents.")
+        str | None, typer.Argument(help="The question. Default: an overview of documents.")
     ] = None,
     folder: opt.Folder = None,
     index: opt.Index = None,
@@ -27,7 +27,6 @@ def summarize(
     generator: opt.Generator = EXTRACTIVE,
     timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds a generator may write.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Drop sentences without full support.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown with footnotes.")] = False,
     retriever: opt.Retriever = None,
     rerank: opt.Rerank = False,
     rerank_model: opt.RerankModel = None,
@@ -40,7 +39,7 @@ def summarize(
     meta: opt.MetaFilter = None,
     json: opt.Json = False,
 ) -> None:
-    """Summarize documents, or what they say about a question. Every sentence is checked and cited."""
+    """Summarize what documents say about a question, or list what they are about."""
     if question is not None and document is not None:
         raise typer.BadParameter("a question uses all documents: pass a question or --document")
     options = opt.options_of(SummaryOptions, context, timeout_s=timeout)
@@ -48,7 +47,5 @@ def summarize(
         summary = library.summarize(question, options)
     if json:
         print_json(summary_record(summary))
-    elif markdown:
-        print(summary_markdown(summary))
     else:
         show_summary(summary)

@@ -56,7 +56,7 @@ def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
     listed = call(library, "list_documents", path="*.md").structured_content
     assert [one["document"] for one in listed["documents"]] == ["mill.md"]
     summary = call(library, "summarize", document="tram.txt", max_sentences=2).structured_content
-    assert summary["sentences"][0]["citations"][0]["document"] == "tram.txt"
+    assert [one["name"] for one in summary["overview"]["entries"]] == ["tram.txt"]
 
 
 def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):

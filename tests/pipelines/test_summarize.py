@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import spanwise
 from spanwise.errors import DocumentNotFound, GenerationFailed, IndexEmpty
-from spanwise.pipelines.summarize import summary_markdown, summary_record
+from spanwise.pipelines.summarize import choose_sentences, summary_record
 from spanwise.types import Filter, Verdict
+from tests.scripted_reader import read_by
 
 TEXTS = {
     "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook. It burned on 3 May 1871. "
     "The mill was rebuilt with three floors. Its wheel turns two pairs of stones.\n",
-    "tram.md": "# The tram\n\nThe tram was opened in 1903. It ran to the harbour every ten minutes.\n",
+    "2024-02-29.md": "# Minutes\n\nAll the people here like the old wheel.\n\n## Wheel\n\nWe buy one.\n\n"
+    "## Stones\n\nWe keep all.\n",
+    "tram.md": "---\ndate: 1903-05-01\n---\n# The tram\n\n"
+    "The tram was opened in 1903. It ran to the harbour every ten minutes.\n",
 }
 QUESTION = "When was the mill built, and what happened to the mill?"
 
@@ -81,15 +86,51 @@ def test_a_question_about_something_else_is_refused(library):
     assert (summary.is_refusal, summary.text) == (True, "")
 
 
-def test_a_document_or_all_are_summarized_by_whole_sentences(library):
-    one = library.summarize(document="tram.md")
-    assert {cited.span.document_id for cited in one.citations} == {"tram.md"}
-    assert "# The tram" not in [sentence.text for sentence in one.sentences]
-    check_citations(library, one)
-    assert library.summarize().passages == len(library.passages())
+def test_the_most_relevant_sentences_are_chosen_once_and_none_far_below():
+    terms = [text.split() for text in ("ada built the mill", "the mill ada built", "it burned", "it ran")]
+    assert choose_sentences(terms, [0.6, 0.7, 0.9, 0.2], 2) == [1, 2]
+    assert choose_sentences(terms, [0.6, 0.7, 0.9, 0.2], 4) == [1, 2]
+    assert choose_sentences(terms, [0.6, 0.7, 0.9, 0.5], 4) == [1, 2, 3]
+
+
+def test_the_sentence_that_answers_comes_first_then_those_with_numbers(folder, monkeypatch):
+    with spanwise.open(folder) as library:
+        read_by(library, monkeypatch, ("pairs of stones", 9.0, 0.0))
+        found = summarize(library, question="How many stones has the mill?", max_sentences=20).sentences
+    assert found[0].text == "Its wheel turns two pairs of stones."
+    numbered = [re.search(r"\d|two|three|ten", one.text) is not None for one in found]
+    assert numbered == sorted(numbered, reverse=True)
+    assert not all(numbered)
+
+
+def test_without_a_question_there_is_an_overview(library):
+    found = library.summarize()
+    assert (found.sentences, found.is_refusal, found.passages) == ((), False, len(library.passages()))
+    overview = found.overview
+    assert (overview.documents, overview.formats) == (3, {"md": 3})
+    assert overview.dates == ("1903-05-01", "2024-02-29")
+    assert [(one.name, one.title, one.headings) for one in overview.entries] == [
+        ("2024-02-29.md", "Minutes", ("Wheel", "Stones")),
+        ("mill.md", "The mill", ()),
+        ("tram.md", "The tram", ()),
+    ]
+    assert json.loads(json.dumps(summary_record(found)))["overview"]["formats"] == {"md": 3}
     narrowed = library.summarize(where=Filter(paths=("mill.md",)))
-    assert {cited.span.document_id for cited in narrowed.citations} == {"mill.md"}
-    assert narrowed.scope.documents == 1
+    assert (narrowed.overview.documents, narrowed.scope.documents) == (1, 1)
+    assert library.summarize(where=Filter(paths=("none/",))).is_refusal
+
+
+def test_many_documents_are_grouped_by_folder(tmp_path, run):
+    for number in range(30):
+        file = tmp_path / f"docs/{'ab'[number % 2]}/{number:02}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# Mill {number}\n\nIt grinds rye.\n")
+    run("index", tmp_path, "--lexical-only")
+    lines = run("summarize", "--index", tmp_path)[1].splitlines()
+    assert lines[0] == "documents: 30 (30 md), passages: 30"
+    assert [line.partition(": Mill")[0] for line in lines[1:]] == [
+        f"docs/{name}/  15 documents, 15 passages" for name in "ab"
+    ]
 
 
 def test_generated_sentences_are_checked_and_cite_their_support(library):
@@ -124,17 +165,13 @@ def test_passages_that_do_not_fit_into_the_prompt_are_counted(library):
     assert (summary.passages, summary.left_out, summary.is_refusal) == (0, 1, True)
 
 
-def test_the_record_and_the_markdown(library):
+def test_the_record(library):
     summary = summarize(library, "The mill burned on 3 May 1871. The *queen* sold it.")
     record = json.loads(json.dumps(summary_record(summary)))
     first, second = record["sentences"]
     assert (first["verdict"], first["support"]) == ("supported", 0.875)
     assert first["citations"][0]["text"] == "It burned on 3 May 1871."
     assert (second["citations"], record["generator"]) == ([], "scripted")
-    text = summary_markdown(summary)
-    assert "\\*queen\\*" in text
-    assert "[^1]: mill.md, line 3: “It burned on 3 May 1871.”" in text
-    assert summary_markdown(summarize(library, "The documents do not say.")) == "*Not in these documents.*"
 
 
 def test_bad_calls_are_named(library, tmp_path):
@@ -148,12 +185,11 @@ def test_bad_calls_are_named(library, tmp_path):
         empty.summarize("Why?")
 
 
-def test_the_command_prints_text_markdown_and_json(folder, run):
+def test_the_command_prints_text_and_json(folder, run):
     def summarized(*options):
         return run("summarize", QUESTION, folder, "--retriever", "bm25", "--max-sentences", 2, *options)
 
     assert "mill.md, line 3" in summarized()[1]
-    assert "[^1]: mill.md, line 3" in summarized("--markdown")[1]
     record = json.loads(summarized("--strict", "--json")[1])
     assert record["sentences"][0]["citations"][0]["document"] == "mill.md"
     code, _, err = summarized("--document", "mill.md")

@@ -147,7 +147,7 @@ function drawAnswer() {
       element("h2", {}, "Answers to choose from ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
       element("ol", { id: "choices" }, choices.map(({ span }, number) => element("li", {}, choice(span, number))))),
     footnote());
-  const { confidence, verdict, text } = record.answer;
+  const { confidence, verdict, display: text } = record.answer;
   say(`Answer: ${verdict ? `${verdict}: ` : ""}${text}, in ${citation(choices[0].places[0])}${confidence === null ? "" : `, confidence ${percent(confidence)}`}.`);
   remember(text);
   if (narrow.matches) closeDocument();
@@ -156,7 +156,7 @@ function drawAnswer() {
 
 function choice(span, number) {
   const parts = [span.confidence !== null && percent(span.confidence), visible(span.document)].filter(Boolean).join(" · ");
-  return button([element("span", { class: "words", dir: "auto" }, inLine(span.text)),
+  return button([element("span", { class: "words", dir: "auto" }, inLine(span.display)),
     element("span", { class: "quiet" }, parts, span.agreeing.length > 0 && `, and ${span.agreeing.length} more`)],
   () => choose(number), { class: "choice" });
 }
@@ -168,21 +168,21 @@ function choose(number) {
   const { span, places } = choices[number];
   fill(byId("best"),
     element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`),
-    element("blockquote", { class: span.page ? "quote printed" : "quote", dir: "auto", id: "quote" }, inSentence(span)),
+    element("blockquote", { class: "quote", dir: "auto", id: "quote" }, inSentence(span)),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
     number === 0 && record.parts.length > 1 && element("div", { class: "also" }, element("h3", {}, "More of the answer"),
-      element("ul", {}, record.parts.slice(1).map((part) => element("li", {}, inLine(part.text), " ",
+      element("ul", {}, record.parts.slice(1).map((part) => element("li", {}, inLine(part.display), " ",
         placeButton(placeOf(part), () => openAt(record.parts.map((one) => placeOf(one)), record.parts.indexOf(part))))))),
     number === 0 && evidence(),
     span.agreeing.length > 0 && element("div", { class: "also" }, element("h3", {}, "Also in"),
       element("ul", {}, places.slice(1).map((place) => element("li", {}, placeButton(place, () => openAmong(place)))))),
     span.duplicates.length > 0 && note(`Near-duplicates of its passage: ${[...new Set(span.duplicates.map((one) => visible(one.document)))].join(", ")}`),
     element("div", { class: "actions" },
-      button("Copy with citation", () => copy(`“${span.text.trim()}” (${citation(places[0])})`, "Copied with its citation."), { class: "plain", id: "copy" }),
+      button("Copy with citation", () => copy(`“${span.display}” (${citation(places[0])})`, "Copied with its citation."), { class: "plain", id: "copy" }),
       button("Copy link", () => copy(location.href, "Copied the link to this question."), { class: "plain", id: "link" })));
   [...byId("choices")?.querySelectorAll("button") ?? []].forEach((each, at) => each.setAttribute("aria-current", String(at === number)));
-  if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.text}`);
+  if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.display}`);
   if (!narrow.matches || isOpen()) openPlace(allPlaces(), allPlaces().indexOf(places[0]));
   return true;
 }
@@ -191,14 +191,11 @@ const allPlaces = () => choices.flatMap((one) => one.places);
 const openAt = (places, number) => openPlace([...places], number, { focus: true });
 const openAmong = (place) => openAt(allPlaces(), allPlaces().indexOf(place));
 
-/** The sentence with the answer marked in it. */
-function inSentence({ passage, sentence, start, end }, id = "span") {
-  const [from, to] = unitsAt(passage.text, [start, end].map((offset) => offset - passage.start));
-  const found = passage.text.lastIndexOf(sentence, from);
-  const begins = found >= 0 && found + sentence.length >= to ? found : from;
-  const ends = begins === from ? to : begins + sentence.length;
-  const text = (a, b) => shown(passage.text.slice(a, Math.max(a, b)));
-  return [text(begins, from), element("mark", { class: "span", id }, text(from, to)), text(to, ends)];
+/** The sentence with the answer marked in it, both as they are shown. */
+function inSentence({ display, display_sentence: sentence }, id = "span") {
+  const [before, ...after] = sentence.split(display);
+  const mark = element("mark", { class: "span", id }, shown(display));
+  return after.length ? [shown(before), mark, shown(after.join(display))] : [mark];
 }
 
 const SURE = [[0.9, "very likely right"], [0.7, "likely right"], [0.5, "more likely right than wrong"], [0.25, "rather uncertain"], [0, "very uncertain"]];
@@ -289,10 +286,8 @@ function passageSection(title, hits, details = () => null) {
 }
 
 /** How a passage begins, without the headings that its place names. */
-function firstWords({ text, heading }) {
-  const lines = text.split("\n");
-  const first = lines.findIndex((line) => !["", ...heading].includes(line.replace(/^[\s#]+|[\s#]+$/gu, "")));
-  const words = lines.slice(Math.max(first, 0)).join(" ").replace(/\s+/gu, " ").trim();
+function firstWords({ display, heading }) {
+  const words = heading.reduce((left, title) => (left.startsWith(`${title}: `) ? left.slice(title.length + 2) : left), display);
   return words.length > FIRST ? `${cut(words, 0, FIRST).replace(/ \S{0,20}$/u, "")} …` : words;
 }
 
@@ -302,7 +297,7 @@ async function summarize(length, of = asked) {
   const lengths = Object.keys(LENGTHS).map((name) =>
     button(name, () => summarize(name, of), { "aria-pressed": String(name === length) }));
   const card = element("article", { class: "card" });
-  fill(panel("summary"), element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths), card);
+  fill(panel("summary"), !of.document && element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths), card);
   await work("Summarizing…", async (options) => {
     const summary = await post("/api/summarize", { ...of, max_sentences: LENGTHS[length] }, options);
     const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
@@ -310,11 +305,12 @@ async function summarize(length, of = asked) {
     for (const number of numbers) cited.push(found.get(number));
     const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
       { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
-    const sentence = ({ text, citations, findings, verdict }) => element("p", { class: findings.length ? "doubted" : null }, inLine(text),
+    const sentence = ({ display, citations, findings, verdict }) => element("p", { class: findings.length ? "doubted" : null }, inLine(display),
       [...new Set(citations.map((one) => one.number))].map(reference),
       findings.length > 0 && element("span", { class: "finding" }, visible(`${verdict}: ${findings.map((one) => `${one.words}: ${one.reason}`).join("; ")}`)));
     const written = summary.generator === "extractive" ? "Quoted" : `Written by ${visible(summary.generator)}`;
     const dropped = summary.dropped.length ? ` Dropped ${counted(summary.dropped.length, "unsupported sentence")}.` : "";
+    if (summary.overview) return overview(card, summary.overview);
     fill(card,
       of.document && element("p", { class: "kind" }, "Summary of ", inLine(of.document)),
       element("div", { class: "sentences", id: "sentences", dir: "auto" }, summary.sentences.map(sentence),
@@ -325,6 +321,14 @@ async function summarize(length, of = asked) {
       element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${dropped}`));
     say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "The documents do not answer this");
   }, () => summarize(length, of));
+}
+
+/** Draws the headings, date and size of a document. */
+function overview(card, { entries: [{ name, title, passages, dates, headings }] }) {
+  fill(card, element("p", { class: "kind" }, "Overview of ", inLine(name)), element("h2", {}, inLine(title)),
+    element("ul", { id: "headings" }, headings.map((heading) => element("li", {}, inLine(heading)))),
+    element("p", { class: "footnote" }, [...dates, counted(passages, "passage")].join(", ")));
+  say(`Overview with ${counted(headings.length, "heading")}`);
 }
 
 /** Shows the summary of a document in the place of that of the question. */

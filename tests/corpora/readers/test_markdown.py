@@ -32,19 +32,11 @@ def test_what_looks_like_a_heading_and_is_none(source: str) -> None:
     assert headings(source) == []
 
 
-def test_front_matter_is_text_but_no_heading() -> None:
-    source = '---\ntitle: "The mill"\nauthor: Hale\n---\n\n# Top\n'
-    assert headings(source) == [(1, "Top", "# Top")]
-    assert title(source) == "The mill"
-
-
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("+++\ntitle = 'The mill'\n+++\n# Top", "The mill"),
-        ("---\ndate: 1840\n...\n# Top", "Top"),
-        ("---\n\n# Top\n\n---\n", "Top"),
-        ("---\ntitle: no end\n", "notes"),
+        ("---\ntitle: The mill\n---\n# Top", "The mill"),
+        ("---\ndate: 1840\n...\n# <%= title %>\n\n# Top", "Top"),
         ("words\n\n## Sub\n\n# Top\n\nwords", "Top"),
         ("# First\n\n# Second", "First"),
         ("- date: 1840\n\n# Summary\n\n# Motivation", "notes"),

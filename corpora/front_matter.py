@@ -1,0 +1,104 @@
+"""Front matter and template tags: what stands in a source and is not its prose.
+
+Front matter is YAML between lines of "---", or TOML between lines of "+++", at the very start. Of YAML only
+strings, dates and lists of strings are read; what has another form is not front matter, but text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import PurePosixPath
+from typing import Any
+
+from spanwise.types import Document
+
+STORED = frozenset(("text/markdown", "text/plain", "text/x-rst", "text/asciidoc"))  # as they are, with it
+MATTER = re.compile(
+    r"(?:---[ \t]*\r?\n(?=\S)(.{0,50000}?)^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(.{0,50000}?)^\+\+\+)"
+    r"[ \t]*(?:\r?\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+KEY = re.compile(r"([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
+COMMENT = re.compile(r"(?:\A|[ \t])#.*\Z")
+RESERVED = frozenset(("encoding", "parser", "remark"))  # metadata that is not the author's
+TEMPLATES = tuple(".erb .ejs .eex .hbs .j2 .jinja .jinja2 .liquid .mustache .njk .tmpl .tpl .twig".split())
+CODE_OR_TAG = re.compile(
+    r"(`+)(?!`).{1,2000}?(?<!`)\1(?!`)|<%.{0,2000}?%>|\{%.{0,2000}?%\}|\{\{.{0,2000}?\}\}", re.DOTALL
+)
+
+
+def inner_suffix(name: str) -> str:
+    """The suffix of a file in lower case; of a template that of what it makes.
+
+    >>> inner_suffix("a/index.html.md.erb"), inner_suffix("notes.MD"), inner_suffix("mailer.erb")
+    ('.md', '.md', '.erb')
+    """
+    path = PurePosixPath(name.lower())
+    return (path.suffix in TEMPLATES and PurePosixPath(path.stem).suffix) or path.suffix
+
+
+def without_tags(source: str) -> str:
+    """The source with a space for each template tag outside Markdown's code.
+
+    >>> without_tags("# <%= title %> of {{ site }} in `{{ code }}`")
+    '#   of   in `{{ code }}`'
+    """
+    return CODE_OR_TAG.sub(lambda found: found[0] if found[1] else " ", source)
+
+
+def body_start(document: Document) -> int:
+    """Where the stored text begins below its front matter; 0 without any, and for YAML files."""
+    is_data = inner_suffix(document.id) in (".yml", ".yaml")
+    return 0 if is_data or document.media_type not in STORED else front_matter(document.text)[0]
+
+
+def front_matter(source: str) -> tuple[int, dict[str, str]]:
+    """Where the source begins below its front matter, and the values in it by key; 0 and none without any.
+
+    >>> front_matter("---\\ntitle: The mill\\ntags: [rye, oats]\\n---\\nIt grinds.")
+    (42, {'title': 'The mill', 'tags': 'rye, oats'})
+    """
+    if not (found := MATTER.match(source)):
+        return 0, {}
+    try:
+        values = _yaml(found[1]) if found[1] else tomllib.loads(found[2] or "")
+    except (ValueError, RecursionError):  # of another form: text
+        return 0, {}
+    texts = {key: _text(value) for key, value in values.items() if key not in RESERVED}
+    return found.end(), {key: text for key, text in texts.items() if text}
+
+
+def _yaml(block: str) -> dict[str, list[str]]:
+    """The values of lines of `key: value`, each perhaps with indented lines or a list below it."""
+    values: dict[str, list[str]] = {}
+    key = ""
+    for line in filter(str.strip, block.splitlines()):
+        if found := KEY.match(line):
+            key, value = found[1], (found[2] or "").strip()
+            inline = value[1:-1].split(",") if value.startswith("[") and value.endswith("]") else [value]
+            values[key] = [] if value.startswith(("|", ">", "{", "&")) else [*map(_scalar, inline)]
+        elif line.lstrip().startswith("- ") and key:
+            values[key].append(_scalar(line.lstrip()[2:]))
+        elif line[0].isspace() and key:  # more of a string; mappings below a key are left out
+            values[key] = [" ".join([*values[key], "" if KEY.match(line.strip()) else line.strip()])]
+        elif not line.startswith("#"):
+            raise ValueError(f"no key in {line!r:.60}")
+    if not values:
+        raise ValueError("no key")
+    return values
+
+
+def _scalar(value: str) -> str:
+    """A YAML string without quotes and comment."""
+    value = value.strip()
+    if value[:1] in ("'", '"') and value[0] in value[1:]:
+        return value[1:].rpartition(value[0])[0]
+    return "" if value in ("~", "null") else COMMENT.sub("", value).strip()
+
+
+def _text(value: Any) -> str:
+    """Lists joined; mappings are left out."""
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    return "" if isinstance(value, dict) else str(value).strip()
