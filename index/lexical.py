@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from .postings import Pairs, PostingsSegment
 from .protocol import Ids, Mask, Places, Ranking
 from .ranking import best, check_k, promising, rows_among
+from .spelling import prefix_distances
 
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
 _MAX_HELD = 2**21  # pairs, about 40 MB
+_LIKELY = 32  # terms that are compared with a misspelled word
+_ENDING = 0.25  # the cost of a letter that may belong to an ending, in edits
 _OVERHEAD = 32  # the cost of a term besides its pairs, as a number of pairs
 
 
@@ -102,11 +105,21 @@ class LivePostings:
         df = {term: len(self._term(term).rows) for term in terms}
         return CorpusStatistics(self._n_docs, self._total_length, df)
 
-    def spelled_like(self, word: str) -> list[str]:
-        """The terms of live passages one edit away from a word, the most frequent first."""
-        terms = {term for segment in self._segments for term in segment.spelled_like(word)}
-        df = self.statistics(terms).df
-        return sorted((term for term in terms if df[term]), key=lambda term: (-df[term], term))
+    def spelled_like(self, typed: str, most: int) -> list[str]:
+        """The terms of live passages that may be stems of words `most` edits from a typed one, likely first.
+
+        A stem is compared with each beginning of the typed word, and the letters after it cost a little.
+        """
+        sizes = range(2, len(typed) + most + 1)
+        every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
+        terms = sorted(term for term in every if len(term) in sizes)
+        if not terms:
+            return []
+        whole = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # as before stemming
+        endings = _ENDING * np.arange(len(typed), -1, -1)
+        costs = np.min(prefix_distances(typed, whole) + endings, axis=1)
+        likely = [terms[at] for at in np.argsort(costs, kind="stable")[:_LIKELY]]
+        return [term for term in likely if len(self.find(term)[0])]
 
     @cached_property
     def all_statistics(self) -> CorpusStatistics:

@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 
 from .protocol import Ids
 from .segment import Segment
-from .spelling import spelled_alike
 
 _BLOCK = 2**16  # pairs that a merge sorts together; each takes about 60 bytes meanwhile
 _DICTIONARY = ("passage_ids", "lengths", "terms", "term_ends", "starts", "sums")
@@ -175,10 +174,6 @@ class PostingsSegment:
         for end in self._columns["term_ends"][1:]:
             yield terms[start : int(end)].tobytes()
             start = int(end)
-
-    def spelled_like(self, word: str) -> list[str]:
-        """The terms one edit away from a word."""
-        return spelled_alike(word, self._columns["terms"], self._columns["term_ends"])
 
     def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
         """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` only."""

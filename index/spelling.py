@@ -1,68 +1,39 @@
-"""Words of a dictionary that are spelled nearly like another: one edit away.
-
-An edit inserts, drops or changes one character, or swaps two neighbours.
+"""How far words are from a typed word: edits that insert, drop or change a character, or swap two neighbours.
 
 Source: Damerau, "A technique for computer detection and correction of spelling errors", 1964, who found four
-of five misspellings to be one such edit away.
+of five misspellings to be one such edit away; the table is that of Wagner and Fischer, 1974, for all words at
+once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Ids
 
-_WIDEST = 4  # bytes of a character in UTF-8
-_NOT_ASCII = 0x80  # the least byte of a character of several
+def prefix_distances(typed: str, words: Sequence[str]) -> NDArray[np.uint8]:
+    """(n, len(typed) + 1): the edits between each word and the first i characters of what was typed.
 
+    Characters that were swapped are not edited again, so that "ca" is three edits from "abc".
 
-def one_edit_apart(a: str, b: str) -> bool:
-    """Whether exactly one edit makes one of the other.
-
-    >>> [one_edit_apart("psalter", other) for other in ("psaltar", "salter", "pslater", "psalter", "palters")]
-    [True, True, True, False, False]
+    >>> prefix_distances("mlil", ["mill", "mil"])[:, -1].tolist()
+    [1, 1]
     """
-    first = _common(a, b)
-    last = _common(a[first:][::-1], b[first:][::-1])
-    one, other = a[first : len(a) - last], b[first : len(b) - last]
-    return a != b and (max(len(one), len(other)) <= 1 or (len(one) == 2 and one == other[::-1]))
-
-
-def _common(a: str, b: str) -> int:
-    """How many characters both begin with."""
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((at for at, (x, y) in pairs if x != y), min(len(a), len(b)))
-
-
-def spelled_alike(word: str, terms: NDArray[np.uint8], ends: NDArray[np.integer]) -> list[str]:
-    """The terms one edit away, in their order; term i is `terms[ends[i]:ends[i + 1]]` in UTF-8.
-
-    Terms that differ in more bytes than an edit can make differ are left out by numpy, some ten milliseconds
-    for a million terms; the rest are compared one by one.
-    """
-    wanted = np.frombuffer(word.encode("utf-8"), np.uint8)
-    edges = ends.astype(np.int64)
-    lengths = edges[1:] - edges[:-1]
-    widest = np.ones(len(lengths), np.int64)  # bytes that a character of the word or of the term may take
-    wide = np.searchsorted(edges, np.flatnonzero(terms >= _NOT_ASCII), side="right") - 1
-    widest[slice(None) if not word.isascii() else wide] = _WIDEST
-    near = np.flatnonzero(np.abs(lengths - len(wanted)) <= widest)
-    first, length = edges[near], lengths[near]
-    agree = _agreeing(terms, first, 1, length, wanted)
-    agree += _agreeing(terms, first + length - 1, -1, length, wanted[::-1])
-    likely = agree >= np.maximum(length, len(wanted)) - 2 * widest[near]  # two characters change places
-    places = zip(first[likely].tolist(), length[likely].tolist(), strict=True)
-    found = (bytes(terms[at : at + size].data).decode("utf-8") for at, size in places)
-    return [term for term in found if one_edit_apart(word, term)]
-
-
-def _agreeing(terms: NDArray[np.uint8], first: Ids, step: int, length: Ids, wanted: NDArray[np.uint8]) -> Ids:
-    """(n,): how many bytes of each term, from `first` on by `step`, are those wanted before one is not."""
-    agree = np.zeros(len(first), np.int64)
-    alive = np.arange(len(first))
-    for at, byte in enumerate(wanted.tolist()):
-        alive = alive[length[alive] > at]
-        alive = alive[terms[first[alive] + step * at] == byte]
-        agree[alive] += 1
-    return agree
+    padded = np.array(words, dtype=np.str_)  # (n,), with zeros
+    length = padded.dtype.itemsize // 4
+    codes = padded.view(np.uint32).reshape(len(words), length).T  # (length, n)
+    lengths = (codes != 0).sum(axis=0)
+    row = np.repeat(np.arange(len(typed) + 1, dtype=np.uint8)[:, None], len(words), axis=1)
+    found, before = row.copy(), row
+    for j in range(length):
+        row, above, two_above = np.full_like(row, j + 1), row, before
+        for i, character in enumerate(map(ord, typed)):
+            changed = above[i] + (codes[j] != character)
+            row[i + 1] = np.minimum(np.minimum(row[i], above[i + 1]) + 1, changed)
+            if i and j:
+                swapped = (codes[j] == ord(typed[i - 1])) & (codes[j - 1] == character)
+                row[i + 1] = np.where(swapped, np.minimum(row[i + 1], two_above[i - 1] + 1), row[i + 1])
+        found[:, lengths == j + 1], before = row[:, lengths == j + 1], above
+    return found.T

@@ -21,7 +21,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -50,6 +50,14 @@ Kind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 Value = TypeVar("Value")
 _TYPES: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
 _SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system
+
+
+@cache
+def base_vocabulary() -> frozenset[str]:
+    """The words and pieces of words of an installed base model: common English words are among them."""
+    paths = (folder / "vocab.txt" for folder in _base_candidates())
+    path = next(filter(Path.is_file, paths), None)
+    return frozenset(path.read_text(encoding="utf-8").split() if path else ())
 
 
 def find_base() -> Path:

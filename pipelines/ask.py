@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
 from ..index.analysis import Analyzer
@@ -33,6 +34,7 @@ from .candidates import (
 )
 from .declined import Words, question_words, topic_section, unknown_words
 from .filters import Selection
+from .spelling import Spelling, spelled
 
 N_BEST = 8  # spans of a passage that are scored
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
@@ -51,9 +53,10 @@ def checked_question(question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTrace:
-    """An answer with the hits, the readings of the first of them, and all candidates, best first."""
+    """An answer with the question as searched, the hits, what was read of them, and all candidates."""
 
     answer: Answer
+    spelling: Spelling
     hits: Sequence[Hit]
     readings: Readings
     ranked: Sequence[RankedCandidate]
@@ -75,6 +78,7 @@ class Answerer:
     calibration: Calibration | None
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
+    on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
         """One answer a question."""
@@ -85,6 +89,8 @@ class Answerer:
     ) -> list[AnswerTrace]:
         """One answer a question, with everything that it is made from; given `hits` are not searched for."""
         began = time.perf_counter()
+        spellings = [spelled(one, self.postings, self.snapshot, self.analyzer) for one in questions]
+        questions = [one.text for one in spellings]
         if hits is None:
             among = self.selection.passage_ids if self.selection else None
             hits = self.retriever.search(questions, self.options.k, among)
@@ -92,7 +98,7 @@ class Answerer:
         readings = self.read(questions, hits)
         each = 1000 / max(1, len(questions))
         spent = {"retrieve": (retrieved - began) * each, "read": (time.perf_counter() - retrieved) * each}
-        rows = zip(questions, hits, readings, strict=True)
+        rows = zip(spellings, hits, readings, strict=True)
         return self._read_before_declining([self._traced(*row, spent) for row in rows])
 
     # Reading, with early exit
@@ -119,6 +125,7 @@ class Answerer:
         found = list(readings)
         waiting = [at for at, read in enumerate(readings) if len(read) < len(hits[at])]
         if waiting:
+            self.on_progress("passages", sum(map(len, readings)), sum(map(len, hits)))
             left = [[hit.passage for hit in hits[at][len(readings[at]) :]] for at in waiting]
             read = self.reader.read([questions[at] for at in waiting], left, N_BEST)
             for at, more in zip(waiting, read, strict=True):
@@ -132,12 +139,13 @@ class Answerer:
         if not numbers:
             return traces
         began, again = time.perf_counter(), [traces[at] for at in numbers]
-        questions, hits = [answers[at].question for at in numbers], [one.hits for one in again]
+        spellings, hits = [one.spelling for one in again], [one.hits for one in again]
+        questions = [one.text for one in spellings]
         readings = self._read_rest(questions, hits, [one.readings for one in again])
         took = (time.perf_counter() - began) * 1000 / len(numbers)
-        for at, question, found, read in zip(numbers, questions, hits, readings, strict=True):
+        for at, spelling, found, read in zip(numbers, spellings, hits, readings, strict=True):
             before = answers[at].timings_ms
-            traces[at] = self._traced(question, found, read, {**before, "read": before["read"] + took})
+            traces[at] = self._traced(spelling, found, read, {**before, "read": before["read"] + took})
         return traces
 
     # Scoring
@@ -150,20 +158,20 @@ class Answerer:
         return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms)
 
     def _traced(
-        self, text: str, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
+        self, spelling: Spelling, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
     ) -> AnswerTrace:
         """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
         began = time.perf_counter()
-        ranked = ranked_candidates(self.score_candidates(text, hits, readings), self.calibration)
+        ranked = ranked_candidates(self.score_candidates(spelling.text, hits, readings), self.calibration)
         scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
-        answer = self._answer(text, hits, len(readings), ranked, {**spent, "rank": scoring})
-        return AnswerTrace(answer, hits, readings, ranked)
+        answer = self._answer(spelling, hits, len(readings), ranked, {**spent, "rank": scoring})
+        return AnswerTrace(answer, spelling, hits, readings, ranked)
 
     # Answering
 
     def _answer(
         self,
-        text: str,
+        spelling: Spelling,
         hits: Sequence[Hit],
         n_read: int,
         ranked: Sequence[RankedCandidate],
@@ -176,11 +184,12 @@ class Answerer:
         shown = merge_same_answers([replace(one, duplicates=duplicates[one.passage.id]) for one in found])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         fitted = threshold if self.calibration else None
-        words = {} if best else question_words(text, self.analyzer)
+        instead = {one.term.start: one.word for one in spelling.searched_for}
+        words = {} if best else question_words(spelling.question, self.analyzer, instead)
         others = [one for one in shown[1:] if one.confidence is None or one.confidence >= SHOWN]
         scope = self.selection.scope if self.selection else None
         return Answer(
-            question=text,
+            question=spelling.question,
             best=best,
             alternatives=tuple(others[: self.options.alternatives]) if best else (),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
@@ -188,7 +197,7 @@ class Answerer:
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
             rejected=() if best else tuple(shown[:N_NEAREST]),
-            missing_terms=unknown_words(words, self.postings, self.snapshot, self.analyzer) if words else (),
+            missing_terms=unknown_words(words, self.postings),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
@@ -196,6 +205,8 @@ class Answerer:
             threshold=fitted,
             parts=self._parts(shown, ranked, threshold) if best else (),
             candidates=self._candidates(shown, words, hits[:n_read]) if words and self.calibration else (),
+            searched_for=spelling.searched_for,
+            is_unknown=spelling.is_unknown,
         )
 
     def _candidates(

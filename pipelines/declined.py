@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from spanwise.types import Hit, MissingTerm, Passage, QuestionTerm, Span
 
@@ -18,15 +18,15 @@ FUNCTION_WORDS = STOP_WORDS | frozenset(
     "show explain describe find say says mean know need want like please us one ones thing things".split()
 )
 SENTENCES = 2  # of a section
-MIN_LETTERS = 4  # of a word that is corrected: an edit makes another word of a shorter one
-MAX_CORRECTED = 5  # words of a question, and passages of a term, that are looked at
 
 Words = dict[str, QuestionTerm]
 """Each term of a question, and the word that it is first made from."""
 
 
-def question_words(question: str, analyzer: Analyzer) -> Words:
+def question_words(question: str, analyzer: Analyzer, instead: Mapping[int, str] | None = None) -> Words:
     """The terms of a question without function words, unless nothing else is left; in its order.
+
+    `instead` are the words that are searched for others, by the place of these.
 
     >>> list(question_words("How much did the mills, the mill?", Analyzer()).values())
     [QuestionTerm(start=17, end=22)]
@@ -34,19 +34,15 @@ def question_words(question: str, analyzer: Analyzer) -> Words:
     tokens = analyzer.tokens(question)
     words: Words = {}
     for token in [one for one in tokens if one.word not in FUNCTION_WORDS] or tokens:
-        words.setdefault(analyzer.term(token.word), QuestionTerm(token.start, token.end))
+        word = (instead or {}).get(token.start, token.word)
+        words.setdefault(analyzer.term(word), QuestionTerm(token.start, token.end))
     return words
 
 
-def unknown_words(
-    words: Words, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer
-) -> tuple[MissingTerm, ...]:
-    """The words that no passage of the index holds, the first few with a spelling suggestion."""
+def unknown_words(words: Words, postings: LivePostings) -> tuple[MissingTerm, ...]:
+    """The words that no passage of the index holds."""
     df = postings.statistics(words).df
-    unknown = [(term, word) for term, word in words.items() if not df[term]]
-    near = [(word, _nearest(term, postings, snapshot, analyzer)) for term, word in unknown[:MAX_CORRECTED]]
-    found = [MissingTerm(word, *(place or (None, None))) for word, place in near]
-    return (*found, *(MissingTerm(word) for _, word in unknown[MAX_CORRECTED:]))
+    return tuple(MissingTerm(word) for term, word in words.items() if not df[term])
 
 
 def topic_section(
@@ -72,21 +68,4 @@ def topic_section(
         below = [(a, b) for a, b in spans if passage.text[a:b].strip(" #\n") != heading][:SENTENCES]
         if below:
             return passage_span(passage, below[0][0], below[-1][1]), passage
-    return None
-
-
-def _nearest(
-    term: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer
-) -> tuple[Span, Passage] | None:
-    """The most common word within one edit, at a place in the text of a passage; None for a number."""
-    if len(term) < MIN_LETTERS or any(character.isdigit() for character in term):
-        return None
-    for like in postings.spelled_like(term)[:MAX_CORRECTED]:
-        rows = postings.find(like)[0][:MAX_CORRECTED]
-        for passage in snapshot.passages(postings.passage_ids[rows].tolist()):
-            for token in analyzer.tokens(passage.text):
-                if analyzer.term(token.word) == like:
-                    start, end = passage.start + token.start, passage.start + token.end
-                    words = passage.text[token.start : token.end]
-                    return Span(passage.document_id, start, end, words), passage
     return None

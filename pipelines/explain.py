@@ -132,6 +132,7 @@ def explained(
     `document` is an id, a path, or the end of one id; DocumentNotFound without such a document or file.
     """
     [trace] = answerer.trace([question])
+    question = trace.spelling.text
     fate = None
     if document is not None:
         fate = _fate(answerer, trace, question, stages, document, roots, sync_command)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
 from itertools import compress
 from math import inf
+from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +44,26 @@ def select(snapshot: Snapshot, where: Filter) -> Selection:
     """
     chosen = list(filter(path_matcher(where.paths), _by_description(snapshot, where)))
     passage_ids = snapshot.passage_ids_of(chosen)
-    return Selection(FilterResult(where, len(chosen), snapshot.n_documents, len(passage_ids)), passage_ids)
+    near = "" if chosen or not where.paths else _nearest_path(where.paths[0], snapshot.document_ids())
+    scope = FilterResult(where, len(chosen), snapshot.n_documents, len(passage_ids), near)
+    return Selection(scope, passage_ids)
+
+
+def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
+    """The pattern of a folder, a suffix or a document that is most like this one; "" when none is.
+
+    >>> _nearest_path("standards/**", ["source/standards/pair.md"]), _nearest_path("*.mdd", ["a/b.md"])
+    ('source/standards/**', '*.md')
+    """
+    near: dict[str, str] = {}
+    for path in map(PurePosixPath, document_ids):
+        folders = {
+            name: f"{folder}/**" for folder in path.parents[:-1] for name in (folder.name, str(folder))
+        }
+        near |= folders | {f"*{path.suffix}": f"*{path.suffix}", str(path): str(path), path.name: str(path)}
+    wanted = pattern.strip("/").removesuffix("/**").removesuffix("/*")
+    found = get_close_matches(wanted, near, 1) or get_close_matches(wanted.rpartition("/")[2], near, 1)
+    return near[found[0]] if found else ""
 
 
 def conditions_of(where: Filter) -> dict[str, Filter]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -50,12 +51,16 @@ def index_folder_of(folder: Path) -> Path:
 def cached_index_of(folder: Path) -> Path:
     """The place of the index of a read-only folder."""
     path = folder.resolve()
-    name = f"{path.name or 'root'}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
+    return user_cache() / f"{path.name or 'root'}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
+
+
+def user_cache() -> Path:
+    """The folder for what belongs to a user and to no index."""
     if own := os.environ.get("SPANWISE_CACHE"):
-        return Path(own, name)
+        return Path(own)
     from platformdirs import user_cache_path
 
-    return user_cache_path("spanwise") / name
+    return user_cache_path("spanwise")
 
 
 def is_writable(folder: Path) -> bool:
@@ -72,9 +77,9 @@ def resolve_index(path: Path) -> Path:
     """The index meant by `--index`: that directory, or the index of that folder."""
     if index := path if is_index(path) else _index_of(path):
         return index
+    how = shlex.quote(str(path)) if path.is_dir() else f"FOLDER --index {shlex.quote(str(path))}"
     raise IndexNotFound(
-        f"no index in {path}: it is not an index and holds none. "
-        f"Make one with: spanwise index FOLDER --index {path}"
+        f"no index in {path}: it is not an index and holds none. Make one with: spanwise index {how}"
     )
 
 
@@ -83,7 +88,8 @@ def nearest_index(start: Path) -> Path:
     for folder in (start, *start.parents):
         if index := _index_of(folder):
             return index
-    raise IndexNotFound(f"no index in {start} or above it. Make one with: spanwise index {start}")
+    quoted = shlex.quote(str(start))
+    raise IndexNotFound(f"no index in {start} or above it. Make one with: spanwise index {quoted}")
 
 
 def existing_folder(folder: Path) -> Path:

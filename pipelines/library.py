@@ -47,9 +47,10 @@ from .models import (
     NONE,
     LoadedModels,
     ModelKind,
+    command,
     model_setting,
-    sync_command,
 )
+from .spelling import Spelling, spelled
 from .view import IndexView, Views
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Library:
     @property
     def sync_command(self) -> str:
         """The command that brings this index up to date."""
-        return sync_command(self.store.path)
+        return command("index", self.store.path)
 
     # Models
 
@@ -279,7 +280,7 @@ class Library:
     ) -> list[list[Hit]]:
         """The best `k` passages for each question."""
         how = replace(options or SearchOptions(), **changes)
-        checked = [checked_question(question) for question in questions]
+        checked = [self.spelled(question).text for question in questions]
 
         def compute(view: IndexView) -> list[list[Hit]]:
             selection = view.selection(how.where)
@@ -287,6 +288,11 @@ class Library:
             return view.retriever(how, on_progress).search(checked, how.k, among)
 
         return self._cached(list[Hit], checked, how, compute)[0]
+
+    def spelled(self, question: str) -> Spelling:
+        """The question as it is searched, with misspelled words replaced by those of the documents."""
+        with self._views.current() as view:
+            return spelled(checked_question(question), view.snapshot.postings(), view.snapshot, self.analyzer)
 
     def ask(
         self,
@@ -348,7 +354,7 @@ class Library:
         from .summarize import summary
 
         how = replace(options or SummaryOptions(), **changes)
-        checked = None if question is None else checked_question(question)
+        checked = None if question is None else self.spelled(question)
         with self._views.current() as view:
             view.hold()
             return summary(view, how, checked, self.roots)

@@ -55,7 +55,8 @@ class Tools:
         """Find the passages that are nearest to a question, best first, with their places."""
         name = self._options.retriever or self._library.default_retriever
         options = SearchOptions(k=k, retriever=name, where=_filter(path))
-        return search_record(question, str(name), self._library.search(question, options))
+        hits = self._library.search(question, options)
+        return search_record(self._library.spelled(question), str(name), hits)
 
     def ask(self, question: Question, k: K = 20, threshold: Threshold = None, path: Path = None) -> Record:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.

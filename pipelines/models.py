@@ -31,9 +31,9 @@ NEXT = "next-"  # before either: the setting that names the encoder which the ne
 NONE = "none"  # the name for no token vectors
 
 
-def sync_command(index: Path) -> str:
-    """The command that brings an index up to date."""
-    return f"spanwise index --index {shlex.quote(str(index))}"
+def command(verb: str, index: Path) -> str:
+    """The command that runs a verb on an index, from any folder if the path is absolute."""
+    return f"spanwise {verb} --index {shlex.quote(str(index))}"
 
 
 def model_setting(name: str, kind: ModelKind | None = None) -> str:
@@ -99,7 +99,7 @@ class LoadedModels:
         if not name:
             raise IndexEmpty(
                 f"no passage of {self._store.path} has token vectors yet. Make them with: "
-                f"{sync_command(self._store.path)} --colbert builtin"
+                f"{command('index', self._store.path)} --colbert builtin"
             )
         return self._load_model("token-encoder", name, load_token_encoder)
 

@@ -17,6 +17,7 @@ from spanwise.types import (
     Passage,
     QuestionTerm,
     Span,
+    Summary,
     SyncReport,
 )
 
@@ -24,6 +25,7 @@ from .display import shown
 
 if TYPE_CHECKING:
     from .explain import Explanation, ScoreBreakdown, StageRank
+    from .spelling import Spelling
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -43,13 +45,10 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
             "rejected": [answer_span_record(each) for each in answer.rejected],
             "unknown_words": [
-                {
-                    **word_record(word.term, answer.question),
-                    "nearest": span_record(word.nearest) if word.nearest else None,
-                }
-                for word in answer.missing_terms
+                {**word_record(word.term, answer.question), "nearest": None} for word in answer.missing_terms
             ],
         },
+        **spelling_record(answer),
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
         "retriever": answer.retriever,
@@ -90,6 +89,12 @@ def span_record(span: Span) -> dict[str, Any]:
 def word_record(word: QuestionTerm, question: str) -> dict[str, Any]:
     """A word of a question; offsets are code points of the question."""
     return {"text": word.of(question), "start": word.start, "end": word.end}
+
+
+def spelling_record(found: Answer | Summary | Spelling) -> dict[str, Any]:
+    """The words of the question that were searched as others, and whether the documents hold any of it."""
+    words = [{**word_record(one.term, found.question), "used": one.word} for one in found.searched_for]
+    return {"searched_for": words, "is_unknown": found.is_unknown}
 
 
 def explanation_record(explanation: Explanation) -> dict[str, Any]:
@@ -137,13 +142,14 @@ def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
 
 
 def search_record(
-    question: str, retriever: str, hits: Sequence[Hit], scope: FilterResult | None = None
+    spelling: Spelling, retriever: str, hits: Sequence[Hit], scope: FilterResult | None = None
 ) -> dict[str, Any]:
     """What `search --json` prints."""
     return {
-        "question": question,
+        "question": spelling.question,
         "retriever": retriever,
         "hits": [hit_record(hit) for hit in hits],
+        **spelling_record(spelling),
         **filter_record(scope),
     }
 

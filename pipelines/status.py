@@ -24,7 +24,7 @@ from ..index.store import Store
 from ..models.locate import wrong_weights
 from .cache import CACHE_NAME, AnswerCache
 from .folders import CATALOG_NAME, is_writable, resolve_index
-from .models import RERANKER, ModelKind
+from .models import RERANKER, ModelKind, command
 
 if TYPE_CHECKING:
     from ..index.snapshot import Snapshot
@@ -146,8 +146,9 @@ def file_records(snapshot: Snapshot) -> list[dict[str, str]]:
     return sorted(read + refused, key=lambda record: record["document"])
 
 
-def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
+def advice(record: Mapping[str, Any]) -> list[str]:
     """What to do about the state of an index, one sentence each; empty when all is well."""
+    sync_command, listing = (command(verb, record["index"]) for verb in ("index", "status"))
     found = [
         f"{root['folder']} is missing: restore it, or run: {sync_command} --drop FOLDER"
         for root in record["roots"]
@@ -160,9 +161,9 @@ def advice(record: Mapping[str, Any], sync_command: str) -> list[str]:
         if n:
             found.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
     if record["rejected"]:
-        found.append("some files could not be read; list them with: spanwise status --rejected")
+        found.append(f"some files could not be read; list them with: {listing} --rejected")
     if record["remarks"]:
-        found.append("some documents have remarks; list them with: spanwise status --files")
+        found.append(f"some documents have remarks; list them with: {listing} --files")
     return found
 
 

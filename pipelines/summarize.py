@@ -38,7 +38,8 @@ from .ask import place_of
 from .display import shown
 from .folders import Root, resolve_document_id
 from .overview import overview
-from .records import filter_record, hit_record, place_record
+from .records import filter_record, hit_record, place_record, spelling_record
+from .spelling import Spelling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -211,7 +212,9 @@ def checker(analyzer: Analyzer) -> Checker:
     return Checker(analyzer.terms, content)
 
 
-def summary(view: IndexView, options: SummaryOptions, question: str | None, roots: Sequence[Root]) -> Summary:
+def summary(
+    view: IndexView, options: SummaryOptions, question: Spelling | None, roots: Sequence[Root]
+) -> Summary:
     """The summary of the best passages for a question; without one, or the overview, of documents."""
     if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
@@ -219,7 +222,7 @@ def summary(view: IndexView, options: SummaryOptions, question: str | None, root
     selection = view.selection(options.where)
     chosen = selection.passage_ids if selection else None
     hits: Sequence[Hit] = ()
-    made: list[SummarySentence] = []
+    spelling, made = question or Spelling("", ""), list[SummarySentence]()
     found, retriever, generator = None, "", view.models.generator(options.generator)
     if question is None:
         ids = _passage_ids(view.snapshot, chosen, options, roots)
@@ -227,17 +230,17 @@ def summary(view: IndexView, options: SummaryOptions, question: str | None, root
         n_used, found = len(ids), overview(view.snapshot, ids) if ids and not generator else None
     else:
         by = view.retriever(options)
-        [hits] = by.search([question], options.k, chosen)
+        [hits] = by.search([spelling.text], options.k, chosen)
         retriever, passages, n_used = by.name, [hit.passage for hit in hits], len(hits)
     gathered = time.perf_counter()
     if generator:
-        made, n_used = Summarizer(view, options).write(generator, question or "", passages)
+        made, n_used = Summarizer(view, options).write(generator, spelling.text, passages)
     elif question is not None:
-        made = Summarizer(view, options).quote(question, hits)
+        made = Summarizer(view, options).quote(spelling.text, hits)
     took = {"retrieve": (gathered - began) * 1000, "write": (time.perf_counter() - gathered) * 1000}
     is_kept = [one.verdict == Verdict.SUPPORTED or not options.strict for one in made]
     return Summary(
-        question=question or "",
+        question=spelling.question,
         sentences=tuple(compress(made, is_kept)),
         dropped=tuple(one for one, kept in zip(made, is_kept, strict=True) if not kept),
         generator=generator.name if generator else EXTRACTIVE,
@@ -248,6 +251,8 @@ def summary(view: IndexView, options: SummaryOptions, question: str | None, root
         timings_ms=took,
         scope=selection.scope if selection else None,
         overview=found,
+        searched_for=spelling.searched_for,
+        is_unknown=spelling.is_unknown,
     )
 
 
@@ -278,6 +283,7 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "retriever": summary.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
         **({"overview": asdict(summary.overview)} if summary.overview else {}),
+        **spelling_record(summary),
         **filter_record(summary.scope),
     }
 

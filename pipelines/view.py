@@ -79,6 +79,7 @@ class IndexView:
         from ..retrieval.near_duplicates import READING_RULE
 
         models, key = self.models, (how, calibrated, on_progress)
+        on_progress("models", 0, 0)
         if self._answerer is not None and self._answerer[0] == key:
             return self._answerer[1]
         retriever, reader = self.retriever(how, on_progress, READING_RULE), models.reader(how.reader)
@@ -94,6 +95,7 @@ class IndexView:
             calibration=calibration,
             options=how,
             selection=self.selection(how.where),
+            on_progress=on_progress,
         )
         self._answerer = (key, answerer)
         return answerer

@@ -40,10 +40,10 @@ Threads may share a `Library`; one computes at a time. In asyncio, call
 """
 CLI = """# The command line
 
-Generated from `--help`. Results go to stdout, messages and progress to stderr. Exit code 0: done; 1: a named
-error in one line; 2: wrong usage. Defaults of options come from variables, as `SPANWISE_ASK_K=10`, then from
-`spanwise.toml` in the current folder, as `k = 10` under `[ask]`. Fields of the options objects without an
-option of their own are set there, too, as `read_all = true`.
+Generated from `--help-all`; `-h` shows common options. Results go to stdout, talk to stderr. Exit
+code 0: done; 1: a named error in one line; 2: wrong usage. Defaults of options come from variables, as
+`SPANWISE_ASK_K=10`, then from `spanwise.toml` in the current folder, as `k = 10` under `[ask]`. The
+[guide](guide.md#settings) lists the variables.
 """
 
 

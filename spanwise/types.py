@@ -155,12 +155,16 @@ class AnswerSpan:
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """The result of a filter: the number of `documents`, of all documents, and of their `passages`."""
+    """The result of a filter: the number of `documents`, of all documents, and of their `passages`.
+
+    `nearest_path` is a pattern like those of a filter that matches no document, which matches some, or "".
+    """
 
     where: Filter
     documents: int
     of_documents: int
     passages: int
+    nearest_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +181,17 @@ class QuestionTerm:
 
 @dataclass(frozen=True, slots=True)
 class MissingTerm:
-    """A word of a question that no passage of the index holds.
-
-    `nearest` is the most common word of the documents within one edit of it, at a place in `passage`.
-    """
+    """A word of a question that no passage of the index holds, and that is not near one that some hold."""
 
     term: QuestionTerm
-    nearest: Span | None = None
-    passage: Passage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedWord:
+    """A word of a question that occurs nowhere, and the word of the documents that is searched instead."""
+
+    term: QuestionTerm
+    word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +206,8 @@ class Answer:
     not, as the answer was sure without them. `cached` is true for an earlier result; its time is that of the
     look-up. `threshold` is the minimum confidence, None without a calibration. `parts` are the pieces of an
     answer to a question for several things, `best` first, where more than one passage gives some.
+    `searched_for` are misspelled words with those that were searched and read instead; `is_unknown` says that
+    the documents hold no content word of the question.
     """
 
     question: str
@@ -218,6 +227,8 @@ class Answer:
     passages_unread: int = 0
     parts: tuple[AnswerSpan, ...] = ()
     candidates: tuple[AnswerSpan, ...] = ()
+    searched_for: tuple[SearchedWord, ...] = ()
+    is_unknown: bool = False
 
     @property
     def outcome(self) -> Literal["answer", "not sure", "not found"]:
@@ -353,6 +364,8 @@ class Summary:
     timings_ms: Mapping[str, float]
     scope: FilterResult | None = None
     overview: Overview | None = None
+    searched_for: tuple[SearchedWord, ...] = ()
+    is_unknown: bool = False
 
     @property
     def is_refusal(self) -> bool:

@@ -9,23 +9,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import fields
 from typing import Annotated
 
 import typer
 
-from spanwise.errors import DocumentRejected, SpanwiseError
-from spanwise.types import AskOptions
+from spanwise.errors import SpanwiseError
+from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
 
+from ..folders import user_cache
 from ..library import Library
 from ..records import answer_record, explanation_record
+from ..summarize import summary_record
 from ..visible import visible
 from . import options as opt
-from .index import no_documents, say_report
-from .show import print_json, progress, say, show, show_answer, show_explanation
+from .index import synced
+from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
 
 PROMPT = "? "
-HINT = "Type a question. An empty line or Ctrl-D ends, Ctrl-C drops the question."
+WRITTEN_SENTENCES = 2
+HINT = "Type a question. exit, quit, an empty line or Ctrl-D ends, Ctrl-C drops the question, help says this."
+MAX_HISTORY = 1000
 
 
 def ask(
@@ -33,9 +37,7 @@ def ask(
     question: Annotated[
         str | None, typer.Argument(help="The question. Default: a prompt, or a question a line on stdin.")
     ] = None,
-    folder: Annotated[
-        Path | None, typer.Argument(help="A folder to sync first. Default: the nearest index upward.")
-    ] = None,
+    folder: opt.SyncedFolder = None,
     index: opt.Index = None,
     retriever: opt.Retriever = None,
     rerank: opt.Rerank = False,
@@ -63,6 +65,10 @@ def ask(
             help="With --explain: the stage at which this document was lost. An id, a path, or its end."
         ),
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the answer as sentences with citations.")
+    ] = False,
+    generator: opt.Generator = EXTRACTIVE,
     verbose: opt.Verbose = False,
     json: opt.Json = False,
 ) -> None:
@@ -70,15 +76,13 @@ def ask(
     if document is not None and not explain:
         raise typer.BadParameter("add --explain", param_hint="--document")
     options = opt.options_of(AskOptions, context)
-    with opt.library_of(folder, index) as library:
-        if folder is not None:
-            _sync(library, verbose)
+    with synced(folder, index, verbose) as library:
 
         def answer(question: str) -> None:
             if explain:
                 _explain(library, question, options, document, json, verbose)
             else:
-                _answer(library, question, options, json, verbose)
+                _answer(library, question, options, generator if write else None, json, verbose)
             sys.stdout.flush()
 
         if question is not None:
@@ -89,33 +93,28 @@ def ask(
             _answer_lines(answer, json)
 
 
-def _answer(library: Library, question: str, options: AskOptions, json: bool, verbose: bool) -> None:
-    with progress(after_s=2) as report:
+def _answer(
+    library: Library, question: str, options: AskOptions, writer: str | None, json: bool, verbose: bool
+) -> None:
+    """Answer with a quote; with the sentences of a generator where one writes."""
+    with progress(after_s=1) as report:
         answer = library.ask(question, options, on_progress=report)
-    print_json(answer_record(answer)) if json else show_answer(answer, verbose)
+    if writer is None or answer.best is None:
+        print_json(answer_record(answer)) if json else show_answer(answer, verbose)
+        return
+    shared = {field.name: getattr(options, field.name) for field in fields(AskOptions)}
+    how = SummaryOptions(**shared, max_sentences=WRITTEN_SENTENCES, generator=writer)
+    written = library.summarize(question, how)
+    print_json(summary_record(written)) if json else show_summary(written)
 
 
 def _explain(
     library: Library, question: str, options: AskOptions, document: str | None, json: bool, verbose: bool
 ) -> None:
-    explanation = library.explain(question, options, document)
+    with progress(after_s=1) as report:
+        report("passages", 0, 0)
+        explanation = library.explain(question, options, document)
     print_json(explanation_record(explanation)) if json else show_explanation(explanation, verbose)
-
-
-def _sync(library: Library, verbose: bool) -> None:
-    with progress() as bar:
-        report = library.sync(on_progress=bar)
-    if report.added or report.updated or report.deleted:
-        say_report(report)
-        return
-    rejected = f", {len(report.rejected)} rejected" if report.rejected else ""
-    folders = ", ".join(str(root.folder) for root in library.roots)
-    with library.reading() as snapshot:
-        n_documents = snapshot.n_documents
-    if not n_documents:
-        raise DocumentRejected(no_documents(library, report))
-    if verbose:
-        say(f"nothing changed in {visible(folders)}: {n_documents} documents{rejected}")
 
 
 def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
@@ -123,7 +122,7 @@ def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
     n_questions = 0
     for line in filter(None, map(str.strip, sys.stdin)):
         if not json:
-            show((f"\n? {visible(line)}", "bold"))
+            show(("\n" * bool(n_questions) + visible(line), "bold"))
         answer(line)
         n_questions += 1
     if not n_questions:
@@ -148,9 +147,9 @@ def _talk(library: Library, answer: Callable[[str], None]) -> None:
 
 
 def _typed() -> Iterator[str]:
-    """The typed questions, up to an empty line or Ctrl-D."""
+    """The typed questions, up to an empty line, `exit`, `quit` or Ctrl-D."""
     with suppress(ImportError):
-        import readline  # noqa: F401 (gives `input` a history and the arrow keys)
+        _keep_history()
     say(HINT)
     while True:
         try:
@@ -161,6 +160,26 @@ def _typed() -> Iterator[str]:
         except KeyboardInterrupt:
             say("")
             continue
-        if not question:
+        if question.lower() in ("", "exit", "quit"):
             return
-        yield question
+        if question.lower() in ("help", "?"):
+            say(HINT)
+        else:
+            yield question
+
+
+def _keep_history() -> None:
+    """Give `input` line editing, and the questions of earlier prompts; ImportError without readline."""
+    import atexit
+    import readline
+
+    path = user_cache() / "history"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        readline.read_history_file(path)
+    except OSError as error:
+        say(f"no history of questions: {visible(str(error))}")
+        return
+    readline.set_history_length(MAX_HISTORY)
+    atexit.register(readline.write_history_file, path)

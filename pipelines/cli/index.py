@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +16,7 @@ from spanwise.types import RejectedFile, SyncReport
 
 from ..folders import FOLDER_NAME
 from ..library import Library
-from ..models import NONE, model_setting
+from ..models import NONE, command, model_setting
 from ..open import open
 from ..records import sync_record
 from ..visible import visible
@@ -70,8 +72,8 @@ def index(
                 return library.sync(not lexical_only, bar, retry=retry)
 
         report = sync(retry)
-        if not watch and not report.passages and not (report.deleted or report.unchanged):
-            raise DocumentRejected(no_documents(library, report))
+        if not watch and not (report.deleted or report.unchanged):
+            check_documents(library, report)
         _show(library, report, json)
         if watch:
             _watch(library, sync, report, json)
@@ -91,7 +93,7 @@ def _show(library: Library, report: SyncReport, json: bool) -> None:
     if json:
         print_json(sync_record(report))
         return
-    say_report(report)
+    say_report(library, report)
     with library.reading() as snapshot:
         n_documents = snapshot.n_documents
     print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
@@ -109,7 +111,7 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
         known.update(report.rejected)
         if not (new or report.added or report.updated or report.deleted):
             return
-        say_rejected(new)
+        say_rejected(library, new)
         print_json(sync_record(report)) if json else print(f"{datetime.now():%H:%M:%S} {changes(report)}")
 
     watch = Watch(library, sync, on_sync, lambda text: say(visible(text)))
@@ -120,11 +122,26 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
         say("watching ended; committed work is kept")
 
 
-def say_report(report: SyncReport) -> None:
+@contextmanager
+def synced(folder: Path | None, index: Path | None, verbose: bool = False) -> Iterator[Library]:
+    """The library of a folder, which is synced first, or of an index."""
+    with opt.library_of(folder, index) as library:
+        if folder is not None:
+            with progress() as bar:
+                report = library.sync(on_progress=bar)
+            if report.added or report.updated or report.deleted:
+                say_report(library, report)
+            elif verbose:
+                say(f"nothing changed in {visible(str(folder))}: {report.unchanged} documents")
+            check_documents(library, report)
+        yield library
+
+
+def say_report(library: Library, report: SyncReport) -> None:
     """Print on stderr the changes of a sync and the files that it could not read."""
-    say_rejected(report.rejected)
-    _say_some([f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
-    _say_some([f"{r.document_id}: {r.text}" for r in report.remarks])
+    say_rejected(library, report.rejected)
+    _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
+    _say_some(library, [f"{r.document_id}: {r.text}" for r in report.remarks], "--files")
     if report.deleted and not report.found:
         say("the folder is empty: every document was deleted from the index, no file was changed")
     if report.added or report.updated or report.deleted:
@@ -133,9 +150,9 @@ def say_report(report: SyncReport) -> None:
         say(f"token vectors encoded: {report.encoded_tokens} passages")
 
 
-def say_rejected(rejected: Sequence[RejectedFile]) -> None:
+def say_rejected(library: Library, rejected: Sequence[RejectedFile]) -> None:
     """Print on stderr the rejected files, and why."""
-    _say_some([f"rejected {r.document_id}: {r.reason}" for r in rejected])
+    _say_some(library, [f"rejected {r.document_id}: {r.reason}" for r in rejected])
 
 
 def changes(report: SyncReport) -> str:
@@ -146,17 +163,26 @@ def changes(report: SyncReport) -> str:
     )
 
 
-def _say_some(lines: Sequence[str]) -> None:
+def _say_some(library: Library, lines: Sequence[str], which: str = "--rejected") -> None:
     for line in lines[:LINES_OF_A_KIND]:
         say(visible(line))
     if len(lines) > LINES_OF_A_KIND:
-        say(f"and {len(lines) - LINES_OF_A_KIND} more; see: spanwise status --rejected")
+        say(f"and {len(lines) - LINES_OF_A_KIND} more; see: {command('status', library.store.path)} {which}")
 
 
-def no_documents(library: Library, report: SyncReport) -> str:
-    """The message for folders without a readable document: what is in them, and why it is not indexed."""
-    folders = ", ".join(str(root.folder) for root in library.roots)
+def check_documents(library: Library, report: SyncReport) -> None:
+    """DocumentRejected, saying what is in the folders, without a document; a new .spanwise is deleted."""
+    with library.reading() as snapshot:
+        n_documents, is_new = snapshot.n_documents, snapshot.generation == 0
+    if n_documents:
+        return
+    folders, path = ", ".join(str(root.folder) for root in library.roots), library.store.path
+    if is_new and path.name == FOLDER_NAME:  # another directory may hold files of the user
+        library.close()
+        shutil.rmtree(path)
     seen = [f"{r.document_id}: {r.reason}" for r in report.rejected[:3]] + [
         f"{count} skipped: {reason}" for reason, count in report.skipped.items()
     ]
-    return f"no readable documents in {folders} ({'; '.join(seen) or 'it is empty'})"
+    raise DocumentRejected(
+        f"no readable documents in {folders} ({'; '.join(seen) or 'it is empty'}). Add some and run it again"
+    )

@@ -22,26 +22,35 @@ from spanwise.errors import SpanwiseError
 ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
 INTERRUPTED = 130
+HELP_ALL = "--help-all"
 HELP = "Question answering over your own documents. Every answer is an exact quote with its location."
+
+ASSISTANT = """{"mcpServers": {"spanwise": {
+  "command": "spanwise",
+  "args": ["mcp", "--index", "/home/me/notes"]
+}}}"""
 
 # The module and the name of the function or group of each verb, and an example for its help.
 VERBS = {
     "index": ("index:index", "spanwise index notes"),
-    "search": ("search:search", "spanwise search 'opening hours' -k 5 --path 'town/**' --type md"),
+    "search": ("search:search", "spanwise search 'opening hours' notes -k 5 --path 'town/**' --type md"),
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes"),
-    "summarize": ("summarize:summarize", "spanwise summarize 'what changed for the mills?' --index notes"),
+    "summarize": ("summarize:summarize", "spanwise summarize 'what changed for the mills?' notes"),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
-    "mcp": ("mcp:mcp", "spanwise mcp --index notes"),
+    "mcp": ("mcp:mcp", f"spanwise mcp --index notes\n\nSettings of an assistant:\n\n\b\n{ASSISTANT}"),
     "status": ("status:status", "spanwise status --index notes --check"),
     "verify": ("status:verify", "spanwise verify --index notes"),
     "eval": ("evaluate:app", ""),
     "train": ("train:app", ""),
     "calibrate": ("train:calibrate", "spanwise calibrate --data choose --out runs/reader"),
 }
+# Options of these verbs that only --help-all shows; eval and train have verbs of their own.
+MORE = "rerank rerank_model reader generator dedupe meta document timeout strict allow_host allow_origin "
+MORE += "token_file colbert lexical_only retry"
 
 
-def command_of(verb: str) -> Any:
-    """The command of a verb, imported now; its help names no variable behind every option."""
+def command_of(verb: str, everything: bool = True) -> Any:
+    """The command of a verb, imported now; its help shows common options, or all, and no variables."""
     place, example = VERBS[verb]
     module, _, attribute = place.partition(":")
     found = getattr(import_module(f".{module}", __package__), attribute)
@@ -49,9 +58,16 @@ def command_of(verb: str) -> Any:
         function, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
         found.command(verb, epilog=f"Example: {example}")(function)
     command = get_command(found)
-    for one in (command, *getattr(command, "commands", {}).values()):
+    below = getattr(command, "commands", {})
+    more = () if below else MORE.split()
+    for one in (command, *below.values()):
+        one.short_help = (one.help or "").partition("\n\n")[0]  # uncut
+        one.params.sort(key=lambda parameter: parameter.name in more)
         for parameter in one.params:
             parameter.show_envvar = False
+            parameter.hidden = not everything and parameter.name in more
+        if any(parameter.hidden for parameter in one.params):
+            one.epilog += f"\n\nMore options: spanwise {verb} --help-all"
     return command
 
 
@@ -62,17 +78,22 @@ class VerbGroup(TyperGroup):
         super().__init__(**settings)
         self.commands: Any = dict.fromkeys(VERBS)
 
+    def get_params(self, ctx: Any) -> Any:
+        """The options, without their variables."""
+        for parameter in (found := super().get_params(ctx)):
+            parameter.show_envvar = False
+        return found
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a verb; None for another name."""
-        return command_of(cmd_name) if cmd_name in VERBS else None
+        return command_of(cmd_name, everything=ctx.obj == HELP_ALL) if cmd_name in VERBS else None
 
 
 app = typer.Typer(
     name="spanwise",
     cls=VerbGroup,
     help=HELP,
-    epilog="Example: spanwise ask 'who founded the mill?' notes. Defaults of options: spanwise.toml, as in "
-    "[ask] k = 10, or variables, as SPANWISE_ASK_K=10.",
+    epilog="Example: spanwise ask 'who founded the mill?' notes",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -101,8 +122,12 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
+    given = sys.argv[1:] if arguments is None else arguments
+    how = {"prog_name": "spanwise", "standalone_mode": False, "obj": HELP_ALL if HELP_ALL in given else None}
     try:
-        code = app(args=arguments, prog_name="spanwise", standalone_mode=False, default_map=_configured())
+        code = app(
+            args=["-h" if each == HELP_ALL else each for each in given], default_map=_configured(), **how
+        )
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)

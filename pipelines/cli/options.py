@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -20,10 +19,12 @@ from ..visible import visible
 from .show import say
 
 Options = TypeVar("Options", bound=SearchOptions)
-PREFIX = "SPANWISE"
 
 Folder = Annotated[
     Path | None, typer.Argument(help="A folder with an index. Default: the nearest index upward.")
+]
+SyncedFolder = Annotated[
+    Path | None, typer.Argument(help="A folder to sync first. Default: the nearest index upward.")
 ]
 Index = Annotated[Path | None, typer.Option(help="The index: its directory, or a folder with a .spanwise.")]
 Retriever = Annotated[
@@ -109,22 +110,13 @@ def reranked(names: Sequence[str], rerank: bool) -> list[str]:
 
 
 def options_of(kind: type[Options], context: typer.Context, **given: Any) -> Options:
-    """The options object of a verb that searches: `given`, then the options of the command line.
-
-    A field without an option, as `read_all`, is set in the verb's table of spanwise.toml or by its variable,
-    as SPANWISE_ASK_READ_ALL. ValueError for a value of another type.
-    """
+    """The options object of a verb that searches: `given`, then the options of the command line."""
     options = context.params
     given["retriever"] = options["retriever"] or ""
     given["rerank"] = options["rerank_model"] or (RERANKER if options["rerank"] else "")
     given["where"] = _filter(options)
-    for field in fields(kind):
-        name = field.name
-        if name not in given:
-            value = options[name] if name in options else _configured(context, name, field.default)
-            if value is not None:
-                given[name] = value
-    return kind(**given)
+    names = {field.name for field in fields(kind)} & options.keys() - given.keys()
+    return kind(**given, **{name: options[name] for name in names})
 
 
 def _filter(options: dict[str, Any]) -> Filter | None:
@@ -140,19 +132,3 @@ def _filter(options: dict[str, Any]) -> Filter | None:
     paths, types = tuple(options["path"] or ()), tuple(options["type"] or ())
     where = Filter(paths, types, options["after"], options["before"], metadata)
     return None if where == Filter() else where
-
-
-def _configured(context: typer.Context, name: str, default: Any) -> Any:
-    """The value of a field in the environment or in spanwise.toml; None without one."""
-    verb = (context.info_name or "").upper()
-    text = os.environ.get(f"{PREFIX}_{verb}_{name.upper()}")
-    if text is not None:
-        if not isinstance(default, bool):
-            return type(default)(text)
-        if text.lower() not in ("true", "false", "1", "0"):
-            raise ValueError(f"{name} is {text!r}; expected true or false")
-        return text.lower() in ("true", "1")
-    value = (context.default_map or {}).get(name)
-    if value is not None and type(value) is not type(default):
-        raise ValueError(f"{name} in spanwise.toml is {value!r}; expected {default!r} or alike")
-    return value

@@ -1,4 +1,4 @@
-"""`spanwise search QUESTION`: the best passages for a question."""
+"""`spanwise search QUESTION [FOLDER]`: the best passages for a question."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from spanwise.types import SearchOptions
 from ..models import DEFAULT_RETRIEVER
 from ..records import search_record
 from . import options as opt
-from .show import empty_filter, print_json, progress, say, show_hits
+from .index import synced
+from .show import empty_filter, print_json, progress, say, say_spelling, show_hits
 
 
 def search(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, or words.")],
+    folder: opt.SyncedFolder = None,
     index: opt.Index = None,
     retriever: opt.Retriever = None,
     rerank: opt.Rerank = False,
@@ -32,14 +34,17 @@ def search(
 ) -> None:
     """Print the best passages for a question."""
     options = opt.options_of(SearchOptions, context)
-    with opt.library_of(None, index) as library:
-        with progress(after_s=2) as report:
+    with synced(folder, index) as library:
+        with progress(after_s=1) as report:
+            report("models", 0, 0)
+            spelling = library.spelled(question)
             hits = library.search(question, options, on_progress=report)
         scope = library.scope(options.where) if options.where else None
+    say_spelling(spelling)
     if nothing := empty_filter(scope):
         say(nothing)
     if json:
         [name] = opt.reranked([retriever or DEFAULT_RETRIEVER], bool(options.rerank))
-        print_json(search_record(question, name, hits, scope))
+        print_json(search_record(spelling, name, hits, scope))
     else:
         show_hits(hits)

@@ -28,9 +28,7 @@ AllowOriginOption = Annotated[
         help="Origin of a web page that may send requests, such as https://notes.example. Repeatable."
     ),
 ]
-TokenFileOption = Annotated[
-    Path | None, typer.Option(help=f"File with the token that requests need; or {TOKEN}.")
-]
+TokenFileOption = Annotated[Path | None, typer.Option(help="File with the token that requests need.")]
 
 
 def serve(

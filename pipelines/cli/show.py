@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import dropwhile
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, Passage
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from spanwise.types import Citation, Summary
 
     from ..explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
+    from ..spelling import Spelling
 
 LABELS = {
+    "models": "loading models",
+    "passages": "reading passages",
     "files": "reading files",
     "encode": "encoding passages",
     "tokens": "encoding tokens",
@@ -59,26 +63,32 @@ def say(message: str) -> None:
 def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
     """A callback of (task, done, total) that draws a bar on stderr when that is a terminal.
 
-    The bar appears after `after_s` seconds, for tasks that are often done at once.
+    The bar appears after `after_s` seconds, for tasks that are often done at once. A task with total 0 has no
+    amount, and goes when the next one begins.
     """
     if not sys.stderr.isatty():
         yield lambda task, done, total: None
         return
-    began, bars, tasks = time.monotonic(), list[Any](), dict[str, Any]()
-    with ExitStack() as stack:
+    bar, tasks = _bar(), dict[str, Any]()
+    timer = Timer(after_s, bar.start)
 
-        def report(task: str, done: int, total: int) -> None:
-            if not bars:
-                if time.monotonic() - began < after_s:
-                    return
-                bars.append(stack.enter_context(_bar()))
-            if task not in tasks:
-                tasks[task] = bars[0].add_task(LABELS.get(task, task), total=total, amount="")
-            megabytes = f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
-            amount = megabytes if task == "bytes" else f"{done:,}/{total:,}"
-            bars[0].update(tasks[task], completed=done, total=total, amount=amount)
+    def report(task: str, done: int, total: int) -> None:
+        if task not in tasks:
+            for other in bar.tasks:
+                bar.update(other.id, visible=other.total is not None)
+            tasks[task] = bar.add_task(LABELS.get(task, task), total=total or None, amount="")
+        megabytes = f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
+        amount = megabytes if task == "bytes" else f"{done:,}/{total:,}" if total else ""
+        bar.update(tasks[task], completed=done, total=total or None, amount=amount)
 
+    timer.start()
+    try:
         yield report
+    finally:
+        timer.cancel()
+        timer.join()
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _bar() -> Any:
@@ -126,11 +136,20 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
     return visible(f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})")
 
 
+def say_spelling(found: Answer | Summary | Spelling) -> None:
+    """Say on stderr which words were searched as others, and that none occurs."""
+    for one in found.searched_for:
+        say(visible(f'searched for "{one.word}" instead of "{one.term.of(found.question)}"'))
+    if found.is_unknown:
+        say(f"none of these words occurs in the documents; {ENGLISH}")
+
+
 def empty_filter(scope: FilterResult | None) -> str:
     """The message for a filter that matches no document, else ""."""
     if scope is None or scope.documents:
         return ""
-    return f"the filter matches 0 of {scope.of_documents} documents"
+    instead = f"; did you mean {shlex.quote(scope.nearest_path)}?" if scope.nearest_path else ""
+    return f"the filter matches 0 of {scope.of_documents} documents{instead}"
 
 
 def show_hits(hits: Sequence[Hit]) -> None:
@@ -150,6 +169,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
 
 def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
     """Print an answer: the words, their sentence, their place; or that the question is declined."""
+    say_spelling(answer)
     if answer.best is None:
         _show_declined(answer, hint)
     else:
@@ -282,6 +302,7 @@ def show_summary(summary: Summary) -> None:
     from ..overview import overview_lines
     from ..summarize import shown_sentence
 
+    say_spelling(summary)
     if summary.overview:
         print(*(visible(line.replace("\n", " ")) for line in overview_lines(summary.overview)), sep="\n")
         return

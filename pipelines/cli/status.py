@@ -26,7 +26,7 @@ def status(
 
     with opt.library_of(None, index) as library:
         record = library.status(check)
-        advised = advice(record, library.sync_command)
+        advised = advice(record)
         found = library.files() if files or rejected else []
     listed = [each for each in found if files or each["state"] != "indexed"]
     if json:

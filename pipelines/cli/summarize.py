@@ -10,7 +10,8 @@ from spanwise.types import EXTRACTIVE, SummaryOptions
 
 from ..summarize import summary_record
 from . import options as opt
-from .show import print_json, show_summary
+from .index import synced
+from .show import print_json, progress, show_summary
 
 
 def summarize(
@@ -18,7 +19,7 @@ def summarize(
     question: Annotated[
         str | None, typer.Argument(help="The question. Default: an overview of documents.")
     ] = None,
-    folder: opt.Folder = None,
+    folder: opt.SyncedFolder = None,
     index: opt.Index = None,
     document: Annotated[
         str | None, typer.Option(help="One document: its id, a path, or the end of its id.")
@@ -43,7 +44,8 @@ def summarize(
     if question is not None and document is not None:
         raise typer.BadParameter("a question uses all documents: pass a question or --document")
     options = opt.options_of(SummaryOptions, context, timeout_s=timeout)
-    with opt.library_of(folder, index) as library:
+    with synced(folder, index) as library, progress(after_s=1) as report:
+        report("passages", 0, 0)
         summary = library.summarize(question, options)
     if json:
         print_json(summary_record(summary))

@@ -187,7 +187,7 @@ class Routes:
         changes = self._changes(body)
         hits = self._library.search(body.question, SearchOptions(**changes))
         scope = self._library.scope(changes["where"]) if changes["where"] else None
-        return Record(search_record(body.question, changes["retriever"], hits, scope))
+        return Record(search_record(self._library.spelled(body.question), changes["retriever"], hits, scope))
 
     def ask(self, body: AskBody) -> Record:
         """The answer, as `ask --json`."""

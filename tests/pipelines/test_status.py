@@ -66,7 +66,7 @@ def test_every_file_is_listed_with_its_state(run, mixed):
 def test_a_missing_folder_and_an_empty_index_are_told(folder, tmp_path):
     with spanwise.open(folder, tmp_path / "index") as library:
         folder.rename(tmp_path / "away")
-        told = advice(library.status(), library.sync_command)
+        told = advice(library.status())
     assert "is missing" in told[0]
     assert "nothing can be searched" in told[1]
 

@@ -238,6 +238,12 @@ function evidence() {
   return element("details", { id: "evidence", ontoggle }, element("summary", {}, "Evidence"), body);
 }
 
+/** The words that were searched instead of misspelled ones, and whether none occurs at all. */
+function spelling({ searched_for: words, is_unknown: isUnknown }) {
+  const instead = words.map(({ text, used }) => note(`Searched for “${visible(used)}” instead of “${visible(text)}”.`));
+  return [...instead, isUnknown && note("None of these words occurs in the documents; the built-in models read English.")];
+}
+
 function footnote() {
   const { searched, filter, retriever, cached } = record;
   const among = filter
@@ -245,7 +251,8 @@ function footnote() {
     : `${counted(searched.passages, "passage")} of ${counted(searched.documents, "document")}`;
   const seconds = Object.values(record.timings_ms).reduce((sum, each) => sum + each, 0) / 1000;
   const took = cached ? "answered before" : `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
-  return element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
+  const line = element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
+  return [...spelling(record), line];
 }
 
 /** A declined question: candidates, passages to look at, and words that occur nowhere. */
@@ -255,7 +262,8 @@ function drawDeclined() {
   const verdict = candidates.length ? "Not sure" : "Not in these documents";
   fill(panel("answer"),
     element("article", { class: "card absent" }, element("h2", { id: "absent" }, verdict),
-      record.filter?.passages === 0 && element("p", {}, "The filters leave no document to search."),
+      record.filter?.passages === 0 && element("p", {}, "The filters leave no document to search.",
+        record.filter.nearest_path && ` Did you mean the path ${visible(record.filter.nearest_path)}?`),
       footnote(),
       unknown.length > 0 && element("ul", { class: "unknown" }, unknown.map(unknownWord))),
     candidates.map((span, number) => element("article", { class: "card candidate" },
@@ -269,12 +277,8 @@ function drawDeclined() {
   remember(verdict.toLowerCase());
 }
 
-function unknownWord({ text, start, end, nearest }) {
-  const words = ["“", inLine(text), "” does not occur in the documents."];
-  if (!nearest) return element("li", {}, words);
-  const [from, to] = unitsAt(record.question, [start, end]);
-  const corrected = record.question.slice(0, from) + nearest.text + record.question.slice(to);
-  return element("li", {}, words, " Did you mean ", button(visible(nearest.text), () => ask(corrected), { class: "inline" }), "?");
+function unknownWord({ text }) {
+  return element("li", {}, "“", inLine(text), "” does not occur in the documents.");
 }
 
 /** A section of passages, each with its place and first words. */
@@ -313,6 +317,7 @@ async function summarize(length, of = asked) {
     if (summary.overview) return overview(card, summary.overview);
     fill(card,
       of.document && element("p", { class: "kind" }, "Summary of ", inLine(of.document)),
+      ...spelling(summary),
       element("div", { class: "sentences", id: "sentences", dir: "auto" }, summary.sentences.map(sentence),
         !summary.sentences.length && element("h2", {}, "The documents do not answer this")),
       cited.length > 0 && element("ol", { class: "citations" }, cited.map((place, at) =>

@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from scripted_reader import asker, by_margin
@@ -83,7 +84,7 @@ def arguments(folder, encoder_folder, reader_folder):
     return ("--index", folder, "--reader", reader_folder, "--threshold", 0, "--retriever", "bm25")
 
 
-def test_an_answer_as_json_and_explained(run, arguments):
+def test_an_answer_as_json_explained_and_written(run, arguments):
     code, out, _ = run("ask", "who built the mill?", *arguments, "--json")
     record = json.loads(out)
     assert (code, {"question", "answer", "alternatives", "searched", "nearest"} <= set(record)) == (0, True)
@@ -91,6 +92,9 @@ def test_an_answer_as_json_and_explained(run, arguments):
     assert passage["text"][answer["start"] - passage["start"] :].startswith(answer["text"])
     code, out, _ = run("ask", "who built the mill?", *arguments, "--explain", "--document", "tram.txt")
     assert (code, "tram.txt:" in out) == (0, True)
+    code, out, _ = run("ask", "who built the mill?", *arguments, "--write", "--json")
+    assert code == 0
+    assert all(sentence["citations"] for sentence in json.loads(out)["sentences"])
 
 
 def test_ask_a_folder_syncs_it_first(run, folder, arguments):
@@ -98,6 +102,9 @@ def test_ask_a_folder_syncs_it_first(run, folder, arguments):
     assert "nothing changed" in run("ask", "who?", folder, *arguments[2:], "--verbose")[2]
     (folder / "new.txt").write_text("A new ferry.\n")
     assert "1 added" in run("ask", "who?", folder, *arguments[2:])[2]
+    (folder / "newer.txt").write_text("A zebra.\n")
+    code, out, err = run("search", "zebrra", folder, "--retriever", "bm25")
+    assert (code, "newer.txt" in out, 'searched for "zebra" instead of "zebrra"' in err) == (0, True, True)
 
 
 def lines(monkeypatch, text: str) -> None:
@@ -111,7 +118,7 @@ def test_each_line_of_stdin_is_a_question(run, arguments, monkeypatch):
     assert (code, err, found) == (0, "", ["Who built the mill?", "Who opened the tram?"])
     lines(monkeypatch, "Who built \x1b[31m the mill?\n")
     out = run("ask", *arguments)[1]
-    assert (out.startswith("\n? Who built "), "\x1b" in out) == (True, False)
+    assert (out.startswith("Who built "), "\x1b" in out) == (True, False)
     lines(monkeypatch, "\n \n")
     code, out, err = run("ask", *arguments)
     assert (code, out, "no question" in err) == (2, "", True)
@@ -121,20 +128,20 @@ def test_the_first_line_that_fails_ends(run, folder, monkeypatch):
     spanwise.open(folder).close()
     lines(monkeypatch, "Who?\nWhy?\n")
     code, out, err = run("ask", "--index", folder, "--retriever", "bm25")
-    assert (code, out, err.count("no passages")) == (1, "\n? Who?\n", 1)
+    assert (code, out, err.count("no passages")) == (1, "Who?\n", 1)
 
 
 class Terminal:
     """A `spanwise ask` at a pseudo terminal."""
 
-    def __init__(self, *arguments: object) -> None:
+    def __init__(self, *arguments: object, cache: Path) -> None:
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "spanwise", "ask", *map(str, arguments)],
             stdin=slave, stdout=slave, stderr=slave,
             start_new_session=True,
             preexec_fn=own_terminal,
-            env={**os.environ, "TERM": "dumb", "NO_COLOR": "1"},
+            env={**os.environ, "TERM": "dumb", "NO_COLOR": "1", "SPANWISE_CACHE": str(cache)},
         )  # fmt: skip
         os.close(slave)
         self.seen = ""
@@ -174,8 +181,11 @@ def own_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def test_a_prompt_answers_sees_new_commits_and_ends_with_an_empty_line(arguments, folder):
-    terminal = Terminal(*arguments)
+def test_a_prompt_helps_answers_sees_new_commits_keeps_its_history_and_ends(arguments, folder, tmp_path):
+    terminal = Terminal(*arguments, cache=tmp_path / "cache")
+    terminal.until(HINT)
+    terminal.until("? ")
+    terminal.type("help\n")
     terminal.until(HINT)
     terminal.until("? ")
     terminal.type("Who built the mill?\n")
@@ -189,5 +199,8 @@ def test_a_prompt_answers_sees_new_commits_and_ends_with_an_empty_line(arguments
     terminal.type("Who built the quay?\n")
     assert "the index was updated: 4 documents" in terminal.until("quay.txt")
     terminal.until("\n? ")
-    terminal.type("\n")
+    terminal.type("quit\n")
     assert terminal.end() == 0
+    history = tmp_path / "cache" / "history"
+    assert history.read_text().splitlines()[-2:] == ["Who built the quay?", "quit"]
+    assert history.stat().st_mode & 0o077 == 0

@@ -31,7 +31,7 @@ def test_the_report_and_the_hits_have_their_keys(run, folder):
         "search", "when was the weir raised?", "--index", folder, "--retriever", "bm25", "--json"
     )
     record = json.loads(out)
-    assert (code, list(record)) == (0, ["question", "retriever", "hits"])
+    assert (code, list(record)) == (0, ["question", "retriever", "hits", "searched_for", "is_unknown"])
     assert list(record["hits"][0]) == ["rank", "score", "scores", *PLACE, "duplicates"]
     assert record["hits"][0]["document"] == "sub/weir.html"
 
@@ -89,6 +89,12 @@ def test_an_empty_index_is_named(run, folder):
     assert (code, "no passages" in err, err.count("\n")) == (1, True, 1)
 
 
+def test_a_folder_without_documents_keeps_the_files_beside_a_named_index(run, papers, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert run("index", tmp_path / "empty", "--index", papers)[0] == 1
+    assert (papers / "p.txt").is_file()
+
+
 def test_a_read_only_folder_has_its_index_in_the_cache(run, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(folders, "is_writable", lambda path: False)
@@ -106,8 +112,8 @@ def test_rejected_files_and_the_language_are_in_the_status(run, folder):
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
     index(run, folder)
     out = run("status", "--index", folder)[1]
-    assert "English" in out
-    assert "broken.pdf" in run("status", "--rejected", "--index", folder)[1]
+    hint = out.partition("list them with: spanwise ")[2].split()
+    assert ("English" in out, "broken.pdf" in run(*hint)[1]) == (True, True)
     code, out, _ = run("verify", "--index", folder)
     assert (code, out.startswith("no problems: 3 documents")) == (0, True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def one_line(text: str) -> bool:
     [
         (("index", "nowhere"), 1, "nowhere"),
         (("index", "empty"), 1, "no readable documents"),
+        (("ask", "who?", "empty"), 1, "it is empty"),
         (("search", "who?"), 1, "no index"),
         (("search", "who?", "--index", "empty"), 1, "not an index"),
         (("search", "who?", "--colour"), 2, "--colour"),
@@ -53,6 +55,7 @@ def test_errors_are_one_line_with_the_right_code(run, tmp_path, arguments, code,
     (tmp_path / "empty").mkdir()
     found, out, err = run(*arguments)
     assert (found, out, message in err, one_line(err)) == (code, "", True, True), err
+    assert list((tmp_path / "empty").iterdir()) == []
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def index(folder):
         (("--retriever", "bm26"), 2, "bm25"),
         (("--type", "pdg"), 1, "pdg"),
         (("--after", "yesterday"), 2, "yesterday"),
-        (("--retriever", "bm25", "--path", "nothing/**"), 0, "the filter matches 0 of 3 documents"),
+        (("--retriever", "bm25", "--path", "subs/**"), 0, "0 of 3 documents; did you mean 'sub/**'?"),
     ],
 )
 def test_wrong_values_are_named(run, index, options, code, message):
@@ -89,17 +92,6 @@ def test_settings_come_from_toml_and_environment(run, index, tmp_path, monkeypat
     assert (code, "not valid TOML" in err) == (2, True)
 
 
-def test_fields_without_an_option_are_set_there_too(run, index, tmp_path, monkeypatch):
-    (tmp_path / "spanwise.toml").write_text("[search]\nrerank_depth = 0\n")
-    code, _, err = run("search", "weir", "--index", index, "--retriever", "bm25")
-    assert (code, "rerank_depth is 0" in err) == (2, True)
-    monkeypatch.setenv("SPANWISE_SEARCH_RERANK_DEPTH", "5")
-    assert run("search", "weir", "--index", index, "--retriever", "bm25")[0] == 0
-    monkeypatch.setenv("SPANWISE_SEARCH_EXACT", "perhaps")
-    code, _, err = run("search", "weir", "--index", index, "--retriever", "bm25")
-    assert (code, "exact is 'perhaps'" in err) == (2, True)
-
-
 def leaves() -> dict[str, object]:
     """Every command by its name, as "eval squad"."""
     found: dict[str, object] = {}
@@ -112,11 +104,22 @@ def leaves() -> dict[str, object]:
 
 @pytest.mark.parametrize("name", leaves())
 def test_help_fits_a_screen_and_has_an_example(run, name, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run(*name.split(), "-h")
     assert (code, "Example: spanwise" in out, len(out.splitlines()) <= 40) == (0, True, True)
-    options = {one.name for one in leaves()[name].params if one.param_type_name == "option"}
-    assert len(options - UNCOUNTED) <= MAX_OPTIONS
+    options = {one.name: one.opts[0] for one in leaves()[name].params if one.param_type_name == "option"}
+    assert len(set(re.findall(r"^  --?([a-z-]+)", out, re.MULTILINE)) - UNCOUNTED) <= MAX_OPTIONS
+    _, everything, _ = run(*name.split(), "--help-all")
+    assert [option for option in options.values() if option not in everything] == []
+
+
+@pytest.mark.parametrize("name", ["", "eval", "train"])
+def test_the_help_of_a_group_is_whole_and_names_no_variable(run, name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, err = run(*name.split(), "-h")
+    assert ("..." in out.partition("Commands:")[2], "SPANWISE_" in out, len(out.splitlines()) <= 40, err) == (
+        *(False, False, True), "",
+    )  # fmt: skip
 
 
 def imported(*arguments: object) -> set[str]:

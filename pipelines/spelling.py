@@ -1,0 +1,74 @@
+"""Misspelled words of a question, and the words of the documents that are searched instead."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from spanwise.types import QuestionTerm, SearchedWord
+
+from ..index.analysis import STOP_WORDS, Analyzer, Token
+from ..index.lexical import LivePostings
+from ..index.snapshot import Snapshot
+from ..index.spelling import prefix_distances
+from ..models.locate import base_vocabulary
+
+MIN_LETTERS = 4  # of a word that is replaced: an edit makes another word of a shorter one
+MIN_LETTERS_OF_TWO = 8  # of one that may be two edits away
+N_PASSAGES = 3  # of a term, whose words are compared
+_QUOTED = re.compile(r"[\"“”„«»][^\"“”„«»]*[\"“”„«»]")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A question and the text that is searched; `is_unknown`: no content word occurs in the documents."""
+
+    question: str
+    text: str
+    searched_for: tuple[SearchedWord, ...] = ()
+    is_unknown: bool = False
+
+
+def spelled(question: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> Spelling:
+    """The question with each word that occurs nowhere as its nearest word of the documents.
+
+    Words in quotes, with digits or inner capitals, and words of the base model's vocabulary stay as they are.
+    """
+    tokens = [token for token in analyzer.tokens(question) if token.word not in STOP_WORDS]
+    df = postings.statistics({analyzer.term(token.word) for token in tokens}).df
+    unknown = [token for token in tokens if not df[analyzer.term(token.word)]]
+    quoted = {at for match in _QUOTED.finditer(question) for at in range(*match.span())}
+    misspelled = [
+        one for one in unknown if one.start not in quoted and _is_misspelled(question, one, analyzer)
+    ]
+    text, replaced = question, list[SearchedWord]()
+    for token in reversed(misspelled):
+        at, end = token.start, token.end
+        if word := _nearest(token.word, postings, snapshot, analyzer):
+            replaced.insert(0, SearchedWord(QuestionTerm(at, end), word))
+            text = text[:at] + word + text[end:]
+    if unknown == tokens and 2 * len(replaced) < max(1, len(misspelled)):  # in another language, it seems
+        return Spelling(question, question, is_unknown=bool(tokens))
+    return Spelling(question, text, tuple(replaced))
+
+
+def _is_misspelled(question: str, token: Token, analyzer: Analyzer) -> bool:
+    written = question[token.start + 1 : token.end]
+    is_word = len(token.word) >= MIN_LETTERS and token.word.isalpha() and written == written.lower()
+    return is_word and not {token.word, analyzer.term(token.word)} & base_vocabulary()
+
+
+def _nearest(typed: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> str | None:
+    """The word of the documents that is the fewest edits away, and of these the most frequent."""
+    most = 2 if len(typed) >= MIN_LETTERS_OF_TWO else 1
+    terms = postings.spelled_like(typed, most)
+    ids = {at for term in terms for at in postings.passage_ids[postings.find(term)[0][:N_PASSAGES]].tolist()}
+    passages = snapshot.passages(sorted(ids))
+    counts = Counter(token.word for passage in passages for token in analyzer.tokens(passage.text))
+    near = [word for word in counts if analyzer.term(word) in terms]
+    edits = prefix_distances(typed, near)[:, -1].tolist() if near else []
+    df = postings.statistics(terms).df
+    rows = zip(edits, near, strict=True)
+    found = [(n, -df[analyzer.term(word)], -counts[word], word) for n, word in rows if n <= most]
+    return min(found)[-1] if found else None
