@@ -210,10 +210,7 @@ def na_probability(margin: float) -> float:
 
 
 def best_threshold(
-    golds: Golds,
-    predictions: Predictions,
-    scores: Mapping[str, float],
-    na_probabilities: Mapping[str, float],
+    golds: Golds, predictions: Predictions, scores: Mapping[str, float], na_probabilities: Mapping[str, float]
 ) -> tuple[float, float]:
     """The best average in percent over all thresholds, and the smallest threshold that reaches it.
 

@@ -26,15 +26,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import SpanwiseError
 
-from .dense import (
-    MANY,
-    FaissScan,
-    VectorIndex,
-    bitmap,
-    faiss,
-    one_thread,
-    width_of,
-)
+from .dense import MANY, FaissScan, VectorIndex, bitmap, faiss, one_thread, width_of
 from .files import make_folder
 from .protocol import Floats, Ids, Mask, Places
 from .rows import StoredRows

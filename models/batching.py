@@ -73,10 +73,7 @@ class Batcher:
         self.budget = budget
 
     def run(
-        self,
-        lengths: Lengths,
-        compute: Callable[[NDArray[np.int64]], Result],
-        describe: Callable[[int], str],
+        self, lengths: Lengths, compute: Callable[[NDArray[np.int64]], Result], describe: Callable[[int], str]
     ) -> Iterator[tuple[NDArray[np.int64], Result]]:
         """Batches as index arrays with the results of `compute`; every item once, longest first.
 

@@ -57,10 +57,7 @@ class Question:
 
 
 def candidates(
-    question: Question,
-    hits: Sequence[Hit],
-    readings: Readings,
-    terms_of: Callable[[str], Sequence[str]],
+    question: Question, hits: Sequence[Hit], readings: Readings, terms_of: Callable[[str], Sequence[str]]
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 

@@ -111,10 +111,7 @@ class SpanReader:
         return found
 
     def sentence_scores(
-        self,
-        question: str,
-        passages: Sequence[Passage],
-        sentences: Sequence[Sequence[tuple[int, int]]],
+        self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
         """A logit for each sentence of each passage: above 0 it supports an answer to the question.
 

@@ -61,8 +61,7 @@ PathFilter = Annotated[
     ),
 ]
 TypeFilter = Annotated[
-    list[str] | None,
-    typer.Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable."),
+    list[str] | None, typer.Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable.")
 ]
 AfterFilter = Annotated[
     str | None, typer.Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.")

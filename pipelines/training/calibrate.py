@@ -21,13 +21,7 @@ import numpy as np
 
 from spanwise.types import ProgressCallback, no_progress
 
-from ...eval.calibration import (
-    aurc,
-    expected_calibration_error,
-    fit_listwise,
-    fit_logistic,
-    threshold_at,
-)
+from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
 from ...reader.evidence import (
     FEATURES,
     LEAD,

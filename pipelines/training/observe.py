@@ -45,11 +45,7 @@ class Observed:
 
 
 def observe(
-    folders: Path,
-    reader: Path,
-    retriever: str,
-    k: int,
-    on_progress: ProgressCallback = no_progress,
+    folders: Path, reader: Path, retriever: str, k: int, on_progress: ProgressCallback = no_progress
 ) -> list[Observed]:
     """The candidates of all questions in `folders`, domain by domain; known ones are not read again."""
     found: list[Observed] = []

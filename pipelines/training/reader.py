@@ -184,9 +184,7 @@ class ReaderStart:
 
 
 def reader_figures(
-    reader: Reader,
-    examples: Sequence[ReaderExample],
-    held_back: Mapping[str, Sequence[ReaderExample]],
+    reader: Reader, examples: Sequence[ReaderExample], held_back: Mapping[str, Sequence[ReaderExample]]
 ) -> dict[str, float]:
     """`exact` and `f1` of answerable examples when none is declined; `answered`, the share that is not, and
     for each kind of unanswerable examples the share `declined_KIND`. All in percent.

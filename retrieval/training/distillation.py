@@ -35,14 +35,7 @@ from ...models.packed import Backbone, PackedTokens
 from ...models.precision import autocast
 from ...models.token_encoder import TokenRow, TokenRows
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
-from .lists import (
-    PAD_MULTIPLE,
-    draw_lists,
-    in_rows,
-    label_loss,
-    length_buckets,
-    mean_length,
-)
+from .lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss, length_buckets, mean_length
 
 BATCH_TOKENS = 16384  # of an evaluation
 Side = Literal["question", "passage"]

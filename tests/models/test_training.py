@@ -12,11 +12,7 @@ from tiny_models import tiny_config
 from torch import nn
 
 from spanwise.errors import ModelRejected
-from spanwise.models.training import (
-    TrainingConfig,
-    fast_training_attention,
-    train,
-)
+from spanwise.models.training import TrainingConfig, fast_training_attention, train
 
 
 def weights_equal(one: nn.Module, other: nn.Module) -> bool:

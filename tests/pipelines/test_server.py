@@ -206,13 +206,7 @@ def test_a_body_beyond_the_limit_is_refused_with_and_without_its_length(client):
 
 @pytest.mark.parametrize(
     "host",
-    [
-        "evil.example:8765",
-        "127.0.0.1.evil.example:8765",
-        "0.0.0.0:8765",
-        "localhost:8765@evil.example",
-        "",
-    ],
+    ["evil.example:8765", "127.0.0.1.evil.example:8765", "0.0.0.0:8765", "localhost:8765@evil.example", ""],
 )
 def test_a_foreign_host_is_refused_so_that_no_name_can_be_rebound(client, host):
     for path in ("/", "/health", "/api/status"):

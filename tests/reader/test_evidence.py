@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 
 from spanwise.errors import ModelRejected
-from spanwise.reader.evidence import (
-    Calibration,
-    Calibrations,
-    EarlyExit,
-    plain_evidence,
-)
+from spanwise.reader.evidence import Calibration, Calibrations, EarlyExit, plain_evidence
 from spanwise.types import Passage, ScoredSpan, Span
 
 PLAIN = Calibration({"margin": 2.0}, 0.5, -1.0, 0.3, "d1", "nothing")

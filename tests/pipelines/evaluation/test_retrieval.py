@@ -12,11 +12,7 @@ from small_squad import CONTEXTS, Scripted, small_squad, written
 
 from spanwise.corpora.beir import read_beir
 from spanwise.errors import IndexNotFound
-from spanwise.pipelines.evaluation.corpus import (
-    document_library,
-    paragraph_documents,
-    text_document,
-)
+from spanwise.pipelines.evaluation.corpus import document_library, paragraph_documents, text_document
 from spanwise.pipelines.evaluation.results import ResultFolder
 from spanwise.pipelines.evaluation.retrieval import evaluate_open, evaluate_retrieval, rank_documents
 from spanwise.reader import load
