@@ -1,13 +1,13 @@
-"""Times of indexing and asking a folder: `python -m benchmarks.answers [FOLDER] [--questions FILE] --json`.
+"""Times of indexing and asking the sample corpus: `python -m benchmarks.answers [--json]`.
 
-Without arguments, the sample corpus and its questions. Each figure comes from one run in this process: index
-(from files to vectors), the first question (models loaded), and the median of the next ones.
+Each figure comes from one run in this process: index (from files to vectors), the first question (models
+loaded), and the median of the next ones.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 import time
 from pathlib import Path
 from statistics import median
@@ -15,26 +15,19 @@ from tempfile import TemporaryDirectory
 
 import spanwise
 
+N_QUESTIONS = 40
 SAMPLE = Path(__file__).parents[1] / "corpora" / "sample"
 
 
 def main() -> None:
-    """Read the arguments, index, ask, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, nargs="?", default=SAMPLE / "docs")
-    parser.add_argument("--questions", type=Path, default=SAMPLE / "questions.json")
-    parser.add_argument("--limit", type=int, default=40)
-    parser.add_argument("--json", action="store_true")
-    how = parser.parse_args()
-    questions = [one.question for one in spanwise.evaluation.read_questions(how.questions)][: how.limit]
-    with TemporaryDirectory() as scratch, spanwise.open(how.folder, Path(scratch) / "index") as library:
+    """Index, ask, print."""
+    questions = spanwise.evaluation.read_questions(SAMPLE / "questions.json")[:N_QUESTIONS]
+    with TemporaryDirectory() as scratch, spanwise.open(SAMPLE / "docs", Path(scratch) / "index") as library:
         began = time.perf_counter()
         library.sync()
         indexed = time.perf_counter() - began
         asked, stages = [], []
-        for question in questions:
+        for question in (one.question for one in questions):
             began = time.perf_counter()
             answer = library.ask(question)
             asked.append(1000 * (time.perf_counter() - began))
@@ -47,7 +40,9 @@ def main() -> None:
         "question_ms": round(median(asked[1:]), 1),
         **{f"{name}_ms": round(median(one.get(name, 0.0) for one in stages[1:]), 1) for name in stages[0]},
     }
-    print(json.dumps(figures) if how.json else "\n".join(f"{k:18} {v}" for k, v in figures.items()))
+    print(
+        json.dumps(figures) if "--json" in sys.argv else "\n".join(f"{k:18} {v}" for k, v in figures.items())
+    )
 
 
 if __name__ == "__main__":

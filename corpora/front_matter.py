@@ -14,11 +14,7 @@ from typing import Any
 from spanwise.types import Document
 
 STORED = frozenset(("text/markdown", "text/plain", "text/x-rst", "text/asciidoc"))  # as they are, with it
-MATTER = re.compile(
-    r"(?:---[ \t]*\r?\n(?=\S)(.{0,50000}?)^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(.{0,50000}?)^\+\+\+)"
-    r"[ \t]*(?:\r?\n|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
+MATTER = re.compile(r"(?sm)(---|\+\+\+)[ \t]*\r?\n(?=\S)(.{0,50000}?)^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 KEY = re.compile(r"([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
 COMMENT = re.compile(r"(?:\A|[ \t])#.*\Z")
 RESERVED = frozenset(("encoding", "parser", "remark"))  # metadata that is not the author's
@@ -62,11 +58,11 @@ def front_matter(source: str) -> tuple[int, dict[str, str]]:
     if not (found := MATTER.match(source)):
         return 0, {}
     try:
-        values = _yaml(found[1]) if found[1] else tomllib.loads(found[2] or "")
+        values = _yaml(found[2]) if found[1] == "---" else tomllib.loads(found[2])
     except (ValueError, RecursionError):  # of another form: text
         return 0, {}
-    texts = {key: _text(value) for key, value in values.items() if key not in RESERVED}
-    return found.end(), {key: text for key, text in texts.items() if text}
+    own = ((key, _text(value)) for key, value in values.items() if key not in RESERVED)
+    return found.end(), {key: text for key, text in own if text}
 
 
 def _yaml(block: str) -> dict[str, list[str]]:

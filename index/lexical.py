@@ -110,11 +110,8 @@ class LivePostings:
 
         A stem is compared with each beginning of the typed word, and the letters after it cost a little.
         """
-        sizes = range(2, len(typed) + most + 1)
         every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
-        terms = sorted(term for term in every if len(term) in sizes)
-        if not terms:
-            return []
+        terms = sorted(term for term in every if 2 <= len(term) <= len(typed) + most)
         whole = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # as before stemming
         endings = _ENDING * np.arange(len(typed), -1, -1)
         costs = np.min(prefix_distances(typed, whole) + endings, axis=1)

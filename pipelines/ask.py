@@ -32,7 +32,7 @@ from .candidates import (
     candidates,
     ranked_candidates,
 )
-from .declined import Words, question_words, topic_section, unknown_words
+from .declined import content_terms, topic_section
 from .filters import Selection
 from .spelling import Spelling, spelled
 
@@ -139,13 +139,13 @@ class Answerer:
         if not numbers:
             return traces
         began, again = time.perf_counter(), [traces[at] for at in numbers]
-        spellings, hits = [one.spelling for one in again], [one.hits for one in again]
-        questions = [one.text for one in spellings]
+        questions, hits = [one.spelling.text for one in again], [one.hits for one in again]
         readings = self._read_rest(questions, hits, [one.readings for one in again])
         took = (time.perf_counter() - began) * 1000 / len(numbers)
-        for at, spelling, found, read in zip(numbers, spellings, hits, readings, strict=True):
-            before = answers[at].timings_ms
-            traces[at] = self._traced(spelling, found, read, {**before, "read": before["read"] + took})
+        for at, one, read in zip(numbers, again, readings, strict=True):
+            before = one.answer.timings_ms
+            spent = {**before, "read": before["read"] + took}
+            traces[at] = self._traced(one.spelling, one.hits, read, spent)
         return traces
 
     # Scoring
@@ -184,8 +184,7 @@ class Answerer:
         shown = merge_same_answers([replace(one, duplicates=duplicates[one.passage.id]) for one in found])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         fitted = threshold if self.calibration else None
-        instead = {one.term.start: one.word for one in spelling.searched_for}
-        words = {} if best else question_words(spelling.question, self.analyzer, instead)
+        terms = set[str]() if best else content_terms(spelling.text, self.analyzer)
         others = [one for one in shown[1:] if one.confidence is None or one.confidence >= SHOWN]
         scope = self.selection.scope if self.selection else None
         return Answer(
@@ -197,25 +196,25 @@ class Answerer:
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
             rejected=() if best else tuple(shown[:N_NEAREST]),
-            missing_terms=unknown_words(words, self.postings),
+            missing_terms=() if best else spelling.missing,
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
             scope=scope,
             threshold=fitted,
             parts=self._parts(shown, ranked, threshold) if best else (),
-            candidates=self._candidates(shown, words, hits[:n_read]) if words and self.calibration else (),
+            candidates=self._candidates(shown, terms, hits[:n_read]) if terms and self.calibration else (),
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
         )
 
     def _candidates(
-        self, shown: Sequence[AnswerSpan], words: Words, read: Sequence[Hit]
+        self, shown: Sequence[AnswerSpan], terms: set[str], read: Sequence[Hit]
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that say more than the question."""
         near = [one for one in shown if (one.confidence or 0.0) >= UNSURE]
-        near = [one for one in near if not words.keys() >= set(self.analyzer.terms(one.text))]
-        if section := topic_section(words, read, self.snapshot, self.analyzer):
+        near = [one for one in near if not terms >= set(self.analyzer.terms(one.text))]
+        if section := topic_section(terms, read, self.snapshot, self.analyzer):
             span, passage = section
             page, line, label = place_of(self.snapshot, span, passage)
             near = without_overlaps([AnswerSpan(span, span, passage, page, line, 0.0, None, label), *near])

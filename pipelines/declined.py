@@ -1,52 +1,33 @@
-"""What a declined question is told: the section that it names, and its unknown words."""
+"""What a declined question is told: the section that it names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from spanwise.types import Hit, MissingTerm, Passage, QuestionTerm, Span
+from spanwise.types import Hit, Passage, Span
 
 from ..corpora.sentences import sentence_spans
-from ..index.analysis import STOP_WORDS, Analyzer
-from ..index.lexical import LivePostings
+from ..index.analysis import Analyzer
 from ..index.snapshot import Snapshot
 from .candidates import passage_span
+from .spelling import FUNCTION_WORDS
 
-# Words of questions that, like stop words, say nothing of their topic; the index searches by them.
-FUNCTION_WORDS = STOP_WORDS | frozenset(
-    "much many more most few less least lot long often get gets got getting give gives go let make take tell "
-    "show explain describe find say says mean know need want like please us one ones thing things".split()
-)
 SENTENCES = 2  # of a section
 
-Words = dict[str, QuestionTerm]
-"""Each term of a question, and the word that it is first made from."""
 
+def content_terms(question: str, analyzer: Analyzer) -> set[str]:
+    """The terms of a question without function words, unless nothing else is left.
 
-def question_words(question: str, analyzer: Analyzer, instead: Mapping[int, str] | None = None) -> Words:
-    """The terms of a question without function words, unless nothing else is left; in its order.
-
-    `instead` are the words that are searched for others, by the place of these.
-
-    >>> list(question_words("How much did the mills, the mill?", Analyzer()).values())
-    [QuestionTerm(start=17, end=22)]
+    >>> content_terms("How much did the mills, the mill?", Analyzer())
+    {'mill'}
     """
     tokens = analyzer.tokens(question)
-    words: Words = {}
-    for token in [one for one in tokens if one.word not in FUNCTION_WORDS] or tokens:
-        word = (instead or {}).get(token.start, token.word)
-        words.setdefault(analyzer.term(word), QuestionTerm(token.start, token.end))
-    return words
-
-
-def unknown_words(words: Words, postings: LivePostings) -> tuple[MissingTerm, ...]:
-    """The words that no passage of the index holds."""
-    df = postings.statistics(words).df
-    return tuple(MissingTerm(word) for term, word in words.items() if not df[term])
+    content = [token for token in tokens if token.word not in FUNCTION_WORDS]
+    return {analyzer.term(token.word) for token in content or tokens}
 
 
 def topic_section(
-    words: Words, read: Sequence[Hit], snapshot: Snapshot, analyzer: Analyzer
+    terms: set[str], read: Sequence[Hit], snapshot: Snapshot, analyzer: Analyzer
 ) -> tuple[Span, Passage] | None:
     """The first sentences of the section that a topic names: its heading holds every word of the question.
 
@@ -61,7 +42,7 @@ def topic_section(
         for start, heading in [*((-1, text) for text in passage.heading[-1:]), *inside]:
             own = set(analyzer.terms(heading))
             end = min((other for other, _ in inside if other > max(start, 0)), default=len(passage.text))
-            if words.keys() <= own:
+            if terms <= own:
                 named.append((len(own), start < 0, heading, passage, max(start, 0), end))
     for _, _, heading, passage, start, end in sorted(named, key=lambda one: one[:2]):
         spans = [(start + a, start + b) for a, b in sentence_spans(passage.text[start:end])]

@@ -132,10 +132,9 @@ def explained(
     `document` is an id, a path, or the end of one id; DocumentNotFound without such a document or file.
     """
     [trace] = answerer.trace([question])
-    question = trace.spelling.text
-    fate = None
+    question, fate = trace.spelling.text, None
     if document is not None:
-        fate = _fate(answerer, trace, question, stages, document, roots, sync_command)
+        fate = _fate(answerer, trace, stages, document, roots, sync_command)
     if not trace.ranked:
         return Explanation(trace.answer, document=fate)
     best = trace.ranked[0]
@@ -189,13 +188,12 @@ def _stage_rank(
 def _fate(
     answerer: Answerer,
     trace: AnswerTrace,
-    question: str,
     stages: Sequence[Ranker],
     given: str,
     roots: Sequence[Root],
     sync_command: str,
 ) -> DocumentFate:
-    snapshot, where = answerer.snapshot, answerer.options.where
+    snapshot, where, question = answerer.snapshot, answerer.options.where, trace.spelling.text
     ids, refused = set(snapshot.document_ids()), snapshot.refusals()
     try:
         name = resolve_document_id(given, ids | refused.keys(), roots)

@@ -57,10 +57,9 @@ def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
     """
     near: dict[str, str] = {}
     for path in map(PurePosixPath, document_ids):
-        folders = {
-            name: f"{folder}/**" for folder in path.parents[:-1] for name in (folder.name, str(folder))
-        }
-        near |= folders | {f"*{path.suffix}": f"*{path.suffix}", str(path): str(path), path.name: str(path)}
+        near |= {f"*{path.suffix}": f"*{path.suffix}", str(path): str(path), path.name: str(path)}
+        for folder in path.parents[:-1]:
+            near |= dict.fromkeys((folder.name, str(folder)), f"{folder}/**")
     wanted = pattern.strip("/").removesuffix("/**").removesuffix("/*")
     found = get_close_matches(wanted, near, 1) or get_close_matches(wanted.rpartition("/")[2], near, 1)
     return near[found[0]] if found else ""

@@ -45,7 +45,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
             "rejected": [answer_span_record(each) for each in answer.rejected],
             "unknown_words": [
-                {**word_record(word.term, answer.question), "nearest": None} for word in answer.missing_terms
+                {**word_record(word, answer.question), "nearest": None} for word in answer.missing_terms
             ],
         },
         **spelling_record(answer),

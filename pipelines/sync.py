@@ -121,7 +121,9 @@ class FileReader:
         self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
     ) -> None:
         self._store, self._known, self._own, self._readers = store, known, own, readers
-        self._by_bytes = {(state.sha256, _suffixes(name)): name for name, state in known.items()}
+        self._by_bytes = {
+            (one.sha256, inner_suffix(name) + suffix_of(name)): name for name, one in known.items()
+        }
 
     def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
         """The outcome for one file; no file can make it raise."""
@@ -154,7 +156,7 @@ class FileReader:
 
         None when no stored file has the same bytes and suffixes, and when its title may be its file's name.
         """
-        same = self._by_bytes.get((sha256, _suffixes(document_id)))
+        same = self._by_bytes.get((sha256, inner_suffix(document_id) + suffix_of(document_id)))
         if same is None:
             return None
         with self._store.snapshot() as snapshot:
@@ -173,10 +175,6 @@ class FileReader:
 def suffix_of(document_id: str) -> str:
     """The suffix of a file in lower case."""
     return PurePosixPath(document_id).suffix.lower()
-
-
-def _suffixes(document_id: str) -> str:
-    return inner_suffix(document_id) + suffix_of(document_id)
 
 
 def _parsed(parse: Parse, data: bytes, document_id: str, sha256: str) -> Document:

@@ -180,13 +180,6 @@ class QuestionTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class MissingTerm:
-    """A word of a question that no passage of the index holds, and that is not near one that some hold."""
-
-    term: QuestionTerm
-
-
-@dataclass(frozen=True, slots=True)
 class SearchedWord:
     """A word of a question that occurs nowhere, and the word of the documents that is searched instead."""
 
@@ -217,7 +210,7 @@ class Answer:
     passages_searched: int
     passages_read: int
     rejected: tuple[AnswerSpan, ...]
-    missing_terms: tuple[MissingTerm, ...]
+    missing_terms: tuple[QuestionTerm, ...]
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]

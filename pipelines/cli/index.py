@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import RejectedFile, SyncReport
+from spanwise.types import SyncReport
 
 from ..folders import FOLDER_NAME
 from ..library import Library
@@ -111,7 +111,7 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
         known.update(report.rejected)
         if not (new or report.added or report.updated or report.deleted):
             return
-        say_rejected(library, new)
+        _say_some(library, [f"rejected {r.document_id}: {r.reason}" for r in new])
         print_json(sync_record(report)) if json else print(f"{datetime.now():%H:%M:%S} {changes(report)}")
 
     watch = Watch(library, sync, on_sync, lambda text: say(visible(text)))
@@ -139,7 +139,7 @@ def synced(folder: Path | None, index: Path | None, verbose: bool = False) -> It
 
 def say_report(library: Library, report: SyncReport) -> None:
     """Print on stderr the changes of a sync and the files that it could not read."""
-    say_rejected(library, report.rejected)
+    _say_some(library, [f"rejected {r.document_id}: {r.reason}" for r in report.rejected])
     _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
     _say_some(library, [f"{r.document_id}: {r.text}" for r in report.remarks], "--files")
     if report.deleted and not report.found:
@@ -148,11 +148,6 @@ def say_report(library: Library, report: SyncReport) -> None:
         say(changes(report))
     if report.encoded_tokens:
         say(f"token vectors encoded: {report.encoded_tokens} passages")
-
-
-def say_rejected(library: Library, rejected: Sequence[RejectedFile]) -> None:
-    """Print on stderr the rejected files, and why."""
-    _say_some(library, [f"rejected {r.document_id}: {r.reason}" for r in rejected])
 
 
 def changes(report: SyncReport) -> str:

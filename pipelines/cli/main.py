@@ -123,11 +123,10 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
     given = sys.argv[1:] if arguments is None else arguments
-    how = {"prog_name": "spanwise", "standalone_mode": False, "obj": HELP_ALL if HELP_ALL in given else None}
+    args = ["-h" if each == HELP_ALL else each for each in given]
+    how = {"prog_name": "spanwise", "standalone_mode": False, "obj": HELP_ALL if args != given else None}
     try:
-        code = app(
-            args=["-h" if each == HELP_ALL else each for each in given], default_map=_configured(), **how
-        )
+        code = app(args=args, default_map=_configured(), **how)
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)

@@ -20,11 +20,9 @@ from .show import say
 
 Options = TypeVar("Options", bound=SearchOptions)
 
-Folder = Annotated[
-    Path | None, typer.Argument(help="A folder with an index. Default: the nearest index upward.")
-]
+Folder = Annotated[Path | None, typer.Argument(help="An indexed folder. Default: the nearest index upward.")]
 SyncedFolder = Annotated[
-    Path | None, typer.Argument(help="A folder to sync first. Default: the nearest index upward.")
+    Path | None, typer.Argument(help="A folder to sync first. Default: the nearest index.")
 ]
 Index = Annotated[Path | None, typer.Option(help="The index: its directory, or a folder with a .spanwise.")]
 Retriever = Annotated[

@@ -226,7 +226,7 @@ def _show_declined(answer: Answer, hint: str) -> None:
     else:
         show(("not in these documents", "bold"))
         show_nearest(answer.nearest)
-    if missing := [one.term.of(answer.question) for one in answer.missing_terms]:
+    if missing := [one.of(answer.question) for one in answer.missing_terms]:
         hint = f"not in the documents: {', '.join(missing)}"
     if hint:
         show((f"  {visible(hint)}", "dim"))

@@ -33,6 +33,7 @@ from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptio
 
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
+from ..display import shown
 from ..folders import file_of
 from ..library import Library
 from ..parse_pool import PageDrawer
@@ -281,9 +282,7 @@ class Routes:
 def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     """The sentence that answers with its citation mark, and the citation as OpenAI clients know it."""
     if answer.candidates:
-        found = "; ".join(
-            f"“{' '.join(one.text.split())}” ({one.span.document_id})" for one in answer.candidates
-        )
+        found = "; ".join(f"“{shown(one.span)}” ({one.span.document_id})" for one in answer.candidates)
         return f"Not sure. Candidates: {found}", []
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
