@@ -1,8 +1,7 @@
 """How far words are from a typed word: edits that insert, drop or change a character, or swap two neighbours.
 
-Source: Damerau, "A technique for computer detection and correction of spelling errors", 1964, who found four
-of five misspellings to be one such edit away; the table is that of Wagner and Fischer, 1974, for all words at
-once.
+Source: Damerau, "A technique for computer detection and correction of spelling errors", 1964; the table is
+that of Wagner and Fischer, 1974, for all words at once.
 """
 
 from __future__ import annotations

@@ -134,8 +134,7 @@ class Answerer:
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
         """The traces; questions that were declined with hits unread are answered again from all hits."""
-        answers = [one.answer for one in traces]
-        numbers = [at for at, one in enumerate(answers) if one.best is None and one.passages_unread]
+        numbers = [at for at, one in enumerate(traces) if one.answer.no_answer and one.answer.passages_unread]
         if not numbers:
             return traces
         began, again = time.perf_counter(), [traces[at] for at in numbers]
@@ -143,8 +142,7 @@ class Answerer:
         readings = self._read_rest(questions, hits, [one.readings for one in again])
         took = (time.perf_counter() - began) * 1000 / len(numbers)
         for at, one, read in zip(numbers, again, readings, strict=True):
-            before = one.answer.timings_ms
-            spent = {**before, "read": before["read"] + took}
+            spent = {**one.answer.timings_ms, "read": one.answer.timings_ms["read"] + took}
             traces[at] = self._traced(one.spelling, one.hits, read, spent)
         return traces
 

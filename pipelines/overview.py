@@ -83,8 +83,7 @@ def overview_lines(found: Overview) -> list[str]:
         line = f"{one.name or './'}  {', '.join(filter(None, facts))}"
         if len(found.entries) == 1:
             return [*lines, line, *(f"  {heading}" for heading in one.headings)]
-        about = "; ".join(one.headings)
-        line += f": {about}" if about else ""
+        line = ": ".join(filter(None, (line, "; ".join(one.headings))))
         lines.append(line if len(line) <= MAX_LINE else line[:MAX_LINE].rpartition(" ")[0] + " …")
     if more := found.documents - sum(one.documents for one in found.entries):
         lines.append(f"documents not listed: {more}")

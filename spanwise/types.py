@@ -195,12 +195,11 @@ class Answer:
     `candidates` up to two worth a look (none without a calibration), `missing_terms` the words of the
     question that no passage holds, and `nearest` the passages to look at. The section whose heading a topic
     names is the first candidate, without a confidence. All documents were searched, or those that the filter
-    of `scope` selects. The best `passages_read` hits were read; the next `passages_unread` were
-    not, as the answer was sure without them. `cached` is true for an earlier result; its time is that of the
-    look-up. `threshold` is the minimum confidence, None without a calibration. `parts` are the pieces of an
-    answer to a question for several things, `best` first, where more than one passage gives some.
-    `searched_for` are misspelled words with those that were searched and read instead; `is_unknown` says that
-    the documents hold no content word of the question.
+    of `scope` selects. The best `passages_read` hits were read; the next `passages_unread` were not, as the
+    answer was sure without them. `cached` is true for an earlier result; its time is that of the look-up.
+    `threshold` is the minimum confidence, None without a calibration. `parts` are the pieces of an answer to
+    a question for several things, `best` first, where more than one passage gives some. `searched_for` are
+    misspelled words with those that were searched instead; `is_unknown`: no content word occurs.
     """
 
     question: str

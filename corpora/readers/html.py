@@ -47,12 +47,11 @@ def read(data: bytes, document_id: str) -> Document:
     declared = CHARSET.search(data[:CHARSET_WITHIN])
     source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
     start, values = front_matter(source)
-    page = parse_html(
-        without_tags(source[start:]) if start or document_id.lower().endswith(TEMPLATES) else source
-    )
+    is_template = start or document_id.lower().endswith(TEMPLATES)
+    page = parse_html(without_tags(source[start:]) if is_template else source)
     builder = write_page(page)
-    titles = page.title.get_text() if page.title else "", builder.first_heading, builder.first_line
-    titles = values.pop("title", ""), *titles
+    title = page.title.get_text() if page.title else ""
+    titles = values.pop("title", ""), title, builder.first_heading, builder.first_line
     document = build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
     return replace(document, metadata={**values, **document.metadata})
 

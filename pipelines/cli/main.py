@@ -45,8 +45,8 @@ VERBS = {
     "calibrate": ("train:calibrate", "spanwise calibrate --data choose --out runs/reader"),
 }
 # Options of these verbs that only --help-all shows; eval and train have verbs of their own.
-MORE = "rerank rerank_model reader generator dedupe meta document timeout strict allow_host allow_origin "
-MORE += "token_file colbert lexical_only retry"
+MORE = "rerank rerank_model reader generator write dedupe meta document timeout strict allow_host "
+MORE += "allow_origin token_file colbert lexical_only retry"
 
 
 def command_of(verb: str, everything: bool = True) -> Any:
@@ -80,7 +80,8 @@ class VerbGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> Any:
         """The options, without their variables."""
-        for parameter in (found := super().get_params(ctx)):
+        found: Any = super().get_params(ctx)
+        for parameter in found:
             parameter.show_envvar = False
         return found
 

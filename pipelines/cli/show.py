@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, Passage
 
 from ..display import display, shown
+from ..overview import overview_lines
+from ..summarize import shown_sentence
 from ..visible import visible
 
 if TYPE_CHECKING:
@@ -299,9 +301,6 @@ def _show_evidence(found: ScoreBreakdown) -> None:
 
 def show_summary(summary: Summary) -> None:
     """Print a summary: its sentences, their places, and the number of those dropped; or the overview."""
-    from ..overview import overview_lines
-    from ..summarize import shown_sentence
-
     say_spelling(summary)
     if summary.overview:
         print(*(visible(line.replace("\n", " ")) for line in overview_lines(summary.overview)), sep="\n")

@@ -1,4 +1,4 @@
-"""Declined questions: candidates, sections of a topic, and missing terms."""
+"""Declined questions: candidates, and sections of a topic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from scripted_reader import asker, by_margin
 
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.declined import question_words
+from spanwise.pipelines.declined import content_terms
 from spanwise.pipelines.records import answer_record
 from spanwise.types import Answer
 
@@ -51,16 +51,6 @@ def test_a_topic_shows_the_section_below_its_heading(library, question, named):
     assert [one.text for one in found] == ["The mill was built in 1811 by Ada Rook."] * named
 
 
-def words_of(question: str) -> list[str]:
-    return [word.of(question) for word in question_words(question, Analyzer()).values()]
-
-
-def test_function_words_are_none_unless_there_is_nothing_else():
-    assert words_of("Who built the mill?") == ["built", "mill"]
-    assert words_of("How much vacation do I get?") == ["vacation"]
-    assert words_of("To be or not to be?") == ["To", "be", "or", "not"]
-
-
-def test_words_are_places_in_the_question_as_it_was_asked():
-    question = "  Wer baute die  MÜHLE des \ufb01shers?"
-    assert words_of(question) == question.strip("? ").split()
+def test_function_words_are_no_content_unless_there_is_nothing_else():
+    assert content_terms("How much did the mills, the mill?", Analyzer()) == {"mill"}
+    assert content_terms("To be or not to be?", Analyzer()) == {"to", "be", "or", "not"}

@@ -50,8 +50,9 @@ def test_an_answer_keeps_the_question_and_names_both_words(handbook):
     assert (answer.text, answer.question) == ("Twenty days", "how much Vacaton?")
     record = answer_record(answer)
     assert record["searched_for"] == [{"text": "Vacaton", "start": 9, "end": 16, "used": "vacation"}]
-    [declined] = asker(handbook, ("Twenty days", 0.0, 9.0)).answer(["zeppelin vacaton"])
-    assert [each.term.of(declined.question) for each in declined.missing_terms] == ["zeppelin"]
+    question = "How much zeppelin, des Vacaton \ufb01shers?"
+    [declined] = asker(handbook, ("Twenty days", 0.0, 9.0)).answer([question])
+    assert [each.of(question) for each in declined.missing_terms] == ["zeppelin", "des", "\ufb01shers"]
 
 
 def test_hits_and_summaries_are_those_of_the_words_that_are_searched(handbook):
