@@ -38,7 +38,7 @@ BUILTIN = "builtin"
 DPR = "dpr"  # the dense heads of the built-in student
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "421df7c4c4a6b1aea8387bd6518a8f230144821cfb8b9a895eed93f08f0a167c",
-    "reader/reader.safetensors": "f257f5a385abbfca2f90cec72e6a7c6ad8fb4b6f22aba3ae7756afe8ed0557e7",
+    "reader/reader.safetensors": "47273339e1ce8a55806390618ec678c953984f249624a836e631154523baac41",
 }
 
 CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
