@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from spanwise.types import QuestionTerm, SearchedWord
 
 from ..index.analysis import STOP_WORDS, Analyzer, Token
-from ..index.lexical import LivePostings
+from ..index.lexical import LivePostings, prefix_distances
 from ..index.snapshot import Snapshot
-from ..index.spelling import prefix_distances
 from ..models.locate import base_vocabulary
 
 MIN_LETTERS = 4  # of a word that is replaced: an edit makes another word of a shorter one

@@ -27,9 +27,8 @@ from ..index.analysis import Analyzer
 from ..index.protocol import Ranking
 from ..index.ranking import best
 from .bm25 import bm25_retriever, rank_bm25_retriever
-from .fusion import FusionRetriever
 from .protocol import Encoder, Encoders, Retriever, TokenEncoder
-from .stage import Stage, Terms, check_questions, hits_of
+from .stage import FusionRetriever, Stage, Terms, check_questions, hits_of
 from .tfidf import tfidf_retriever
 
 LEXICAL: dict[str, Callable[[Snapshot, Analyzer], Stage[Terms]]] = {

@@ -1,8 +1,19 @@
-"""A single ranking: an index, the function that turns questions into its queries, and the hits."""
+"""A single ranking (an index, the function that turns questions into its queries, the hits), and fusion.
+
+Reciprocal rank fusion makes one of several rankings of the same passages:
+
+    score(d) = sum over the rankings that hold d of  1 / (c + rank of d)
+
+Only ranks count, so scores of different scales need no calibration.
+
+Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+Learning Methods", SIGIR 2009, with their c = 60.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -12,10 +23,15 @@ from spanwise.types import Hit
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.protocol import Index, Ranking
+from ..index.protocol import Index, Places, Ranking
+from ..index.ranking import best
+from .protocol import Ranker
 
 Queries = TypeVar("Queries")
 Terms = Sequence[Sequence[str]]  # of each question
+
+C = 60
+_DEPTH = 100  # each stage of a fusion ranks at least this many passages
 
 
 class Stage(Generic[Queries]):
@@ -76,3 +92,58 @@ def hits_of(rankings: Sequence[Ranking], snapshot: Snapshot, stage: str) -> list
         ]
         for ranking in rankings
     ]
+
+
+class FusionRetriever:
+    """Fuses the rankings of its stages; a hit keeps the score of each stage that found it.
+
+    Only the passages of the fused hits are read.
+    """
+
+    def __init__(self, stages: Sequence[Ranker], snapshot: Snapshot) -> None:
+        if len(stages) < 2:
+            raise ValueError(f"a fusion needs at least two retrievers, not {len(stages)}")
+        self.name = "+".join(stage.name for stage in stages)
+        self._stages = tuple(stages)
+        self._snapshot = snapshot
+
+    def search(
+        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
+    ) -> list[list[Hit]]:
+        """For each question its best k hits; a stage that finds nothing takes no part.
+
+        With `among` every stage ranks those passages alone, so that ranks count among them.
+        """
+        check_questions(questions, k)
+        stages = [stage.rank(questions, max(k, _DEPTH), among) for stage in self._stages]
+        rankings = list(zip(*stages, strict=True))  # one a stage for each question
+        fused = [fuse(of_question, k, self._snapshot.places) for of_question in rankings]
+        hits = hits_of(fused, self._snapshot, self.name)
+        return [self._with_stages(*one) for one in zip(hits, rankings, strict=True)]
+
+    def _with_stages(self, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[Hit]:
+        """The hits with the scores that the stages gave them before that of the fusion."""
+        tables = {
+            stage.name: dict(zip(one.passage_ids.tolist(), one.scores.tolist(), strict=True))
+            for stage, one in zip(self._stages, rankings, strict=True)
+        }
+        return [
+            replace(
+                hit,
+                scores={
+                    name: found[hit.passage.id] for name, found in tables.items() if hit.passage.id in found
+                }
+                | {self.name: hit.score},
+            )
+            for hit in hits
+        ]
+
+
+def fuse(rankings: Sequence[Ranking], k: int, places: Places) -> Ranking:
+    """The best k passages of several rankings, scored by reciprocal ranks, ties by (document id, start)."""
+    totals: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, number in enumerate(ranking.passage_ids.tolist(), start=1):
+            totals[number] = totals.get(number, 0.0) + 1 / (C + rank)
+    ids, scores = np.array(list(totals), np.int64), np.array(list(totals.values()), np.float64)
+    return best(ids, scores, k, places)

@@ -7,7 +7,7 @@ from made_corpora import PLAIN
 
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever
-from spanwise.retrieval.fusion import FusionRetriever, fuse
+from spanwise.retrieval.stage import FusionRetriever, fuse
 from spanwise.retrieval.tfidf import tfidf_retriever
 from spanwise.types import Passage
 
