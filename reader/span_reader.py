@@ -113,7 +113,7 @@ class SpanReader:
     def sentence_scores(
         self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
-        """A logit for each sentence of each passage: above 0 it supports an answer to the question.
+        """A logit for each sentence of each passage: above 0 it supports an answer, and its passage gives one.
 
         `sentences` are spans in `passage.text`. NaN from a model without evidence, and for a span without
         tokens.
@@ -122,7 +122,8 @@ class SpanReader:
         scored = []
         for pair, logits, spans in zip(inputs, self.logits(inputs), sentences, strict=True):
             found = [mean_evidence(logits, pair.passage.offsets, start, end) for start, end in spans]
-            scored.append([math.nan if one is None else float(one[SUPPORT]) for one in found])
+            relevance = max((one.relevance for one in logits), default=math.nan)
+            scored.append([math.nan if one is None else min(float(one[SUPPORT]), relevance) for one in found])
         return scored
 
     def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
