@@ -113,7 +113,7 @@ class SpanReader:
     def sentence_scores(
         self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
-        """A logit for each sentence of each passage: above 0 it supports an answer, and its passage gives one.
+        """A logit for each sentence of each passage: above 0 it supports an answer that its passage gives.
 
         `sentences` are spans in `passage.text`. NaN from a model without evidence, and for a span without
         tokens.
