@@ -6,8 +6,8 @@ loaded), and the median of the next ones.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from pathlib import Path
 from statistics import median
@@ -21,6 +21,9 @@ SAMPLE = Path(__file__).parents[1] / "corpora" / "sample"
 
 def main() -> None:
     """Index, ask, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    how = parser.parse_args()
     questions = spanwise.evaluation.read_questions(SAMPLE / "questions.json")[:N_QUESTIONS]
     with TemporaryDirectory() as scratch, spanwise.open(SAMPLE / "docs", Path(scratch) / "index") as library:
         began = time.perf_counter()
@@ -40,9 +43,7 @@ def main() -> None:
         "question_ms": round(median(asked[1:]), 1),
         **{f"{name}_ms": round(median(one.get(name, 0.0) for one in stages[1:]), 1) for name in stages[0]},
     }
-    print(
-        json.dumps(figures) if "--json" in sys.argv else "\n".join(f"{k:18} {v}" for k, v in figures.items())
-    )
+    print(json.dumps(figures) if how.json else "\n".join(f"{k:18} {v}" for k, v in figures.items()))
 
 
 if __name__ == "__main__":

@@ -33,11 +33,13 @@ def topic_section(
 
     The shortest such heading wins, then one inside a passage that was read, then the better hit.
     """
-    named = []
+    named, names = [], {hit.passage.document_id for hit in read}
+    headings = {name: snapshot.document(name).headings for name in names}
     for passage in (hit.passage for hit in read):
-        headings = snapshot.document(passage.document_id).headings
         inside = [
-            (at, one.text) for one in headings if 0 <= (at := one.start - passage.start) < len(passage.text)
+            (at, one.text)
+            for one in headings[passage.document_id]
+            if 0 <= (at := one.start - passage.start) < len(passage.text)
         ]
         for start, heading in [*((-1, text) for text in passage.heading[-1:]), *inside]:
             own = set(analyzer.terms(heading))

@@ -7,6 +7,7 @@ answer = library.ask("who founded the mill?")
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from spanwise.errors import ModelMismatch
 from spanwise.types import (
     Answer,
     AskOptions,
@@ -189,9 +191,14 @@ class Library:
     def encode_for(
         self, stages: Container[str], colbert: str, on_progress: ProgressCallback = no_progress
     ) -> None:
-        """Encode what these stages need, tokens by the model `colbert`."""
-        if "colbert" in stages:
+        """Encode what these stages need; ModelMismatch when there are token vectors of another model."""
+        if "colbert" in stages and self.colbert is None:
             self.use_colbert(colbert)
+        elif "colbert" in stages and self.colbert != model_setting(colbert, "token-encoder"):
+            raise ModelMismatch(
+                f"the token vectors of {self.store.path} are of {self.colbert!r}, not of {colbert!r}. "
+                f"Replace them with: {self.sync_command} --colbert {shlex.quote(colbert)}"
+            )
         self._encode(stages, on_progress)
 
     def missing_vectors(self) -> int:

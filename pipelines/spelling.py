@@ -17,7 +17,6 @@ MIN_LETTERS_OF_TWO = 8  # of one that may be two edits away
 N_PASSAGES = 3  # of a term, whose words are compared
 QUOTES = tuple('"“„«')
 
-
 # Words of questions that, like stop words, say nothing of their topic; the index searches by them.
 FUNCTION_WORDS = STOP_WORDS | frozenset(
     "much many more most few less least lot long often get gets got getting give gives go let make take tell "
@@ -42,7 +41,8 @@ class Spelling:
 def spelled(question: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> Spelling:
     """The question with each word that occurs nowhere as its nearest word of the documents.
 
-    Words in quotes, with digits or inner capitals, and words of the base model's vocabulary stay as they are.
+    A word right after a quotation mark, one with digits or inner capitals, and one of the base model's
+    vocabulary stay as they are.
     """
     tokens = [token for token in analyzer.tokens(question) if token.word not in FUNCTION_WORDS]
     df = postings.statistics({analyzer.term(token.word) for token in tokens}).df

@@ -270,6 +270,9 @@ def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
             show((f"    {explanation.formula}", "dim"))
         show((f"\nrank of the passage among the hits: {explanation.rank}; by stage", "dim"))
         _show_ranks(explanation.ranks)
+        for stage, score in explanation.scores:
+            if stage not in {rank.stage for rank in explanation.ranks}:
+                show(f"  {stage}: score {score:.4f}")
     if explanation.document is not None:
         _show_fate(explanation.document)
 
