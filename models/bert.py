@@ -1,9 +1,9 @@
 """The BERT encoder: embeddings, layers of self-attention, and a head for answer spans.
 
 Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019, section 3; the names of
-the weights are those of the published checkpoints. Left out: dropout, the pooler and everything else that
-inference does not need; transformers has these, but takes a second to import. `packed` computes the same
-without padding.
+the weights are those of the published checkpoints. Left out: the pooler and everything else that
+inference does not need; transformers has these, but takes a second to import. The modules here only hold
+weights: `packed` and `packed_training` compute the states.
 """
 
 from __future__ import annotations
@@ -64,13 +64,6 @@ class BertConfig:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """`last_hidden_state` is (B, L, H)."""
-
-    last_hidden_state: Tensor
-
-
 class BertEmbeddings(nn.Module):
     """The sum of a token's word, position and segment vectors, normalised."""
 
@@ -82,14 +75,6 @@ class BertEmbeddings(nn.Module):
         self.token_type_embeddings = _embedding(config.type_vocab_size, size)
         self.LayerNorm = nn.LayerNorm(size, config.layer_norm_eps, device=_META)
 
-    def forward(self, input_ids: Tensor, token_type_ids: Tensor | None) -> Tensor:
-        """(B, L, H) from ids (B, L) and segments (B, L), by default all of the first."""
-        types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
-        places = torch.arange(input_ids.shape[1], device=input_ids.device)
-        embedded = self.word_embeddings(input_ids) + self.token_type_embeddings(types)
-        normalised: Tensor = self.LayerNorm(embedded + self.position_embeddings(places))
-        return normalised
-
 
 class BertLayer(nn.Module):
     """Self-attention, then two dense layers with a GELU between; each adds to its input and normalises."""
@@ -97,31 +82,15 @@ class BertLayer(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         size, inner, eps = config.hidden_size, config.intermediate_size, config.layer_norm_eps
-        self.heads = config.num_attention_heads
         projections = {name: nn.Linear(size, size, device=_META) for name in ("query", "key", "value")}
         attended = _output(size, size, eps)
         self.attention = nn.ModuleDict({"self": nn.ModuleDict(projections), "output": attended})
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(size, inner, device=_META)})
         self.output = _output(inner, size, eps)
 
-    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """(B, L, H) from (B, L, H); `mask` (B, 1, 1, L) is False for padding."""
-        projections: Any = self.attention["self"]
-        query, key, value = (  # (B, heads, L, H / heads)
-            projections[name](states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for name in ("query", "key", "value")
-        )
-        if self.training and query.device.type == "cpu":
-            seen = eager_attention(query, key, value, mask, query.shape[-1] ** -0.5)
-        else:
-            seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        states = _add_and_normalise(self.attention["output"], seen.transpose(1, 2).flatten(2), states)
-        wide = nn.functional.gelu(self.intermediate["dense"](states))
-        return _add_and_normalise(self.output, wide, states)
-
 
 class Bert(nn.Module):
-    """The encoder: token states from token ids."""
+    """The encoder; it only holds weights: `packed` and `packed_training` compute token states from ids."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -130,23 +99,11 @@ class Bert(nn.Module):
         layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
-    ) -> Encoded:
-        """The states of ids (B, L); `attention_mask` (B, L) is 0 for padding."""
-        mask = None if bool(attention_mask.all()) else attention_mask[:, None, None, :].bool()
-        states = self.embeddings(input_ids, token_type_ids)
-        layers: Any = self.encoder["layer"]
-        for layer in layers:
-            states = layer(states, mask)
-        return Encoded(states)
-
 
 class BertSpanModel(nn.Module):
     """The encoder with one start and one end vector, and optionally the vectors of the evidence.
 
-    `evidence_outputs` scores each token: EVIDENCE_OUTPUTS names its rows. It only holds weights: the reader
-    computes states with `packed`.
+    `evidence_outputs` scores each token: EVIDENCE_OUTPUTS names its rows.
     """
 
     def __init__(self, config: BertConfig, evidence: bool = False) -> None:
@@ -177,26 +134,6 @@ def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
     return model if _take(model, checkpoint.weights) else None
 
 
-def eager_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, p: float = 0.0
-) -> Tensor:
-    """softmax(scale Q K^T) V, (B, heads, L, d), as two products: for training on a CPU.
-
-    The backward pass of PyTorch's fused attention works in small blocks, which is slow on a CPU that
-    multiplies bf16 matrices in hardware. Here the probabilities, (B, heads, L, L) a layer, are kept.
-    `mask`, (B, 1, 1 or L, L), is added to the scores, or hides tokens where it is boolean and False; `p` is
-    the probability with which a weight is dropped. Source: Vaswani et al. 2017, equation 1.
-    """
-    scores = torch.matmul(query * scale, key.transpose(-1, -2))  # (B, heads, L, L)
-    with torch.autocast(query.device.type, enabled=False):  # it would widen the softmax to float32
-        if mask is not None and mask.dtype == torch.bool:  # to add is cheaper in the backward pass
-            mask = torch.zeros_like(mask, dtype=scores.dtype).masked_fill_(~mask, -30000.0)
-        if mask is not None:
-            scores = scores + mask.to(scores.dtype)
-        weights = nn.functional.dropout(torch.softmax(scores, -1), p)
-    return torch.matmul(weights, value)
-
-
 def _take(model: nn.Module, weights: Mapping[str, Tensor]) -> bool:
     """Puts the weights into the model without a copy; False if one is missing or has another shape."""
     needed = model.state_dict()
@@ -216,8 +153,3 @@ def _embedding(rows: int, size: int) -> nn.Embedding:
 def _output(inner: int, size: int, eps: float) -> nn.ModuleDict:
     dense = nn.Linear(inner, size, device=_META)
     return nn.ModuleDict({"dense": dense, "LayerNorm": nn.LayerNorm(size, eps, device=_META)})
-
-
-def _add_and_normalise(output: Any, inner: Tensor, states: Tensor) -> Tensor:
-    normalised: Tensor = output["LayerNorm"](output["dense"](inner) + states)
-    return normalised

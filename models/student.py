@@ -22,7 +22,7 @@ from spanwise.errors import ModelNotFound, ModelRejected
 
 from .load import linear, tuned_backbone
 from .locate import BASE_SHA256, STUDENT, file_sha256, read_json, stated
-from .weights import Precision, save_tuned
+from .weights import save_tuned
 
 SETTINGS, FORMAT = "settings.json", 1
 LAYERS = ("projection", "question_head", "passage_head")
@@ -48,7 +48,7 @@ class StoredStudent:
     settings: StudentSettings
 
 
-def save_student(folder: Path, student: StoredStudent, precision: Precision = "int8") -> None:
+def save_student(folder: Path, student: StoredStudent) -> None:
     """Writes a student, replacing one that the folder holds; other files of the folder stay.
 
     The settings name the sha256 of the weights, so that files of two students are never mixed up.
@@ -62,7 +62,7 @@ def save_student(folder: Path, student: StoredStudent, precision: Precision = "i
     }
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f".{STUDENT}.unfinished"
-    save_tuned(unfinished, student.backbone, added, precision)
+    save_tuned(unfinished, student.backbone, added)
     settings = {
         "format": FORMAT,
         "base_sha256": BASE_SHA256,

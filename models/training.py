@@ -18,7 +18,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,14 +30,12 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .bert import eager_attention
 from .precision import autocast
 
 Batch = TypeVar("Batch")
 M = TypeVar("M", bound=nn.Module)
 BEST, CHECKPOINT = "best.safetensors", "checkpoint.safetensors"
 LAYER_NUMBER = re.compile(r"\blayer\.(\d+)\.")
-_EAGER = "spanwise_eager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +93,17 @@ def train(
     due = {max(1, math.ceil(part * len(batches))) for part in config.evaluate_at}
     started = time.monotonic()
     try:
-        with fast_training_attention(model):
-            if run.step in due - run.evaluated_at:  # interrupted between a step and its evaluation
+        if run.step in due - run.evaluated_at:  # interrupted between a step and its evaluation
+            run.evaluate(evaluate, select_by)
+        while run.step < len(batches):
+            rate = linear_schedule(run.step + 1, len(batches), config.learning_rate, config.warmup)
+            with defer_keyboard_interrupt():
+                value = run.one_step(loss, batches[run.step], rate)
+            on_progress(Progress(run.step, len(batches), value, rate, time.monotonic() - started))
+            if run.step in due:
                 run.evaluate(evaluate, select_by)
-            while run.step < len(batches):
-                rate = linear_schedule(run.step + 1, len(batches), config.learning_rate, config.warmup)
-                with defer_keyboard_interrupt():
-                    value = run.one_step(loss, batches[run.step], rate)
-                on_progress(Progress(run.step, len(batches), value, rate, time.monotonic() - started))
-                if run.step in due:
-                    run.evaluate(evaluate, select_by)
-                if run.step % config.checkpoint_every == 0 or run.step == len(batches):
-                    run.save()
+            if run.step % config.checkpoint_every == 0 or run.step == len(batches):
+                run.save()
     except KeyboardInterrupt:
         run.save()
         raise
@@ -148,13 +145,6 @@ def freeze_word_embeddings(model: nn.Module) -> None:
         parameter.requires_grad = not name.endswith("word_embeddings.weight")
 
 
-def set_dropout(model: nn.Module, p: float) -> None:
-    """Sets the dropout probability of every dropout layer."""
-    for module in model.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = p
-
-
 def own_memory(model: M) -> M:
     """The model with weights of its own, all to be trained: those of a loaded one lie in a mapped file."""
     for parameter in model.parameters():
@@ -181,29 +171,6 @@ def defer_keyboard_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
     if received:
         handler(signal.SIGINT, None)
-
-
-@contextmanager
-def fast_training_attention(model: nn.Module) -> Iterator[None]:
-    """Uses `bert.eager_attention` in every BERT of transformers inside `model` that is on a CPU."""
-    from transformers import AttentionInterface, BertPreTrainedModel
-    from transformers.masking_utils import AttentionMaskInterface, eager_mask
-
-    def attend(
-        module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *_: Any, **options: Any
-    ) -> tuple[Tensor, None]:
-        scale, p = options.get("scaling"), options.get("dropout", 0.0)
-        seen = eager_attention(q, k, v, mask, q.shape[-1] ** -0.5 if scale is None else scale, p)
-        return seen.transpose(1, 2).contiguous(), None  # (B, L, heads, d)
-
-    AttentionInterface.register(_EAGER, attend)
-    AttentionMaskInterface.register(_EAGER, eager_mask)
-    with ExitStack() as restored:
-        for part in model.modules():
-            if isinstance(part, BertPreTrainedModel) and part.device.type == "cpu":
-                restored.callback(part.set_attn_implementation, part.config._attn_implementation)
-                part.set_attn_implementation(_EAGER)
-        yield
 
 
 class _Run:

@@ -1,12 +1,10 @@
 """Weights on disk: safetensors files as they are, and fine-tuned models as differences from the base.
 
 A tensor that the base does not have is stored in float32 (`name:new`), a changed vector (bias, layer norm) as
-a float32 difference (`name:f32`). A changed matrix is stored as quantised differences:
+a float32 difference (`name:f32`). A changed matrix is stored as differences d of 8 bits:
 
-    int8    q = round(127 d / max|d|), one float32 scale a row: the error of a weight is at most max|d| / 254
-            of the largest change of its row
-    int4    16 levels with one bfloat16 scale for each group of 64 neighbours; the scale is the one, of
-            several clipped ones, with the least squared error. About 0.8 % of the squared sum is lost.
+    q = round(127 d / max|d|), one float32 scale a row: the error of a weight is at most max|d| / 254 of the
+    largest change of its row
 
 The metadata of a file names the digest of the base. Reading needs no transformers: that library takes longer
 to import than the weights to load. Tensors are views of the file mapped into memory, so two models of the
@@ -15,12 +13,11 @@ same file share it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -30,11 +27,8 @@ from spanwise.errors import ModelRejected
 
 from .locate import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
 
-Precision = Literal["int8", "int4"]
 FORMAT = "spanwise-delta-2"
-GROUP = 64  # numbers that share a scale of int4
-_CLIPPED = tuple(0.5 + 0.05 * i for i in range(12))  # shares of the largest number that stay in range
-_PARTS = ("scale", "shape")  # what belongs to a quantised matrix
+_SCALE = "scale"  # what belongs to a matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +56,11 @@ def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
             raise ModelRejected(f"{source}: the weight {name} is not finite")
 
 
-def save_delta(
-    path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tensor], precision: Precision = "int8"
-) -> None:
+def save_delta(path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> None:
     """Writes the tensors that `tuned` changes in `base` or adds to it; equal tensors are left out.
 
     ModelRejected for weights that are not finite.
     """
-    if precision not in get_args(Precision):
-        raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}, not {precision!r}")
     require_finite(tuned, path)
     out: dict[str, Tensor] = {}
     for name, tensor in tuned.items():
@@ -81,7 +71,7 @@ def save_delta(
             if difference.dim() < 2:
                 out[f"{name}:f32"] = difference.contiguous()
             else:
-                out |= {f"{name}:{part}": value for part, value in _encode(difference, precision).items()}
+                out |= {f"{name}:{part}": value for part, value in _encode(difference).items()}
     save_file(out, path, metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
 
 
@@ -96,7 +86,7 @@ def read_delta(path: Path) -> dict[str, tuple[str, Tensor]]:
     if metadata.get("base_sha256") != BASE_SHA256:
         raise ModelRejected(f"{path} was not made for the base with sha256 {BASE_SHA256}")
     try:
-        keys = [key for key in sorted(stored) if key.rpartition(":")[2] not in _PARTS]
+        keys = [key for key in sorted(stored) if key.rpartition(":")[2] != _SCALE]
         return {key.rpartition(":")[0]: _decode(key, stored) for key in keys}
     except (KeyError, ValueError, RuntimeError, TypeError) as error:
         raise ModelRejected(f"{path}: its weights do not fit together: {error}") from error
@@ -130,54 +120,18 @@ def apply_delta(model: nn.Module, path: Path) -> None:
         raise ModelRejected(f"{path} does not fit the model: {error}") from error
 
 
-def save_tuned(
-    path: Path, backbone: nn.Module, added: Mapping[str, Tensor], precision: Precision = "int8"
-) -> None:
+def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> None:
     """Writes the changes of a backbone over the base, and the tensors of its heads."""
     tuned = {name: tensor.detach().cpu() for name, tensor in backbone.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     base = read_checkpoint(find_base()).weights
-    save_delta(path, {**tuned, **added}, base, precision)
+    save_delta(path, {**tuned, **added}, base)
 
 
-def quantize_int4(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Packed levels, uint8, and the bfloat16 scales of the groups, of finite float32 numbers.
-
-    Two levels share a byte, the first one in the high bits; the last group is padded with zeros.
-    """
-    flat = values.flatten()
-    groups = nn.functional.pad(flat, (0, -len(flat) % GROUP)).view(-1, GROUP)
-    levels, scales = _fitted(groups, 1.0)
-    least = _squared_error(groups, levels, scales)
-    for share in _CLIPPED:
-        tried_levels, tried_scales = _fitted(groups, share)
-        error = _squared_error(groups, tried_levels, tried_scales)
-        better = error < least  # (groups, 1)
-        levels, scales = torch.where(better, tried_levels, levels), torch.where(better, tried_scales, scales)
-        least = torch.where(better, error, least)
-    unsigned = (levels + 8).to(torch.uint8).flatten()
-    return unsigned[::2] << 4 | unsigned[1::2], scales[:, 0].to(torch.bfloat16)
-
-
-def dequantize_int4(packed: Tensor, scales: Tensor, shape: Sequence[int]) -> Tensor:
-    """The numbers in float32 and of this shape; ValueError if levels, scales and shape do not fit."""
-    count = int(np.prod(shape, dtype=np.int64))
-    n_groups = -(-count // GROUP)
-    if min(shape, default=1) < 0 or len(scales) != n_groups or packed.shape != (n_groups * GROUP // 2,):
-        raise ValueError(f"{tuple(packed.shape)} levels and {len(scales)} scales for shape {tuple(shape)}")
-    unsigned = torch.stack([packed >> 4, packed & 15], dim=1).flatten()
-    values = (unsigned.float() - 8).view(-1, GROUP) * scales.float()[:, None]
-    restored: Tensor = values.flatten()[:count].view(*shape)
-    return restored
-
-
-def _encode(difference: Tensor, precision: Precision) -> dict[str, Tensor]:
-    if precision == "int4":
-        packed, scales = quantize_int4(difference)
-        return {"q4": packed, "scale": scales, "shape": torch.tensor(difference.shape)}
+def _encode(difference: Tensor) -> dict[str, Tensor]:
     scale = difference.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
     q = torch.where(scale > 0, difference / scale.clamp_min(torch.finfo(torch.float32).tiny), 0).round()
-    return {"q8": q.to(torch.int8).contiguous(), "scale": scale.contiguous()}
+    return {"q8": q.to(torch.int8).contiguous(), _SCALE: scale.contiguous()}
 
 
 def _decode(key: str, stored: Mapping[str, Tensor]) -> tuple[str, Tensor]:
@@ -188,30 +142,8 @@ def _decode(key: str, stored: Mapping[str, Tensor]) -> tuple[str, Tensor]:
     if kind == "f32":
         return "difference", tensor.float()
     if kind == "q8":
-        return "difference", tensor.float() * stored[f"{name}:scale"]
-    if kind == "q4":
-        shape = stored[f"{name}:shape"].tolist()
-        return "difference", dequantize_int4(tensor, stored[f"{name}:scale"], shape)
+        return "difference", tensor.float() * stored[f"{name}:{_SCALE}"]
     raise ValueError(f"{key} has an unknown kind")
-
-
-def _fitted(groups: Tensor, share: float) -> tuple[Tensor, Tensor]:
-    """Levels (G, 64) and scales (G, 1), both float32, if this share of the largest number is in range."""
-    largest = groups.gather(1, groups.abs().argmax(dim=1, keepdim=True))  # with its sign: it has level -8
-    levels = _levels(groups, share * largest / -8)
-    fitted = (groups * levels).sum(dim=1, keepdim=True) / levels.square().sum(dim=1, keepdim=True).clamp_min(
-        1
-    )
-    scales = fitted.to(torch.bfloat16).float()
-    return _levels(groups, scales), scales
-
-
-def _levels(groups: Tensor, scales: Tensor) -> Tensor:
-    return torch.where(scales != 0, groups / scales, 0).round().clamp(-8, 7)
-
-
-def _squared_error(groups: Tensor, levels: Tensor, scales: Tensor) -> Tensor:
-    return (groups - levels * scales).square().sum(dim=1, keepdim=True)  # (G, 1)
 
 
 def _tensors(path: Path) -> tuple[dict[str, Tensor], Mapping[str, str]]:

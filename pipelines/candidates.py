@@ -11,7 +11,7 @@ from spanwise.types import Hit, Passage, ScoredSpan, Span
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
 from ..index.schema import indexed_text
-from ..reader.evidence import Calibration, Features, margins_to_runner_up, plain_evidence
+from ..reader.evidence import Calibration, Features, plain_evidence
 from ..reader.spans import enclosing_sentences
 
 MAX_CANDIDATES = 80
@@ -31,14 +31,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RankedCandidate:
-    """A candidate with its evidence and its lead over the best one that says something else.
-
-    `confidence` is None without a calibration.
-    """
+    """A candidate with its evidence; `confidence` is None without a calibration."""
 
     evidence: float
     candidate: Candidate
-    lead: float
     confidence: float | None
 
 
@@ -79,6 +75,7 @@ def candidates(
                 relevance=_or_zero(one.scored.relevance),
                 support=_or_zero(one.scored.support),
                 agreeing=math.log1p(others),
+                length=math.log1p(len(one.scored.span.text.split())),
             ),
         )
         for one, others in zip(chosen, agreeing, strict=True)
@@ -94,13 +91,10 @@ def ranked_candidates(found: Sequence[Candidate], calibration: Calibration | Non
         (calibration.evidence(one.features) if calibration else certainty(one.scored), one) for one in found
     ]
     scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
-    keys = [answer_key(one.scored.span.text) for _, one in scored]
-    ahead = margins_to_runner_up([evidence for evidence, _ in scored], keys)
-    rows = [(evidence, one, lead) for (evidence, one), lead in zip(scored, ahead, strict=True)]
     if calibration is None:
-        return [RankedCandidate(*row, None) for row in rows]
-    sure = [calibration.confidence(evidence, one.features, lead) for evidence, one, lead in rows]
-    ranked = [RankedCandidate(*row, min(one, sure[0])) for row, one in zip(rows, sure, strict=True)]
+        return [RankedCandidate(*row, None) for row in scored]
+    sure = [calibration.confidence(evidence, one.features) for evidence, one in scored]
+    ranked = [RankedCandidate(*row, min(one, sure[0])) for row, one in zip(scored, sure, strict=True)]
     return sorted(ranked, key=lambda one: -(one.confidence or 0.0))
 
 

@@ -143,7 +143,7 @@ def explained(
     ids = np.array([passage.id], np.int64)
     calibration, threshold, formula = answerer.calibration, trace.answer.threshold, None
     if calibration is not None and threshold is not None:
-        further = calibration.further(best.candidate.features, best.lead)
+        further = calibration.further(best.candidate.features)
         formula = Formula(calibration.slope, calibration.offset, threshold, further)
     return Explanation(
         trace.answer,

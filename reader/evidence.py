@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from spanwise.errors import ModelRejected
 from spanwise.types import ScoredSpan
 
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Features:
     Of the passage: `log_rank`, ln of its rank, from 1. `coverage`, the share of the question's idf mass found
     in it and its headings; `sentence_coverage`, the same for the sentences of the span under their heading.
 
-    `agreeing`: ln(1 + the number of candidates with the same words in other sentences).
+    `agreeing`: ln(1 + the number of candidates with the same words in other sentences). `length`: ln(1 + the
+    words of the span).
     """
 
     margin: float
@@ -41,13 +42,11 @@ class Features:
     relevance: float = 0.0
     support: float = 0.0
     agreeing: float = 0.0
+    length: float = 0.0
 
 
 FEATURES = tuple(one.name for one in fields(Features))
-LEAD, STOPPING, RETRIEVERS = "lead", "stopping", "retrievers"  # keys of the file
-MAX_MARGIN = 10.0
-CONFIDENCE_FEATURES = (LEAD, *FEATURES)
-"""The terms of the confidence besides the evidence: the features, and the margin to the runner-up."""
+STOPPING, RETRIEVERS = "stopping", "retrievers"  # keys of the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +109,19 @@ class Calibration:
         """The linear score that ranks candidates; higher is better."""
         return math.fsum(weight * getattr(features, name) for name, weight in self.weights.items())
 
-    def confidence(self, evidence: float, features: Features | None = None, lead: float = 0.0) -> float:
-        """The fitted probability that the best candidate, with this evidence, is right.
+    def confidence(self, evidence: float, features: Features | None = None) -> float:
+        """The fitted probability that a candidate with this evidence is right.
 
         >>> Calibration({}, 1.0, 0.0, 0.5, "", "").confidence(0.0)
         0.5
         """
-        z = self.slope * evidence + self.further(features, lead) + self.offset
+        z = self.slope * evidence + self.further(features) + self.offset
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
-    def further(self, features: Features | None, lead: float) -> float:
+    def further(self, features: Features | None) -> float:
         """The sum of the terms of the confidence besides the evidence."""
         return math.fsum(
-            weight * (lead if name == LEAD else getattr(features, name, 0.0))
-            for name, weight in self.confidence_weights.items()
+            weight * getattr(features, name, 0.0) for name, weight in self.confidence_weights.items()
         )
 
     @classmethod
@@ -136,8 +134,7 @@ class Calibration:
             if known.get(STOPPING) is not None:
                 known[STOPPING] = EarlyExit.parse(known[STOPPING])
             found = cls(**known)
-            unknown = {*found.weights} - {*FEATURES}
-            unknown |= {*found.confidence_weights} - {*CONFIDENCE_FEATURES}
+            unknown = {*found.weights, *found.confidence_weights} - {*FEATURES}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelRejected(f"{where} is not a calibration: {error!r}") from error
         if unknown:
@@ -203,22 +200,3 @@ def plain_evidence(scored: ScoredSpan) -> float:
     """
     margin = scored.score - scored.null_score
     return margin if math.isnan(scored.relevance) else margin + scored.relevance
-
-
-def margins_to_runner_up(evidence: Sequence[float], answers: Sequence[Hashable]) -> list[float]:
-    """For each candidate its evidence less that of the best other answer, cut to -10..10; 10 without one.
-
-    `answers` are the normalised words of each candidate. The best candidate has a margin of 0 or more.
-
-    >>> margins_to_runner_up([3.0, 2.5, 1.0], ["ada rook", "ada rook", "ute falk"])
-    [2.0, 1.5, -2.0]
-    """
-    best: dict[Hashable, float] = {}
-    for one, words in zip(evidence, answers, strict=True):
-        best[words] = max(one, best.get(words, one))
-    ordered = sorted(best.items(), key=lambda item: -item[1])[:2]
-    found = []
-    for one, words in zip(evidence, answers, strict=True):
-        rival = next((value for other, value in ordered if other != words), None)
-        found.append(MAX_MARGIN if rival is None else max(-MAX_MARGIN, min(MAX_MARGIN, one - rival)))
-    return found

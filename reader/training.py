@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from ..models.batching import shuffled_batches
 from ..models.bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
-from ..models.packed import model_inputs
+from ..models.packed import PackedTokens, model_inputs, packable_part
+from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
-from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, set_dropout, train
+from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Tokens, assemble, tokenize
 
 if TYPE_CHECKING:
@@ -76,12 +77,11 @@ class ReaderTrainingConfig:
 
     `batch_tokens` is the padded size of a batch of groups of average size, `max_length` the length of an
     input; a longer passage is cut to a random window around its answer. `epochs` passes over the data are
-    made, shuffled by the seed. `dropout` is that of the hidden layers; attention dropout is always 0.
+    made, shuffled by the seed. Nothing is dropped out.
     """
 
     loop: TrainingConfig = field(default_factory=TrainingConfig)
     epochs: int = 1
-    dropout: float = 0.0
     batch_tokens: int = 6144
     max_length: int = 320
 
@@ -134,7 +134,6 @@ def fine_tune(
     if evidence:
         add_evidence_head(model)
     freeze_word_embeddings(model)
-    set_dropout(model, recipe.dropout)
     special = special_tokens(tokenizer)
     groups = training_groups(examples, tokenizer, special.count, recipe, split)
 
@@ -210,8 +209,7 @@ def batch_loss(model: nn.Module, groups: Sequence[Sequence[TrainingRow]], specia
     def put(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values)).to(device)
 
-    inputs = model_inputs(model, put(batch.input_ids), put(batch.attention_mask), put(batch.token_type_ids))
-    start, end, evidence = _token_logits(model, inputs)
+    start, end, evidence = _token_logits(model, batch)
     first, last = put(at).unbind(-1)
     loss = span_loss(start, end, put(allowed), first, last)
     if evidence is None:
@@ -298,15 +296,23 @@ def add_evidence_head(model: nn.Module) -> None:
         model.add_module(EVIDENCE_HEAD, head)
 
 
-def _token_logits(model: Any, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
+def _token_logits(model: Any, batch: ModelInput) -> tuple[Tensor, Tensor, Tensor | None]:
     """The start and end logits, (B, L) each, and those of the evidence (B, L, 5), None without the head."""
-    head = getattr(model, EVIDENCE_HEAD, None)
-    if head is None:
-        output = model(**inputs)
+    import torch
+
+    device, values = next(model.parameters()).device, (batch.input_ids, batch.attention_mask)
+    backbone, head = packable_part(model), getattr(model, EVIDENCE_HEAD, None)
+    if backbone is None:
+        put = [torch.from_numpy(one).to(device) for one in (*values, batch.token_type_ids)]
+        output = model(**model_inputs(model, *put))
         return output.start_logits, output.end_logits, None
-    states = model.base_model(**inputs).last_hidden_state
-    start, end = model.qa_outputs(states).unbind(-1)
-    return start, end, head(states)
+    states = training_states(backbone, PackedTokens.of_padded(*values, batch.token_type_ids)).float()
+    with torch.autocast(device.type, enabled=False):
+        heads = [model.qa_outputs] if head is None else [model.qa_outputs, head]
+        found = torch.cat([one(states) for one in heads], dim=-1)  # (T, 2) or (T, 7)
+    logits = found.new_zeros(*batch.input_ids.shape, found.shape[-1])
+    logits[torch.from_numpy(batch.attention_mask).bool().to(device)] = found
+    return logits[..., 0], logits[..., 1], None if head is None else logits[..., 2:]
 
 
 def _tokens_of(texts: set[str], tokenizer: Any, most: int | None = None) -> dict[str, Tokens]:

@@ -32,9 +32,6 @@ NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, 
 RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
-PrecisionOption = Annotated[
-    Literal["int8", "int4"], typer.Option(help="Storage of the weights; fewer bits, smaller file.")
-]
 BY_RECIPE = "the recipe has the default."
 SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 
@@ -61,7 +58,6 @@ def reader(
     learning_rate: Annotated[float | None, typer.Option(min=0.0, help=f"Peak rate; {BY_RECIPE}")] = None,
     batch_tokens: Annotated[int | None, typer.Option(min=256, help=f"Batch in tokens; {BY_RECIPE}")] = None,
     max_length: Annotated[int | None, typer.Option(min=80, help=f"Input in tokens; {BY_RECIPE}")] = None,
-    precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
@@ -85,7 +81,7 @@ def reader(
         with progress() as report:
             mine_folders(folders, out / "run", report)
     with _training(out) as on_step:
-        figures = train_reader(datasets, out, config, limit, precision, start, shares, folders, on_step)
+        figures = train_reader(datasets, out, config, limit, start, shares, folders, on_step)
     _show(out, figures, f"spanwise ask … --reader {out}", json)
 
 
@@ -101,7 +97,6 @@ def retriever(
     batch_tokens: BatchOption = 12288,
     max_length: LengthOption = 256,
     temperature: Annotated[float, typer.Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
-    precision: PrecisionOption = "int8",
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
@@ -114,7 +109,7 @@ def retriever(
     config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
     parts = _read_lists(lists)
     with _training(out) as on_step:
-        figures = train_retriever(*parts, out, config, start, limit, precision, on_step)
+        figures = train_retriever(*parts, out, config, start, limit, on_step)
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 

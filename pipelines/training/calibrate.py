@@ -24,12 +24,10 @@ from spanwise.types import ProgressCallback, no_progress
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
 from ...reader.evidence import (
     FEATURES,
-    LEAD,
     Calibration,
     Calibrations,
     EarlyExit,
     Features,
-    margins_to_runner_up,
 )
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
@@ -39,8 +37,9 @@ from .observe import Observed, observe
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
-CONFIDENCE = (LEAD, "relevance")
-"""What confidence rests on in addition to the evidence."""
+CONFIDENCE = ("relevance", "length")
+"""What confidence rests on besides evidence. How far the best candidate leads is left out: a question with
+two right answers looks like one without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ def full_name(retriever: str) -> str:
 
 
 def fit(observed: Sequence[Observed], reader: str, fitted_on: str, answers_null: bool = True) -> Calibration:
-    """The calibration for these questions, from seven features and the lead of the best candidate.
+    """The calibration for these questions, from eight features.
 
     A reader without a null answer gets no rule to end reading early. ValueError when the best candidate is
     right for all questions or none.
@@ -154,7 +153,7 @@ def judge(observed: Sequence[Observed], calibration: Calibration) -> list[Judged
     for one in observed:
         best, confidence = _best(as_read(one, calibration.stopping), calibration), 0.0
         if best is not None:
-            confidence = calibration.confidence(best.evidence, best.features, best.lead)
+            confidence = calibration.confidence(best.evidence, best.features)
         judged.append(Judged(confidence, best is not None and best.right, one.answerable))
     return judged
 
@@ -179,18 +178,16 @@ def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best candidate of a question, how far it leads, and whether it is right."""
+    """The best candidate of a question, and whether it is right."""
 
     evidence: float
-    lead: float
     features: Features
     right: bool
 
     @property
     def values(self) -> list[float]:
         """The terms of the confidence."""
-        further = (self.lead if name == LEAD else getattr(self.features, name) for name in CONFIDENCE)
-        return [self.evidence, *further]
+        return [self.evidence, *(getattr(self.features, name) for name in CONFIDENCE)]
 
 
 def _best(one: Observed, calibration: Calibration) -> _Best | None:
@@ -199,7 +196,7 @@ def _best(one: Observed, calibration: Calibration) -> _Best | None:
     if not evidence:
         return None
     at = max(range(len(evidence)), key=lambda at: evidence[at])
-    return _Best(evidence[at], margins_to_runner_up(evidence, one.same)[at], one.features[at], one.right[at])
+    return _Best(evidence[at], one.features[at], one.right[at])
 
 
 def _weights(observed: Sequence[Observed]) -> dict[str, float]:

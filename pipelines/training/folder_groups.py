@@ -2,6 +2,7 @@
 
 `DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. Each folder is
 indexed, and the best passages for each question are kept in `mined-DOMAIN.jsonl`: an interrupted run resumes.
+Another negative is the passage itself without the sentences of the answer: on the topic, and no answer.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from spanwise.types import Passage, ProgressCallback, no_progress
 
 from ...corpora.folder_questions import FolderItem, domains_of, read_folder_items
 from ...corpora.records import json_lines
+from ...corpora.sentences import sentence_spans
 from ...reader.span_reader import context_of
+from ...reader.spans import enclosing_sentences
 from ...reader.training import ReaderExample
 from ..open import open as open_library
 
 DEPTH = 50  # passages kept for a question
 HARD, NEAR = 6, 30  # ranks of the first negative and of the second, among those that do not answer
-SECOND = 0.7  # probability of a second negative
+SECOND, SHORTENED = 0.45, 0.5  # probabilities of a second negative, and of the shortened passage
+LEAST = 120  # characters of a shortened passage
 NONE_DEPTH = 10  # ranks of the passage for a question without an answer
 _WORD = re.compile(r"\w+")
 _VERDICTS = {"yes": 1.0, "no": 0.0, "": -1.0}
@@ -116,12 +120,29 @@ def without_answer(item: FolderItem, ranking: Ranking) -> list[tuple[str, str]]:
 
 
 def drawn_negatives(item: FolderItem, ranking: Ranking, rng: random.Random) -> tuple[tuple[str, str], ...]:
-    """One or two passages from the top that do not answer the question."""
+    """One to three passages that do not answer the question: from the top, and the item's own, shortened."""
     left = without_answer(item, ranking)
     drawn = rng.sample(left[:HARD], min(len(left), 1))
     if rng.random() < SECOND and (rest := [one for one in left[:NEAR] if one not in drawn]):
         drawn.append(rng.choice(rest))
+    if rng.random() < SHORTENED and (text := shortened(item.passage, item.start, item.end, item.short)):
+        drawn.append((item_context(item), text))
     return tuple(drawn)
+
+
+def shortened(passage: str, start: int | None, end: int | None, short: str = "") -> str | None:
+    """The passage without the sentences of its answer; None where little is left, or the answer's words are.
+
+    >>> shortened("Ada built the mill. It has four floors.", 0, 3) is None
+    True
+    """
+    if start is None or end is None:
+        return None
+    first, last = enclosing_sentences(sentence_spans(passage), start, end)
+    left = f"{passage[:first].rstrip()} {passage[last:].lstrip()}".strip()
+    said = [_words(text) for text in (passage[start:end], short) if text.strip()]
+    too_short = len(left) < max(LEAST, len(passage) // 4)
+    return None if too_short or any(one in _words(left) for one in said) else left
 
 
 def _words(text: str) -> str:

@@ -27,7 +27,7 @@ from ...models.load import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokeni
 from ...models.locate import file_sha256, find_base, find_model, is_base
 from ...models.precision import pick_device
 from ...models.training import Progress, own_memory
-from ...models.weights import Precision, apply_delta, read_delta, save_delta
+from ...models.weights import apply_delta, read_delta, save_delta
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader
@@ -35,13 +35,13 @@ from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add
 from ...reader.unanswerable import KINDS, unanswerable
 from ..candidates import score_over_null
 from ..evaluation.corpus import split_articles
-from .folder_groups import folder_examples
+from .folder_groups import SHORTENED, folder_examples, shortened
 from .model_card import RUN, start_record, write_card
 
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
-FOLDER_SQUAD = 7000  # SQuAD questions beside those about folders
-CHANGED = 1200  # of them with another number, and as many with another name
+FOLDER_SQUAD = 60000  # SQuAD questions beside those about folders
+CHANGED = 2500  # of them with another number, and as many with another name
 MIN_VALIDATION, MAX_VALIDATION = 200, 1000  # questions; otherwise as many as there are to train on
 VALIDATION_UNANSWERABLE = 100  # of each kind
 NO_VERDICT = (0.0, -1.0, -1.0)  # labels of SQuAD: its questions do not ask whether something is so
@@ -60,7 +60,6 @@ def train_reader(
     out: Path,
     recipe: ReaderTrainingConfig | None = None,
     limit: int | None = None,
-    precision: Precision = "int8",
     start: str = BASE,
     shares: Mapping[str, float] | None = None,
     folders: Path | None = None,
@@ -94,12 +93,12 @@ def train_reader(
         select_by="f1" if held_out else "step",
     )
     model.cpu()
-    begun.save(out, precision)
+    begun.save(out)
     n_answered = sum(example.start is not None for example in examples)
     answers_null = n_answered < sum(len(example.texts) for example in examples)
     (out / SETTINGS).write_text(json.dumps({"answers_null": answers_null}) + "\n", encoding="utf-8")
     counts = {"questions": n_answered, "unanswerable": len(examples) - n_answered, "shares": dict(shares)}
-    write_card(out, "reader", recipe, {**begun.record, **counts, "precision": precision}, evaluations)
+    write_card(out, "reader", recipe, {**begun.record, **counts}, evaluations)
     return evaluations
 
 
@@ -116,7 +115,8 @@ def training_examples(
     Without folders these are the answerable questions of the training articles, or `limit` of them, and
     `shares` gives the number of unanswerable questions of each kind for an answerable one. With folders
     (see `folder_groups`) they are the questions about these, and FOLDER_SQUAD of SQuAD, or `limit`. The
-    share of "article" is then that of questions with a negative, and CHANGED of each other kind are made.
+    share of "article" is then that of questions with another passage as a negative, SHORTENED that of those
+    with their own passage shortened, and CHANGED of each other kind are made.
     """
     if folders is None:
         examples, held_out = split_examples(datasets, limit, seed)
@@ -127,10 +127,12 @@ def training_examples(
     every, held_out = split_examples(datasets, None, seed)
     changed = dict.fromkeys(("figures", "names"), min(1.0, CHANGED / len(every)))
     rivals = {one.id: one.passage for one in unanswerable(every, {"article": shares.get("article", 0)}, seed)}
-    chosen = [
-        replace(one, negatives=(("", rivals[made]),)) if (made := f"{one.id}-article") in rivals else one
-        for one in random.Random(seed).sample(every, min(limit or FOLDER_SQUAD, len(every)))
-    ]
+    rng = random.Random(seed)
+    chosen = []
+    for one in rng.sample(every, min(limit or FOLDER_SQUAD, len(every))):
+        cut = shortened(one.passage, one.start, one.end) if rng.random() < SHORTENED else None
+        others = [text for text in (rivals.get(f"{one.id}-article"), cut) if text]
+        chosen.append(replace(one, negatives=tuple(("", text) for text in others)))
     return [*about_folders, *chosen, *unanswerable(every, changed, seed)], held_out
 
 
@@ -170,12 +172,12 @@ class ReaderStart:
         """True for a model over the built-in base."""
         return is_base(self.base)
 
-    def save(self, out: Path, precision: Precision) -> None:
-        """Writes the weights as they are now; `precision` is that of differences."""
+    def save(self, out: Path) -> None:
+        """Writes the weights as they are now."""
         if self.is_over_base:
             base = load_span_model(find_base()).state_dict()
             without_head = {name: t for name, t in base.items() if not name.startswith(SPAN_HEAD)}
-            save_delta(out / DELTA, self.model.state_dict(), without_head, precision)
+            save_delta(out / DELTA, self.model.state_dict(), without_head)
             return
         model: Any = self.model
         model.save_pretrained(out)

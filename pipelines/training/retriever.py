@@ -20,7 +20,6 @@ from ...models.precision import pick_device
 from ...models.student import StoredStudent, StudentSettings, load_student, save_student
 from ...models.token_encoder import TokenRows, punctuation_skiplist
 from ...models.training import Progress, own_memory
-from ...models.weights import Precision
 from ...retrieval.training.distillation import (
     DistillationConfig,
     Student,
@@ -43,7 +42,6 @@ def train_retriever(
     config: DistillationConfig | None = None,
     start: str = BASE,
     limit: int | None = None,
-    precision: Precision = "int8",
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains a student, writes its folder `out` with a model card, and returns the evaluations.
@@ -72,9 +70,9 @@ def train_retriever(
     evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
     layers = model.backbone, model.projection, model.question_head, model.passage_head
-    save_student(out, StoredStudent(*layers, stored.settings), precision)
+    save_student(out, StoredStudent(*layers, stored.settings))
     weights = folder / STUDENT if folder else None
-    record = {**start_record(start, weights), "lists": len(examples), "precision": precision}
+    record = {**start_record(start, weights), "lists": len(examples)}
     write_card(out, "retriever", config, record, evaluations)
     return evaluations
 

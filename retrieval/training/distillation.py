@@ -32,6 +32,7 @@ from spanwise.types import RankingExample
 
 from ...models.batching import shuffled_batches, token_budget_batches
 from ...models.packed import Backbone, PackedTokens
+from ...models.packed_training import training_states
 from ...models.precision import autocast
 from ...models.token_encoder import TokenRow, TokenRows
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
@@ -76,11 +77,13 @@ class Student(nn.Module):
     def forward(self, rows: Sequence[TokenRow], side: Side) -> Encoded:
         """The vectors of texts, given as rows of tokens."""
         device = self.projection.weight.device
-        packed = PackedTokens.of([row.ids for row in rows]).padded(0, PAD_MULTIPLE)
-        ids, mask, kept = (torch.from_numpy(values).to(device) for values in packed)
+        packed = PackedTokens.of([row.ids for row in rows])
+        _, mask, kept = (torch.from_numpy(values).to(device) for values in packed.padded(0, PAD_MULTIPLE))
         for of_text, row in zip(kept, rows, strict=True):
             of_text[row.kept] = 1
-        states = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        of_tokens = training_states(self.backbone, packed).float()  # (T, H)
+        states = of_tokens.new_zeros(*mask.shape, of_tokens.shape[1])
+        states[mask.bool()] = of_tokens
         with torch.autocast(device.type, enabled=False):
             tokens = F.normalize(self.projection(states), dim=-1)
             there = mask.unsqueeze(-1).float()

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import tiny_config, tiny_encoder
 
-from spanwise.models.bert import bert_backbone, eager_attention
+from spanwise.models import packed_training
 from spanwise.models.packed import (
     Backbone,
     PackedBert,
     PackedTokens,
     PlainLinear,
     PrepackedLinear,
+    attend,
     is_packable,
     kind_for,
     padded_forward,
 )
 from spanwise.models.precision import has_bf16
-from spanwise.models.weights import read_checkpoint
 
 CPU = torch.device("cpu")
 LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
@@ -105,12 +106,29 @@ def test_other_forward_passes_are_not_packed(changes):
     assert Backbone(model).states(tokens_of([3, 9])).shape == (12, 32)
 
 
-def test_training_attention_is_the_fused_one(tmp_path):
-    model = bert_backbone(read_checkpoint(tiny_encoder(tmp_path)))
-    ids, mask = torch.arange(1000, 1024).view(2, 12), torch.arange(12) < torch.tensor([[12], [7]])
-    fused = model.eval()(ids, mask).last_hidden_state[mask]
-    assert torch.allclose(model.train()(ids, mask).last_hidden_state[mask], fused, atol=1e-5)
-    assert tiny_config().num_attention_heads == 2
-    q = torch.randn(2, 2, 12, 8)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert eager_attention(q, q, q, None, 0.1).dtype == torch.bfloat16
+@pytest.mark.parametrize(
+    ("dtype", "attention", "least"),
+    [
+        (torch.float32, None, 0.99999),
+        (torch.bfloat16, None, 0.97),
+        (torch.float32, SimpleNamespace(apply=attend), 0.99999),
+    ],
+)
+def test_training_gives_states_and_gradients_of_padded_batches(bert, dtype, attention, least, monkeypatch):
+    monkeypatch.setattr(packed_training, "compute_dtype", lambda device: dtype)
+    if attention:
+        monkeypatch.setattr(packed_training, "_Attention", attention)
+    tokens, found = tokens_of([40, 7, 16]), []
+    ids, mask, types = map(torch.from_numpy, tokens.padded(0))
+    for states in (
+        packed_training.training_states(bert, tokens).float(),
+        bert(ids, mask, types).last_hidden_state[mask.bool()],
+    ):
+        bert.zero_grad()
+        (states * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
+        named = [(name, p.grad) for name, p in bert.named_parameters() if p.grad is not None]
+        gradients = [gradient.flatten() for name, gradient in named if not name.endswith("key.bias")]
+        found.append((states.detach(), torch.cat(gradients)))
+    (states, gradient), (expected, wanted) = found
+    assert least_cosine(states, expected) > least
+    assert torch.cosine_similarity(gradient, wanted, dim=0) > least

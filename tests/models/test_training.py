@@ -8,11 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 from made_training import BATCHES, RECIPE, a_model, evaluate, loss
-from tiny_models import tiny_config
 from torch import nn
 
 from spanwise.errors import ModelRejected
-from spanwise.models.training import TrainingConfig, fast_training_attention, train
+from spanwise.models.training import TrainingConfig, train
 
 
 def weights_equal(one: nn.Module, other: nn.Module) -> bool:
@@ -92,26 +91,3 @@ def test_another_run_is_refused(tmp_path):
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
     with pytest.raises(FloatingPointError, match="step 1"):
         train(a_model(), [torch.full((1, 3), float("nan"))], loss, RECIPE, tmp_path, evaluate, "score")
-
-
-def test_the_attention_for_training_gives_the_results_and_gradients_of_the_fused_one():
-    from transformers import BertForQuestionAnswering
-
-    config, found = tiny_config(), []
-    config.update({"attention_probs_dropout_prob": 0.0, "hidden_dropout_prob": 0.0})
-    torch.manual_seed(0)
-    model = BertForQuestionAnswering(config).train()
-    before = model.config._attn_implementation
-    ids, mask = torch.arange(1000, 1024).view(2, 12), (torch.arange(12) < torch.tensor([[12], [7]])).long()
-
-    def gradient():
-        model.zero_grad()
-        model(input_ids=ids, attention_mask=mask).start_logits[mask.bool()].square().sum().backward()
-        return [p.grad.clone() for p in model.parameters() if p.grad is not None]
-
-    expected = gradient()
-    with fast_training_attention(model):
-        found += gradient()
-        assert model.config._attn_implementation != before
-    assert model.config._attn_implementation == before
-    assert all(torch.allclose(one, other, atol=1e-4) for one, other in zip(found, expected, strict=True))

@@ -19,7 +19,7 @@ RULE = EarlyExit(first=8, of=20, margin=6.0, unread=0.4, changed=0.01)
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
-    full = replace(PLAIN, confidence_weights={"lead": 0.5}, stopping=RULE)
+    full = replace(PLAIN, confidence_weights={"relevance": 0.5}, stopping=RULE)
     Calibrations(full, {"bm25": OWN}).save(tmp_path / "c.json")
     assert Calibrations.load(tmp_path / "c.json") == Calibrations(full, {"bm25": OWN})
 
