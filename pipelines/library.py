@@ -27,10 +27,12 @@ from spanwise.types import (
     Passage,
     ProgressCallback,
     SearchOptions,
+    SentenceCallback,
     Summary,
     SummaryOptions,
     SyncReport,
     no_progress,
+    no_sentence,
 )
 
 from ..index.analysis import Analyzer
@@ -349,13 +351,19 @@ class Library:
         return explained(answerer, checked, stages, document, self.roots, self.sync_command)
 
     def summarize(
-        self, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
+        self,
+        question: str | None = None,
+        options: SummaryOptions | None = None,
+        *,
+        on_sentence: SentenceCallback = no_sentence,
+        **changes: Any,
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
         Of the best `k` passages for a `question`; without one, an overview of `document` or of all documents
         that `where` selects, or what a generator writes of them. `changes` are fields of `SummaryOptions`. A
-        summary without sentences and overview is a refusal.
+        summary without sentences and overview is a refusal. `on_sentence` gets each sentence once it is
+        checked, those that are dropped, too.
         IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
         """
         from .summarize import summary
@@ -364,7 +372,7 @@ class Library:
         checked = None if question is None else self.spelled(question)
         with self._views.current() as view:
             view.hold()
-            return summary(view, how, checked, self.roots)
+            return summary(view, how, checked, self.roots, on_sentence)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which it holds; near-duplicates are not merged.
