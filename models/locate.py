@@ -45,7 +45,7 @@ CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
 STUDENT, READER = DELTAS = "student.safetensors", "reader.safetensors"  # weights stored as differences
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
-MODEL_PATTERNS = tuple(f"*{suffix}" for suffix in MODEL_FILES)
+PATTERNS = tuple(f"*{suffix}" for suffix in MODEL_FILES)
 
 Kind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 Value = TypeVar("Value")
@@ -284,15 +284,12 @@ def _base_candidates() -> Iterator[Path]:
         yield Path(entry or ".") / BASE_PACKAGE_FOLDER
 
 
-def from_hub(
-    name: str, revision: str, patterns: Sequence[str] = MODEL_PATTERNS, folder: Path | None = None
-) -> Path:
+def from_hub(name: str, revision: str, only: Sequence[str] = PATTERNS, folder: Path | None = None) -> Path:
     """The folder of a model's files at a commit: in the cache of the hub's client, or `folder`."""
     from huggingface_hub import snapshot_download
 
-    given: dict[str, Any] = {"allow_patterns": list(patterns), "local_dir": folder}
     try:
-        return Path(snapshot_download(name, revision=revision, **given))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(only), local_dir=folder))
     except Exception as error:  # the hub client has no common base class for "offline" and "not found"
         raise ModelNotFound(
             f"cannot download {name}@{revision[:12]}, and it is not in the cache: {error}"

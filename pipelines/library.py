@@ -32,7 +32,6 @@ from spanwise.types import (
     SummaryOptions,
     SyncReport,
     no_progress,
-    no_sentence,
 )
 
 from ..index.analysis import Analyzer
@@ -355,24 +354,23 @@ class Library:
         question: str | None = None,
         options: SummaryOptions | None = None,
         *,
-        on_sentence: SentenceCallback = no_sentence,
+        on_sentence: SentenceCallback | None = None,
         **changes: Any,
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
         Of the best `k` passages for a `question`; without one, an overview of `document` or of all documents
-        that `where` selects, or what a generator writes of them. `changes` are fields of `SummaryOptions`. A
-        summary without sentences and overview is a refusal. `on_sentence` gets each sentence once it is
-        checked, those that are dropped, too.
+        that `where` selects. `changes` are fields of `SummaryOptions`. A summary without sentences and
+        overview is a refusal. `on_sentence` gets each sentence once it is checked, also the dropped ones.
         IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
         """
-        from .summarize import summary
+        from .summarize import Summarizer, summary
 
         how = replace(options or SummaryOptions(), **changes)
         checked = None if question is None else self.spelled(question)
         with self._views.current() as view:
             view.hold()
-            return summary(view, how, checked, self.roots, on_sentence)
+            return summary(Summarizer(view, how, on_sentence), checked, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which it holds; near-duplicates are not merged.

@@ -144,10 +144,8 @@ class LoadedModels:
 
         if not isinstance(generator, str):
             return cast("Generator", generator)
-        if generator == QUOTE:
-            return None
         load = partial(load_generator, base_url=base_url, cache=user_cache())
-        return self._load(f"generator {base_url}", generator, load)
+        return None if generator == QUOTE else self._load(f"generator {base_url}", generator, load)
 
     def digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model's files: as they were when it was loaded, or as they are now."""

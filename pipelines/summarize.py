@@ -1,10 +1,10 @@
 """Summarize: gather passages, choose or write sentences, check each, cite what supports it.
 
-The passages are the best for a question. Without one a generator gets those of a document or folder; without
-a generator there is an overview of them. Quoted sentences are chosen, that of the answer first. A generator
-reads only sentences that the reader marks, with their neighbours, and none for a question that the reader
-declines. Each sentence that it writes is compared with those it read (`reader.support`): it cites those that
-support it, or gives way to the quote that answers, or is dropped.
+The passages are the best for a question; without one there is an overview of a document or folder. Quoted
+sentences are chosen, that of the answer first. A generator reads only sentences that the reader marks, with
+their neighbours, and none for a question that the reader declines. Each sentence that it writes is compared
+with those it read (`reader.support`): it cites those that support it, or gives way to the quote that answers,
+or is dropped.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from spanwise.errors import GenerationFailed
 from spanwise.types import (
     QUOTE,
     Citation,
@@ -30,8 +29,6 @@ from spanwise.types import (
     Summary,
     SummaryOptions,
     SummarySentence,
-    Verdict,
-    no_sentence,
 )
 
 from ..corpora.sentences import sentence_spans
@@ -59,9 +56,7 @@ MIN_RELEVANCE = 0.5  # of the best sentence: the reader sees an answer in it
 FRAGMENT = 0.5  # the weight of a heading or a row
 MAX_TOKENS = 60  # of a written sentence
 PROMPT_TOKENS = 600  # of the sentences that a generator reads for a question
-FRAME_TOKENS = 200  # of the instructions and the question
 LINE_TOKENS = 4  # of the number of a sentence
-MIN_SUPPORT = 0.8  # of a written sentence; many below it are wrong
 MIN_CITED = 0.3  # relevance of the first sentence that it cites
 NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|when|year|date)\b", re.I)
 NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
@@ -87,7 +82,7 @@ class Summarizer:
 
     view: IndexView
     options: SummaryOptions
-    tell: SentenceCallback = no_sentence
+    tell: SentenceCallback | None
     sentences: list[SummarySentence] = field(default_factory=list, init=False)
     dropped: list[SummarySentence] = field(default_factory=list, init=False)
     use: GeneratorUse = field(default=GeneratorUse(QUOTE), init=False)
@@ -104,32 +99,24 @@ class Summarizer:
             return self._choose(question, sentences, answers)
         self.use = GeneratorUse(generator.name, generator.digest)
         if traced.answer.best is not None:
-            order = sorted(range(len(sentences)), key=lambda at: -relevance[at])
-            marked = dict.fromkeys([*answers, *(at for at in order if relevance[at] >= MIN_RELEVANCE)])
-            read = fitting(generator, sentences, marked, PROMPT_TOKENS, reach=1)
-            self.write(generator, question, read, *(sentences[at] for at in answers))
-
-    def summarize(self, generator: Generator, passages: Sequence[Passage]) -> int:
-        """Write what passages say; the number of those that fit into the prompt."""
-        sentences = sentences_of(passages)
-        room = generator.context_tokens - MAX_TOKENS * self.options.max_sentences - FRAME_TOKENS
-        read = fitting(generator, sentences, range(len(sentences)), room)
-        self.write(generator, "", read)
-        return len({one.passage.id for one in read})
+            quote = [replace(sentences[at], relevance=1.0) for at in answers]
+            marked = [one for one in sentences if one.relevance >= MIN_RELEVANCE]
+            marked.sort(key=lambda one: -one.relevance)
+            self.write(generator, question, fitting(generator, [*quote, *marked], sentences), *quote)
 
     def write(self, generator: Generator, question: str, read: Sequence[Sentence], *quote: Sentence) -> None:
         """Ask the generator, and judge each sentence once it is complete; a refusal ends it.
 
-        The first unsupported sentence gives way to the quote, if there is one. GenerationFailed when the
-        generator fails or is silent.
+        The quote, if there is one, takes the place of the first unsupported sentence, and of silence.
         """
-        if not read:  # the sentence that answers is longer than the prompt may be
+        if not read:  # the sentence that answers and those beside it are longer than the prompt may be
             return self._put(*quote)
         how, lines, seen = self.options, [shown(one.span) for one in read], set[str]()
-        messages, text = chat_messages(question, lines, how.max_sentences), _Stream()
+        messages, written = chat_messages(question, lines, how.max_sentences), list[tuple[str, float]]()
+        began = time.perf_counter()
         pieces = generator.generate(messages, MAX_TOKENS * how.max_sentences, how.timeout_s)
         try:
-            for sentence in text.sentences(pieces):
+            for sentence in complete(pieces, written):
                 if sentence.startswith(REFUSAL.rstrip(".")):
                     break
                 if sentence not in seen and not self._is_kept(sentence, read, lines):
@@ -138,42 +125,38 @@ class Summarizer:
                 seen.add(sentence)
                 if len(self.sentences) == how.max_sentences:
                     break
+            else:
+                self._put(*(quote if not self.sentences else ()))
         finally:
             getattr(pieces, "close", bool)()
-        if not text.written.strip() and how.timeout_s is None:
-            raise GenerationFailed(f"{generator.name} wrote nothing. Try again, or another model.")
         n_in = sum(generator.count_tokens(one["content"]) for one in messages)
-        n_out = generator.count_tokens(text.written)
-        self.use = GeneratorUse(generator.name, generator.digest, n_in, n_out, text.first_ms)
+        n_out = generator.count_tokens("".join(piece for piece, _ in written))
+        first_ms = (written[0][1] - began) * 1000 if written else None
+        self.use = GeneratorUse(generator.name, generator.digest, n_in, n_out, first_ms)
 
     def _is_kept(self, sentence: str, read: Sequence[Sentence], lines: Sequence[str]) -> bool:
         """Whether a written sentence is shown, by what it cites; it is told of either way."""
         found = checker(self.view.analyzer).check(sentence, lines)
-        cites = [read[at] for at in found.aligned]
-        findings = list(found.findings)
-        if not findings and found.score < MIN_SUPPORT:
-            findings.append(Finding("extrinsic", sentence, "the cited words say something else"))
+        cites, findings = [read[at] for at in found.aligned], found.findings
         if not findings and cites[0].relevance < MIN_CITED:
-            findings.append(Finding("extrinsic", sentence, "the cited words do not answer the question"))
+            findings = (Finding("extrinsic", sentence, "the cited words do not answer the question"),)
         if findings:
-            made = SummarySentence(sentence, (), found.score, Verdict.UNSUPPORTED, tuple(findings))
-            self.dropped.append(made)
-            self.tell("dropped", made)
-            return False
-        cited = tuple(map(self._citation, cites))
-        self._keep(SummarySentence(sentence, cited, found.score, Verdict.SUPPORTED))
-        return True
+            self._add("dropped", SummarySentence(sentence, (), found.score, findings))
+        else:
+            self._add("sentence", SummarySentence(sentence, tuple(map(self._citation, cites)), found.score))
+        return not findings
 
-    def _keep(self, sentence: SummarySentence) -> None:
-        self.sentences.append(sentence)
-        self.tell("sentence", sentence)
+    def _add(self, kind: Literal["sentence", "dropped"], sentence: SummarySentence) -> None:
+        (self.sentences if kind == "sentence" else self.dropped).append(sentence)
+        if self.tell:
+            self.tell(kind, sentence)
 
     def _put(self, *quote: Sentence) -> None:
         """Keep a sentence of a document, unless it is cited already."""
         for one in quote:
             if one.span not in self._numbers:
                 cited = (self._citation(one),)
-                self._keep(SummarySentence(one.span.text, cited, 1.0, Verdict.SUPPORTED, is_quote=True))
+                self._add("sentence", SummarySentence(one.span.text, cited, 1.0, is_quote=True))
 
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
         """Quote the sentence that answers, those with a number if the question asks for one, others by place.
@@ -184,10 +167,8 @@ class Summarizer:
         if not answers and max((one.relevance for one in sentences), default=0.0) < MIN_RELEVANCE:
             return
         terms = [self.view.analyzer.terms(one.span.text) for one in sentences]
-        weighed = [
-            one.relevance * (1 if len(words) >= MIN_TERMS else FRAGMENT)
-            for one, words in zip(sentences, terms, strict=True)
-        ]
+        rows = zip(sentences, terms, strict=True)
+        weighed = [one.relevance * (1 if len(words) >= MIN_TERMS else FRAGMENT) for one, words in rows]
         chosen = choose_sentences(terms, weighed, self.options.max_sentences)
         if NUMBER_ASKED.search(question):
             chosen.sort(key=lambda at: not NUMBER.search(shown(sentences[at].span)))
@@ -214,45 +195,40 @@ class Summarizer:
 
 
 def fitting(
-    generator: Generator, sentences: Sequence[Sentence], order: Iterable[int], room: int, reach: int = 0
+    generator: Generator, marked: Sequence[Sentence], sentences: Sequence[Sentence]
 ) -> list[Sentence]:
-    """The first sentences in an order that fit into `room` tokens, each before its `reach` neighbours."""
-    chosen: dict[int, Sentence] = {}
-    for at in order:
-        near = range(max(at - reach, 0), min(at + reach + 1, len(sentences)))
-        group = [at, *(one for one in near if sentences[one].passage.id == sentences[at].passage.id)]
-        for some in (group, [at]):
-            new = {one: sentences[one] for one in some if one not in chosen}
-            cost = sum(generator.count_tokens(shown(one.span)) + LINE_TOKENS for one in new.values())
-            if cost <= room:
-                chosen, room = chosen | new, room - cost
-                break
-        else:
+    """The first marked sentences that fit into a prompt, each before those next to it in its passage."""
+    places = {one.span: at for at, one in enumerate(sentences)}
+    chosen, room = dict[Span, Sentence](), PROMPT_TOKENS
+    for one in marked:
+        near = sentences[max(places[one.span] - 1, 0) : places[one.span] + 2]
+        beside = [each for each in near if each.passage.id == one.passage.id and each.span != one.span]
+        new = {each.span: each for each in (one, *beside) if each.span not in chosen}
+        room -= sum(generator.count_tokens(shown(span)) + LINE_TOKENS for span in new)
+        if room < 0:
             break
+        chosen |= new
     return list(chosen.values())
 
 
-class _Stream:
-    """A text that arrives in pieces: its sentences, what was written, and when the first piece came."""
+def complete(pieces: Iterable[str], written: list[tuple[str, float]]) -> Iterator[str]:
+    """Each sentence of a text without its marks, once the next one begins, but for one that is cut off.
 
-    def __init__(self) -> None:
-        self.written, self.first_ms = "", cast("float | None", None)
-        self._began = time.perf_counter()
+    The pieces of the text are kept in `written`, with the time when they came.
 
-    def sentences(self, pieces: Iterable[str]) -> Iterator[str]:
-        """Each sentence without its marks, once the next one begins; not the last one if it is cut off."""
-        rest = ""
-        for piece in pieces:
-            if self.first_ms is None:
-                self.first_ms = (time.perf_counter() - self._began) * 1000
-            self.written += piece
-            rest = _MARK.sub("", rest + piece)
-            *complete, last = sentence_spans(rest) or [(0, 0)]
-            yield from (rest[start:end].strip() for start, end in complete)
-            rest = rest[last[0] :] if complete else rest
-        rest = rest.strip()
-        if rest and (len(rest) <= MAX_FRAGMENT or ENDED.search(rest)):
-            yield rest
+    >>> list(complete(["1. It bur", "ned [2]. In", " May. It was"], []))
+    ['It burned.', 'In May.', 'It was']
+    """
+    rest = ""
+    for piece in pieces:
+        written.append((piece, time.perf_counter()))
+        rest = _MARK.sub("", rest + piece)
+        *done, last = sentence_spans(rest) or [(0, 0)]
+        yield from (rest[start:end].strip() for start, end in done)
+        rest = rest[last[0] :] if done else rest
+    rest = rest.strip()
+    if rest and (len(rest) <= MAX_FRAGMENT or ENDED.search(rest)):
+        yield rest
 
 
 def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float], most: int) -> list[int]:
@@ -306,35 +282,26 @@ def checker(analyzer: Analyzer) -> Checker:
     return Checker(analyzer.terms, content)
 
 
-def summary(
-    view: IndexView,
-    options: SummaryOptions,
-    question: Spelling | None,
-    roots: Sequence[Root],
-    on_sentence: SentenceCallback = no_sentence,
-) -> Summary:
-    """The summary of the best passages for a question; without one, or the overview, of documents."""
+def summary(made: Summarizer, question: Spelling | None, roots: Sequence[Root]) -> Summary:
+    """The summary of the best passages for a question; without one the overview of documents."""
+    view, options = made.view, made.options
     if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
     selection = view.selection(options.where)
     chosen = selection.passage_ids if selection else None
     hits: Sequence[Hit] = ()
-    spelling, made = question or Spelling("", ""), Summarizer(view, options, on_sentence)
-    found, retriever, generator = None, "", view.models.generator(options.generator, options.base_url)
+    spelling, found, retriever = question or Spelling("", ""), None, ""
     if question is None:
         ids = _passage_ids(view.snapshot, chosen, options, roots)
-        passages = view.snapshot.passages(ids) if generator else []
-        n_used, found = len(ids), overview(view.snapshot, ids) if ids and not generator else None
+        n_used, found = len(ids), overview(view.snapshot, ids) if ids else None
     else:
         by = view.retriever(options)
         [hits] = by.search([spelling.text], options.k, chosen)
-        retriever, passages, n_used = by.name, [hit.passage for hit in hits], len(hits)
+        retriever, n_used = by.name, len(hits)
     gathered = time.perf_counter()
     if question is not None:
-        made.answer(generator, spelling.text, hits)
-    elif generator:
-        n_used = made.summarize(generator, passages)
+        made.answer(view.models.generator(options.generator, options.base_url), spelling.text, hits)
     took = {"retrieve": (gathered - began) * 1000, "write": (time.perf_counter() - gathered) * 1000}
     return Summary(
         question=spelling.question,
@@ -342,7 +309,6 @@ def summary(
         dropped=tuple(made.dropped),
         generator=made.use,
         passages=n_used,
-        left_out=max(len(passages) - n_used, 0),
         nearest=tuple(hits[:N_NEAREST]),
         retriever=retriever,
         timings_ms=took,
@@ -375,7 +341,6 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "dropped": [sentence_record(one) for one in summary.dropped],
         "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},
         "passages": summary.passages,
-        "left_out": summary.left_out,
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
         "retriever": summary.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
@@ -387,8 +352,7 @@ def summary_record(summary: Summary) -> dict[str, Any]:
 
 def shown_sentence(sentence: SummarySentence) -> str:
     """The words of a sentence in one line; a quote is shown without markup."""
-    quoted = sentence.citations and sentence.citations[0].span
-    return shown(quoted) if quoted and quoted.text == sentence.text else " ".join(sentence.text.split())
+    return shown(sentence.citations[0].span) if sentence.is_quote else " ".join(sentence.text.split())
 
 
 def sentence_record(sentence: SummarySentence) -> dict[str, Any]:
@@ -398,7 +362,6 @@ def sentence_record(sentence: SummarySentence) -> dict[str, Any]:
         "display": shown_sentence(sentence),
         "citations": [{"number": one.number, **place_record(one)} for one in sentence.citations],
         "support": round(sentence.support, 4),
-        "verdict": sentence.verdict.value,
         "findings": [asdict(one) for one in sentence.findings],
         "is_quote": sentence.is_quote,
     }

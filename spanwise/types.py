@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal
 
 from .options import QUOTE as QUOTE
@@ -258,14 +257,6 @@ class Answer:
         return None if self.best is None else self.best.confidence
 
 
-class Verdict(StrEnum):
-    """How far the documents support a sentence."""
-
-    SUPPORTED = "supported"
-    PARTLY = "partly"
-    UNSUPPORTED = "unsupported"
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One reason against a sentence: its kind, the words of the sentence, and why.
@@ -296,16 +287,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class SummarySentence:
-    """A sentence with the spans that support it, best first; an unsupported one cites nothing.
+    """A sentence with the spans that support it, best first; a dropped one has findings and cites nothing.
 
-    `support` is 0..1, see `reader.support`. `findings` say what the documents do not support. `is_quote`:
-    it is not written, but stands so in a document.
+    `support` is 0..1, see `reader.support`. `is_quote`: it is not written, but stands so in a document.
     """
 
     text: str
     citations: tuple[Citation, ...]
     support: float
-    verdict: Verdict
     findings: tuple[Finding, ...] = ()
     is_quote: bool = False
 
@@ -318,10 +307,6 @@ class SummarySentence:
 
 SentenceCallback = Callable[[Literal["sentence", "dropped"], SummarySentence], None]
 """Called with each sentence of a summary once it is checked: whether it is shown or dropped."""
-
-
-def no_sentence(kind: Literal["sentence", "dropped"], sentence: SummarySentence) -> None:
-    """A callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,10 +334,9 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class GeneratorUse:
-    """The name of a generator, the sha256 of its files ("" if unknown), and what it did for a summary.
+    """The name of a generator, the sha256 of its files ("" if unknown), and the tokens it read and wrote.
 
-    The tokens of its prompt and text are exact or an upper estimate, as it counts them. Where it was not
-    asked they are 0, and `first_token_ms` is None.
+    They are exact or an upper estimate. Where nothing was written, `first_token_ms` is None.
     """
 
     name: str
@@ -368,8 +352,7 @@ class Summary:
 
     `question` is empty for a summary of documents. Without sentences it is a refusal, and `nearest` are the
     passages to look at. `dropped` are written sentences that the documents do not support; the quote that
-    answers takes the place of the first of them. `passages` were used; `left_out` more did not fit into the
-    prompt.
+    answers takes the place of the first of them. `passages` were used.
     """
 
     question: str
@@ -377,7 +360,6 @@ class Summary:
     dropped: tuple[SummarySentence, ...]
     generator: GeneratorUse
     passages: int
-    left_out: int
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]

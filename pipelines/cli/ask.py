@@ -75,18 +75,15 @@ def ask(
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
     if document is not None and not explain:
         raise typer.BadParameter("add --explain", param_hint="--document")
-    options, writer = opt.options_of(AskOptions, context), None
-    if write:
-        given = {"max_sentences": WRITTEN_SENTENCES}
-        writer = opt.options_of(SummaryOptions, context, document=None, **given)
-        opt.say_what_is_sent(generator, base_url)
+    options = opt.options_of(SummaryOptions, context, document=None, max_sentences=WRITTEN_SENTENCES)
+    opt.say_what_is_sent(generator if write else QUOTE, base_url)
     with synced(folder, index, verbose) as library:
 
         def answer(question: str) -> None:
             if explain:
                 _explain(library, question, options, document, json, verbose)
             else:
-                _answer(library, question, options, writer, json, verbose)
+                _answer(library, question, options, write, json, verbose)
             sys.stdout.flush()
 
         if question is not None:
@@ -98,16 +95,11 @@ def ask(
 
 
 def _answer(
-    library: Library,
-    question: str,
-    options: AskOptions,
-    writer: SummaryOptions | None,
-    json: bool,
-    verbose: bool,
+    library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool
 ) -> None:
-    """Answer with sentences where a generator writes; with a quote, also where none was written."""
-    if writer is not None:
-        written = summarized(library, question, writer, is_shown=not json)
+    """Answer with written sentences, or with a quote, also where none was written."""
+    if write:
+        written = summarized(library, question, options, is_shown=not json)
         if json or not written.is_refusal:
             print_json(summary_record(written)) if json else show_summary(written)
             return

@@ -57,11 +57,7 @@ def serve(
 
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
     options = SummaryOptions(
-        retriever=retriever or "",
-        reader=reader,
-        rerank=rerank_model,
-        generator=generator,
-        base_url=base_url,
+        retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator, base_url=base_url
     )
     opt.say_what_is_sent(generator, base_url)
     with opt.library_of(folder, index) as library:

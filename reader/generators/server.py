@@ -37,25 +37,29 @@ class ChatServer:
     def __init__(
         self, base_url: str, model: str, key: str | None = None, context_tokens: int = CONTEXT_TOKENS
     ) -> None:
-        host, is_encrypted = _host_of(base_url)
+        parts = urlsplit(base_url)
+        host = parts.hostname or ""
+        if parts.scheme not in ("http", "https") or not host or parts.query or "@" in parts.netloc:
+            raise ValueError(
+                "not the URL of a server: openai:MODEL needs --base-url such as http://127.0.0.1:11434/v1, "
+                f"without user, password or query. Put a key into {KEY}."
+            )
         self._key = os.environ.get(KEY, "").strip() if key is None else key
-        if self._key and not is_encrypted and not is_loopback(host):
+        if self._key and parts.scheme == "http" and not is_loopback(host):
             raise ValueError(f"{KEY} would travel unencrypted to {host}: use https or unset it")
         with needing("llm"):
+            import httpx
             import openai
         self.url, self.model, self.name = base_url.rstrip("/"), model, f"openai:{model}"
         self.context_tokens = context_tokens
         given: Any = {"timeout": openai.Timeout(TIMEOUT_S, connect=CONNECT_S)}
+        unkept = httpx.Limits(max_keepalive_connections=0)
         given["http_client"] = openai.DefaultHttpxClient(
-            follow_redirects=False, trust_env=not is_loopback(host), **given
+            follow_redirects=False, trust_env=not is_loopback(host), limits=unkept, **given
         )
         self._client = openai.OpenAI(
             base_url=self.url, api_key=self._key or "none", max_retries=MAX_RETRIES, **given
         )
-
-    def __repr__(self) -> str:
-        """The model and the address, without the key."""
-        return f"{type(self).__name__}({self.url!r}, {self.model!r})"
 
     def count_tokens(self, text: str) -> int:
         """An upper estimate: half a token for an ASCII letter or space, one for every other byte."""
@@ -103,14 +107,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _host_of(base_url: str) -> tuple[str, bool]:
-    """The host of a URL, and whether it is encrypted; ValueError for what is no base URL."""
-    parts = urlsplit(base_url)
-    if parts.scheme in ("http", "https") and parts.hostname and not parts.query and "@" not in parts.netloc:
-        return parts.hostname, parts.scheme == "https"
-    raise ValueError(
-        "not the URL of a server: openai:MODEL needs --base-url such as http://127.0.0.1:11434/v1, without "
-        f"user, password or query. Put a key into {KEY}."
-    )

@@ -312,9 +312,8 @@ async function summarize(length, of = asked) {
     for (const number of numbers) cited.push(found.get(number));
     const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
       { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
-    const sentence = ({ display, citations, findings, verdict }) => element("p", { class: findings.length ? "doubted" : null }, inLine(display),
-      [...new Set(citations.map((one) => one.number))].map(reference),
-      findings.length > 0 && element("span", { class: "finding" }, visible(`${verdict}: ${findings.map((one) => `${one.words}: ${one.reason}`).join("; ")}`)));
+    const sentence = ({ display, citations }) => element("p", {}, inLine(display),
+      [...new Set(citations.map((one) => one.number))].map(reference));
     const { name } = summary.generator;
     const written = name === "quote" ? "Quoted" : `Written by ${visible(name)}`;
     const dropped = summary.dropped.length ? ` Dropped ${counted(summary.dropped.length, "unsupported sentence")}.` : "";
