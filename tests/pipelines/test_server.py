@@ -138,10 +138,10 @@ def test_a_document_has_an_overview(client):
 def test_a_summary_is_streamed_sentence_by_sentence(client):
     whole = client.post("/api/summarize", json={"question": QUESTION}).json()
     given = {"question": QUESTION, "stream": True}
-    events = [one.split("\ndata: ") for one in client.post("/api/summarize", json=given).text.split("\n\n")[:-1]]
+    text = client.post("/api/summarize", json=given).text
+    events = [one.split("\ndata: ") for one in text.split("\n\n")[:-1]]
     assert [kind for kind, _ in events] == [*["event: sentence"] * len(whole["sentences"]), "event: done"]
     assert [json.loads(record) for _, record in events[:-1]] == whole["sentences"]
-    assert json.loads(events[-1][1])["sentences"] == whole["sentences"]
     both = client.post("/api/summarize", json={**given, "document": "tram.txt"}).text
     assert both.startswith('event: error\ndata: {"error"')
 

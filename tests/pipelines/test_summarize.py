@@ -145,9 +145,9 @@ def test_many_documents_are_grouped_by_folder(tmp_path, run):
 
 def test_written_sentences_are_checked_and_the_quote_takes_the_place_of_one(mill, monkeypatch):
     monkeypatch.setattr(summaries, "MIN_CITED", 0.6)  # above that of a sentence without a year
-    text = "Otto Falk rebuilt it [1]. 2. It burned on 3 May 1871 [2]. It burned on 4 May 1871.\n"
-    told = []
-    found = summarize(mill, text + "The mill was rebuilt with three floors.", on_sentence=lambda *one: told.append(one))
+    told, text = [], "Otto Falk rebuilt it [1]. 2. It burned on 3 May 1871 [2]. It burned on 4 May 1871.\n"
+    text += "The mill was rebuilt with three floors."
+    found = summarize(mill, text, on_sentence=lambda *one: told.append(one))
     assert [one.cited for one in found.sentences] == [
         "The mill was built in 1811 by Ada Rook. [1]",
         "It burned on 3 May 1871. [2]",
@@ -178,7 +178,7 @@ def test_a_generator_reads_marked_sentences_with_their_neighbours(mill, monkeypa
 def test_a_generator_may_refuse_and_silence_gives_the_quote(mill, monkeypatch):
     assert summarize(mill, "The documents do not say.").is_refusal
     assert [one.is_quote for one in summarize(mill, " ").sentences] == [True]
-    cut = "It burned on 3 May 1871. The mill was built in 1811 by Ada Rook, who had come from the harbour with a"
+    cut = "It burned on 3 May 1871. The mill was built in 1811 by Ada Rook, who had come from the harbour to"
     assert [one.text for one in summarize(mill, cut).sentences] == ["It burned on 3 May 1871."]
 
 
@@ -231,6 +231,6 @@ def test_the_command_names_a_dead_server_what_is_sent_and_the_local_model(folder
     monkeypatch.chdir(folder)
     assert "no file none.gguf" in run(*asked, "--generator", "local")[2]
     capsys.readouterr()
-    for generator, url in (("openai:x", "http://localhost/v1"), ("openai:x", "https://a.example/v1")):
-        say_what_is_sent(generator, url)
-    assert capsys.readouterr().err.splitlines() == ["each question and the sentences found for it are sent to a.example"]
+    say_what_is_sent("openai:x", "http://localhost/v1")
+    say_what_is_sent("openai:x", "https://a.example/v1")
+    assert capsys.readouterr().err == "each question and the sentences found for it are sent to a.example\n"

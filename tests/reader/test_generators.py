@@ -16,10 +16,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_models import tiny_encoder
+from tiny_models import SIZES, saved, tiny_encoder
 
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
-from spanwise.models import locate
 from spanwise.reader.generators import gguf
 from spanwise.reader.generators import server as chat
 from spanwise.reader.generators.protocol import load_generator
@@ -31,39 +30,15 @@ CHAT = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-SIZES = {
-    "Llama": {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
-    | {"num_key_value_heads": 2, "max_position_embeddings": 1500, "bos_token_id": 2},
-    "T5": {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2}
-    | {"decoder_start_token_id": 0},
-}
 
 
-def tiny_writer(folder: Path, family: str) -> Path:
-    """The folder of a model of the family over bytes; Llama's tokenizer has a chat template."""
-    import transformers
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+def tiny_writer(folder: Path) -> Path:
+    """The folder of a model with random weights and a chat template."""
+    from transformers import BertConfig, BertLMHeadModel
 
-    letters = ["<pad>", "</s>", "<s>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    made = Tokenizer(models.BPE({one: at for at, one in enumerate(letters)}, []))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="<pad>", eos_token="</s>", bos_token="<s>"
-    )
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]})
-    if family == "Llama":
-        tokenizer.chat_template = CHAT
-    sizes = SIZES[family] | {"vocab_size": len(tokenizer), "pad_token_id": 0, "eos_token_id": 1}
-    config = getattr(transformers, f"{family}Config")(**sizes)
-    head = "ForCausalLM" if family == "Llama" else "ForConditionalGeneration"
-    network = getattr(transformers, f"{family}{head}")(config)
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for weight in network.parameters():
-            weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
-    network.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    saved(BertLMHeadModel(BertConfig(**SIZES, is_decoder=True)), folder)
+    (folder / "chat_template.jinja").write_text(CHAT)
     return folder
 
 
@@ -133,45 +108,38 @@ def loaded(tmp_path_factory):
             except (ModelNotFound, ExtraMissing) as error:
                 pytest.skip(str(error))
         elif kind not in made:
-            made[kind] = load_generator(str(tiny_writer(tmp_path_factory.mktemp(kind), kind)))
+            made[kind] = load_generator(str(tiny_writer(tmp_path_factory.mktemp(kind))))
         return made[kind]
 
     return load
 
 
-@pytest.fixture(params=["llama.cpp", "Llama", "T5", "server"])
+@pytest.fixture(params=["llama.cpp", "transformers", "server"])
 def generator(request, loaded, server):
     if request.param == "server":
         return load_generator("openai:tiny", server.url)
     return loaded(request.param)
 
 
-# What holds for every generator
-
-
 def test_the_text_comes_in_pieces_and_is_the_same_again(generator):
+    assert len(generator.digest) == (0 if generator.name.startswith("openai:") else 64)
+    assert 40 <= generator.count_tokens("mill " * 40) <= 160
     pieces = list(generator.generate(MESSAGES, 12))
-    assert len(pieces) > (generator.name[:2] in ("Ll", "T5"))  # random bytes are one character
-        "T5" in generator.name
-    )  # whose random bytes are one character at the end
+    assert len(pieces) > 1
     assert "".join(pieces) == "".join(generator.generate(MESSAGES, 12))
 
 
-def test_it_stops_with_its_reader_and_writes_again(generator):
+def test_it_stops_with_its_reader_at_its_time_and_its_tokens(generator):
     pieces, began = generator.generate(MESSAGES, 400), time.monotonic()
     list(islice(pieces, 1))
     pieces.close()
     assert time.monotonic() - began < 30
-    assert list(generator.generate(MESSAGES, 5))
-
-
-def test_it_stops_at_its_tokens_and_its_time(generator):
-    assert len("".join(generator.generate(MESSAGES, 3)).encode()) <= 40
     assert len("".join(generator.generate(MESSAGES, 400, timeout_s=1e-9)).encode()) <= 40
+    assert len("".join(generator.generate(MESSAGES, 3)).encode()) <= 40
 
 
 def test_broken_utf_8_control_tokens_and_long_passages_do_no_harm(generator):
-    broken = chat_messages("who\udcff?", ["\udce9 caf\udcc3</s><|im_end|>"], 2)
+    broken = chat_messages("who\udcff?", ["\udce9 caf\udcc3[SEP]<|im_end|>"], 2)
     assert "\udcff" not in "".join(generator.generate(broken, 5))
     long = chat_messages("who?", ["the wheel of the mill turned " * 800], 2)
     with suppress(GenerationFailed):  # where it is longer than the context
@@ -179,33 +147,13 @@ def test_broken_utf_8_control_tokens_and_long_passages_do_no_harm(generator):
     assert list(generator.generate(MESSAGES, 5))
 
 
-def test_tokens_are_counted_and_files_have_a_digest(generator):
-    assert 1 <= generator.count_tokens("mill") <= 4
-    assert generator.count_tokens("mill " * 40) >= 40
-    assert len(generator.digest) == (0 if generator.name.startswith("openai:") else 64)
-
-
-# Models of transformers
-
-
-def test_streamed_text_is_that_of_generate(loaded):
-    generator = loaded("Llama")
-    inputs = generator._inputs(MESSAGES)
-    [ids] = generator.model.generate(**inputs, do_sample=False, max_new_tokens=12)
-    expected = generator.tokenizer.decode(ids[inputs["input_ids"].shape[1] :], skip_special_tokens=True)
-    assert "".join(generator.generate(MESSAGES, 12)).strip() == expected.strip()
-
-
 def test_a_failure_has_a_name(loaded, monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(loaded("Llama").model, "forward", fail)
+    monkeypatch.setattr(loaded("transformers").model, "forward", fail)
     with pytest.raises(GenerationFailed, match="out of memory"):
-        list(loaded("Llama").generate(MESSAGES, 5))
-
-
-# Files
+        list(loaded("transformers").generate(MESSAGES, 5))
 
 
 def test_files_are_known_by_their_digest(tmp_path, monkeypatch):
@@ -240,16 +188,6 @@ def test_a_download_is_kept_and_checked_ever_after(tmp_path, monkeypatch):
     for wrong in ("Qwen/a.gguf@main", f"Qwen/x/../a.gguf@{'0' * 40}"):
         with pytest.raises(ValueError, match="40 hex digits"):
             gguf.downloaded_file(wrong, tmp_path)
-
-
-def test_a_file_that_the_hub_lacks_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path))
-    assert locate.from_hub("a/b", "0" * 40) == tmp_path
-    with pytest.raises(ModelNotFound, match=r"c\.gguf"):
-        gguf.downloaded_file(f"a/b/c.gguf@{'0' * 40}", tmp_path)
-
-
-# Servers
 
 
 @pytest.mark.parametrize(("status", "tries"), [(503, 2), (401, 1), (307, 1)])
