@@ -48,17 +48,14 @@ class ChatServer:
         if self._key and parts.scheme == "http" and not is_loopback(host):
             raise ValueError(f"{KEY} would travel unencrypted to {host}: use https or unset it")
         with needing("llm"):
-            import httpx
             import openai
         self.url, self.model, self.name = base_url.rstrip("/"), model, f"openai:{model}"
         self.context_tokens = context_tokens
         given: Any = {"timeout": openai.Timeout(TIMEOUT_S, connect=CONNECT_S)}
-        unkept = httpx.Limits(max_keepalive_connections=0)
-        given["http_client"] = openai.DefaultHttpxClient(
-            follow_redirects=False, trust_env=not is_loopback(host), limits=unkept, **given
-        )
+        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(host), **given)
+        given |= {"max_retries": MAX_RETRIES, "default_headers": {"connection": "close"}}  # no idle sockets
         self._client = openai.OpenAI(
-            base_url=self.url, api_key=self._key or "none", max_retries=MAX_RETRIES, **given
+            base_url=self.url, api_key=self._key or "none", http_client=http, **given
         )
 
     def count_tokens(self, text: str) -> int:
@@ -71,9 +68,6 @@ class ChatServer:
         self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
         """Yields the text as it comes; see `Generator`. Closed early, it closes the connection."""
-        import httpx
-        import openai
-
         ends = time.monotonic() + (timeout_s or float("inf"))
         client = self._client.with_options(timeout=timeout_s, max_retries=0) if timeout_s else self._client
         given: Any = {"model": self.model, "messages": list(messages), "max_tokens": max_tokens}
@@ -84,7 +78,7 @@ class ChatServer:
                         yield text
                     if time.monotonic() >= ends:
                         return
-        except (openai.OpenAIError, httpx.HTTPError, OSError, ValueError) as error:
+        except Exception as error:  # those of the client and of the HTTP client below it have no common base
             if time.monotonic() < ends:
                 raise self._failed(error) from None
 
