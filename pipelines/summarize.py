@@ -62,7 +62,7 @@ NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|w
 NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
 MAX_SIMILARITY = 0.8  # of the terms of a sentence to those of one that was taken
 MIN_TERMS = 6  # of a complete sentence
-MAX_FRAGMENT = 80  # characters of an answer without a stop; a longer text without one is cut off
+MAX_FRAGMENT = 60  # characters of an answer without a stop; a longer text without one is cut off
 ENDED = re.compile(r"[.!?…。！？][^\w\s]*\Z")
 _MARK = re.compile(r" ?\[\d{1,3}\]|(?:(?<=\n)|\A)\s*(?:\d{1,2}[.)]|[-*•])\s+")  # [1], and those of a list
 

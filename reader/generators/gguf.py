@@ -71,6 +71,7 @@ class LlamaCpp(ChatServer):
         key, given = secrets.token_urlsafe(), CommonParams()
         given.model.path, given.n_ctx, given.api_keys = str(path), context_tokens, [key]
         given.n_parallel, given.verbosity, given.ui, given.endpoint_slots = 1, -1, False, False
+        given.cache_prompt, given.cache_ram_mib = False, 0  # a text depends on its prompt alone
         given.cpuparams.n_threads = given.cpuparams_batch.n_threads = torch.get_num_threads()
         try:
             self._engine = Server(given)

@@ -151,7 +151,7 @@ def test_a_failure_has_a_name(loaded, monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(loaded("transformers").model, "forward", fail)
+    monkeypatch.setattr(loaded("transformers").model.cls, "forward", fail)
     with pytest.raises(GenerationFailed, match="out of memory"):
         list(loaded("transformers").generate(MESSAGES, 5))
 
