@@ -18,6 +18,7 @@ from decimal import Decimal
 from spanwise.types import Finding
 
 MIN_SUPPORTED = 0.8  # score; of what a small model writes, most below it is wrong
+MIN_BEST = 2 / 3  # share of the words in one piece; below it, a sentence joins what does not belong together
 MAX_PIECES = 3
 MIN_WORDS = 2  # of a statement
 MIN_GAIN = 0.1  # of the words, that one more piece must hold
@@ -110,7 +111,7 @@ class Checker:
         findings = [*self._facts(sentence, pieces), *_style(sentence, pieces)]
         if len(plain) < MIN_WORDS:
             findings.append(Finding("extrinsic", sentence, "too short to say what the passages say"))
-        if not findings and score < MIN_SUPPORTED:
+        if not findings and (score < MIN_SUPPORTED or _share(words, best) < MIN_BEST):
             findings.append(self._added(sentence, union))
         return Support(score, aligned, tuple(findings))
 

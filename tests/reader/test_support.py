@@ -74,7 +74,7 @@ def test_the_same_facts_in_another_form_are_supported(sentence, evidence):
 
 
 def test_a_sentence_may_rest_on_two_pieces():
-    found = check("The trial of 100 participants had mild effects.")
+    found = check("The trial enrolled 100 participants, and effects were mild.")
     assert (found.findings, set(found.aligned)) == ((), {0, 2})
 
 
