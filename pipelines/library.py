@@ -27,6 +27,7 @@ from spanwise.types import (
     Passage,
     ProgressCallback,
     SearchOptions,
+    SentenceCallback,
     Summary,
     SummaryOptions,
     SyncReport,
@@ -349,22 +350,27 @@ class Library:
         return explained(answerer, checked, stages, document, self.roots, self.sync_command)
 
     def summarize(
-        self, question: str | None = None, options: SummaryOptions | None = None, **changes: Any
+        self,
+        question: str | None = None,
+        options: SummaryOptions | None = None,
+        *,
+        on_sentence: SentenceCallback | None = None,
+        **changes: Any,
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
         Of the best `k` passages for a `question`; without one, an overview of `document` or of all documents
-        that `where` selects, or what a generator writes of them. `changes` are fields of `SummaryOptions`. A
-        summary without sentences and overview is a refusal.
+        that `where` selects. `changes` are fields of `SummaryOptions`. A summary without sentences and
+        overview is a refusal. `on_sentence` gets each sentence once it is checked, also the dropped ones.
         IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
         """
-        from .summarize import summary
+        from .summarize import Summarizer, summary
 
         how = replace(options or SummaryOptions(), **changes)
         checked = None if question is None else self.spelled(question)
         with self._views.current() as view:
             view.hold()
-            return summary(view, how, checked, self.roots)
+            return summary(Summarizer(view, how, on_sentence), checked, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which it holds; near-duplicates are not merged.

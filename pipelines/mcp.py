@@ -6,6 +6,7 @@ The `mcp` package derives the schemas from the type hints below and speaks the p
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -84,8 +85,10 @@ class Tools:
         max_sentences: Annotated[int, Field(ge=1, le=50)] = 5,
     ) -> Record:
         """Sentences that answer a question, with their spans, or an overview of one document or all."""
-        changes = {"document": document and self._id(document), "max_sentences": max_sentences}
-        return summary_record(self._library.summarize(question, self._options, **changes))
+        options = replace(
+            self._options, document=document and self._id(document), max_sentences=max_sentences
+        )
+        return summary_record(self._library.summarize(question, options))
 
     def list_documents(
         self,

@@ -10,12 +10,14 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from spanwise.errors import IndexEmpty
-from spanwise.types import EXTRACTIVE, AskOptions, SearchOptions
+from spanwise.types import QUOTE, AskOptions, SearchOptions
+
+from .folders import user_cache
 
 if TYPE_CHECKING:
     from ..index.store import Store
     from ..reader.evidence import Calibration
-    from ..reader.generator import Generator
+    from ..reader.generators.protocol import Generator
     from ..reader.protocol import Reader
     from ..retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
 
@@ -136,13 +138,14 @@ class LoadedModels:
 
         return self._load("calibration", f"{reader} {retriever}", load)
 
-    def generator(self, generator: str | object) -> Generator | None:
-        """The generator of that name, or the object given; None for "extractive"."""
-        from ..reader.generator import load_generator
+    def generator(self, generator: str | object, base_url: str = "") -> Generator | None:
+        """The generator of that name, or the object given; None for "quote"."""
+        from ..reader.generators.protocol import load_generator
 
         if not isinstance(generator, str):
             return cast("Generator", generator)
-        return None if generator == EXTRACTIVE else self._load("generator", generator, load_generator)
+        load = partial(load_generator, base_url=base_url, cache=user_cache())
+        return None if generator == QUOTE else self._load(f"generator {base_url}", generator, load)
 
     def digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model's files: as they were when it was loaded, or as they are now."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .library import Library
 
 LANGUAGE = "the built-in models read English"
-EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "openai"}  # the package that shows an extra
+EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
 
 
 def status_record(library: Library, check: bool = False) -> dict[str, Any]:

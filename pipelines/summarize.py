@@ -1,9 +1,10 @@
-"""Summarize: gather passages, choose or generate sentences, check each against them, cite what supports it.
+"""Summarize: gather passages, choose or write sentences, check each, cite what supports it.
 
-The passages are the best for a question. Without one a generator gets those of a document or folder; without
-a generator there is an overview of them. Extractive sentences are quotes, that of the answer first. A written
-sentence is aligned with the sentences of the passages (`reader.support`): it cites those that support it, and
-is marked or dropped when none does.
+The passages are the best for a question; without one there is an overview of a document or folder. Quoted
+sentences are chosen, that of the answer first. A generator reads only sentences that the reader marks, with
+their neighbours, and none for a question that the reader declines. Each sentence that it writes is compared
+with those it read (`reader.support`): it cites those that support it, or gives way to the quote that answers,
+or is dropped.
 """
 
 from __future__ import annotations
@@ -11,28 +12,29 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import chain, compress, groupby
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from spanwise.errors import GenerationFailed
 from spanwise.types import (
-    EXTRACTIVE,
+    QUOTE,
     Citation,
+    Finding,
+    GeneratorUse,
     Hit,
     Passage,
+    SentenceCallback,
     Span,
     Summary,
     SummaryOptions,
     SummarySentence,
-    Verdict,
 )
 
 from ..corpora.sentences import sentence_spans
 from ..index.analysis import STOP_WORDS, Analyzer
 from ..index.snapshot import Snapshot
-from ..reader.prompt import REFUSAL, Message, chat_messages
+from ..reader.prompt import REFUSAL, chat_messages
 from ..reader.support import Checker
 from .ask import place_of
 from .display import shown
@@ -45,68 +47,133 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..reader.generator import Generator
+    from ..reader.generators.protocol import Generator
     from ..reader.span_reader import SpanReader
     from .view import IndexView
 
 N_NEAREST = 3
 MIN_RELEVANCE = 0.5  # of the best sentence: the reader sees an answer in it
 FRAGMENT = 0.5  # the weight of a heading or a row
-MAX_TOKENS = 60  # of a generated sentence
+MAX_TOKENS = 60  # of a written sentence
+PROMPT_TOKENS = 600  # of the sentences that a generator reads for a question
+LINE_TOKENS = 4  # of the number of a sentence
+MIN_CITED = 0.3  # relevance of the first sentence that it cites
 NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|when|year|date)\b", re.I)
 NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
 MAX_SIMILARITY = 0.8  # of the terms of a sentence to those of one that was taken
 MIN_TERMS = 6  # of a complete sentence
-_MARK = re.compile(r" ?\[\d{1,3}\]")
+MAX_FRAGMENT = 60  # characters of an answer without a stop; a longer text without one is cut off
+ENDED = re.compile(r"[.!?…。！？][^\w\s]*\Z")
+_MARK = re.compile(r" ?\[\d{1,3}\]|(?:(?<=\n)|\A)\s*(?:\d{1,2}[.)]|[-*•])\s+")  # [1], and those of a list
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage, as a span of its document."""
+    """A sentence of a passage, as a span of its document; how probably it carries the answer."""
 
     span: Span
     passage: Passage
+    relevance: float = 1.0
 
 
 @dataclass(slots=True)
 class Summarizer:
-    """Writes sentences from passages, or quotes those of hits."""
+    """Quotes or writes sentences, and tells of each at once: "sentence" is kept, "dropped" is not."""
 
     view: IndexView
     options: SummaryOptions
+    tell: SentenceCallback | None
+    sentences: list[SummarySentence] = field(default_factory=list, init=False)
+    dropped: list[SummarySentence] = field(default_factory=list, init=False)
+    use: GeneratorUse = field(default=GeneratorUse(QUOTE), init=False)
     _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
-    def write(
-        self, generator: Generator, question: str, passages: Sequence[Passage]
-    ) -> tuple[list[SummarySentence], int]:
-        """The sentences, and how many passages were used; GenerationFailed when the generator fails."""
-        messages, used = self._prompt(generator, question, passages)
-        return self._checked(self._text(generator, messages), used) if used else [], len(used)
+    def answer(self, generator: Generator | None, question: str, hits: Sequence[Hit]) -> None:
+        """Quote or write what answers; nothing is written if the reader declines."""
+        found = sentences_of([hit.passage for hit in hits])
+        [traced] = self.view.answerer(self.options).trace([question], [hits])
+        relevance = self._relevance(question, found)
+        sentences = [replace(one, relevance=x) for one, x in zip(found, relevance, strict=True)]
+        answers = [at for at, one in enumerate(sentences) if _holds(one.span, traced.answer.span)][:1]
+        if generator is None:
+            return self._choose(question, sentences, answers)
+        self.use = GeneratorUse(generator.name, generator.digest)
+        if traced.answer.best is not None:
+            quote = [replace(sentences[at], relevance=1.0) for at in answers]
+            marked = [one for one in sentences if one.relevance >= MIN_RELEVANCE]
+            marked.sort(key=lambda one: -one.relevance)
+            self.write(generator, question, fitting(generator, [*quote, *marked], sentences), *quote)
 
-    def quote(self, question: str, hits: Sequence[Hit]) -> list[SummarySentence]:
-        """The sentence that answers, those with a number if the question asks for one, and others by place.
+    def write(self, generator: Generator, question: str, read: Sequence[Sentence], *quote: Sentence) -> None:
+        """Ask the generator, and judge each sentence once it is complete; a refusal ends it.
+
+        The quote, if there is one, takes the place of the first unsupported sentence, and of silence.
+        """
+        if not read:  # the sentence that answers and those beside it are longer than the prompt may be
+            return self._put(*quote)
+        how, lines, seen = self.options, [shown(one.span) for one in read], set[str]()
+        messages, written = chat_messages(question, lines, how.max_sentences), list[tuple[str, float]]()
+        began = time.perf_counter()
+        pieces = generator.generate(messages, MAX_TOKENS * how.max_sentences, how.timeout_s)
+        try:
+            for sentence in complete(pieces, written):
+                if sentence.startswith(REFUSAL.rstrip(".")):
+                    break
+                if sentence not in seen and not self._is_kept(sentence, read, lines):
+                    self._put(*quote)
+                    seen.update(shown(one.span) for one in quote)
+                seen.add(sentence)
+                if len(self.sentences) == how.max_sentences:
+                    break
+            else:
+                self._put(*(quote if not self.sentences else ()))
+        finally:
+            getattr(pieces, "close", bool)()
+        n_in = sum(generator.count_tokens(one["content"]) for one in messages)
+        n_out = generator.count_tokens("".join(piece for piece, _ in written))
+        first_ms = (written[0][1] - began) * 1000 if written else None
+        self.use = GeneratorUse(generator.name, generator.digest, n_in, n_out, first_ms)
+
+    def _is_kept(self, sentence: str, read: Sequence[Sentence], lines: Sequence[str]) -> bool:
+        """Whether a written sentence is shown, by what it cites; it is told of either way."""
+        found = checker(self.view.analyzer).check(sentence, lines)
+        cites, findings = [read[at] for at in found.aligned], found.findings
+        if not findings and cites[0].relevance < MIN_CITED:
+            findings = (Finding("extrinsic", sentence, "the cited words do not answer the question"),)
+        if findings:
+            self._add("dropped", SummarySentence(sentence, (), found.score, findings))
+        else:
+            self._add("sentence", SummarySentence(sentence, tuple(map(self._citation, cites)), found.score))
+        return not findings
+
+    def _add(self, kind: Literal["sentence", "dropped"], sentence: SummarySentence) -> None:
+        (self.sentences if kind == "sentence" else self.dropped).append(sentence)
+        if self.tell:
+            self.tell(kind, sentence)
+
+    def _put(self, *quote: Sentence) -> None:
+        """Keep a sentence of a document, unless it is cited already."""
+        for one in quote:
+            if one.span not in self._numbers:
+                cited = (self._citation(one),)
+                self._add("sentence", SummarySentence(one.span.text, cited, 1.0, is_quote=True))
+
+    def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
+        """Quote the sentence that answers, those with a number if the question asks for one, others by place.
 
         Each cites itself. There is none if none speaks for an answer. Headings, rows, code and crumbs count
         less.
         """
-        sentences, most = sentences_of([hit.passage for hit in hits]), self.options.max_sentences
-        [traced] = self.view.answerer(self.options).trace([question], [hits])
-        answers = [at for at, one in enumerate(sentences) if _holds(one.span, traced.answer.span)][:1]
-        relevance = self._relevance(question, sentences)
-        if not answers and max(relevance, default=0.0) < MIN_RELEVANCE:
-            return []
+        if not answers and max((one.relevance for one in sentences), default=0.0) < MIN_RELEVANCE:
+            return
         terms = [self.view.analyzer.terms(one.span.text) for one in sentences]
-        weighed = [
-            x * (1 if len(t) >= MIN_TERMS else FRAGMENT) for x, t in zip(relevance, terms, strict=True)
-        ]
-        chosen = choose_sentences(terms, weighed, most)
+        rows = zip(sentences, terms, strict=True)
+        weighed = [one.relevance * (1 if len(words) >= MIN_TERMS else FRAGMENT) for one, words in rows]
+        chosen = choose_sentences(terms, weighed, self.options.max_sentences)
         if NUMBER_ASKED.search(question):
             chosen.sort(key=lambda at: not NUMBER.search(shown(sentences[at].span)))
-        quotes = [sentences[at] for at in dict.fromkeys([*answers, *chosen])]
-        return [
-            SummarySentence(one.span.text, (self._citation(one),), 1.0, Verdict.SUPPORTED)
-            for one in quotes[:most]
-        ]
+        for at in list(dict.fromkeys([*answers, *chosen]))[: self.options.max_sentences]:
+            self._put(sentences[at])
 
     def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
         """How probably each sentence carries the answer: the sigmoid of its logit."""
@@ -120,45 +187,48 @@ class Summarizer:
         logits = chain.from_iterable(scores)
         return [0.0 if math.isnan(logit) else 1 / (1 + math.exp(-logit)) for logit in logits]
 
-    def _prompt(
-        self, generator: Generator, question: str, passages: Sequence[Passage]
-    ) -> tuple[list[Message], list[Passage]]:
-        """The prompt with as many passages as fit, and these."""
-        room = generator.context_tokens - MAX_TOKENS * self.options.max_sentences
-        for n in range(len(passages), 0, -1):
-            documents = [(" > ".join((one.document_id, *one.heading)), one.text) for one in passages[:n]]
-            messages = chat_messages(question, documents, self.options.max_sentences)
-            if generator.count_tokens(messages) <= room:
-                return messages, list(passages[:n])
-        return [], []
-
-    def _text(self, generator: Generator, messages: Sequence[Message]) -> str:
-        most = MAX_TOKENS * self.options.max_sentences
-        text = "".join(generator.generate(messages, most, self.options.timeout_s))
-        if not text.strip() and self.options.timeout_s is None:
-            raise GenerationFailed(f"{generator.name} wrote nothing. Try again, or another model.")
-        return text
-
-    def _checked(self, text: str, passages: Sequence[Passage]) -> list[SummarySentence]:
-        """The sentences of a text without their marks, each with the verdict and its citations."""
-        evidence = sentences_of(passages)
-        words = [one.span.text for one in evidence]
-        check = checker(self.view.analyzer)
-        made = []
-        for start, end in sentence_spans(text := _MARK.sub("", text)):
-            sentence = text[start:end].strip()
-            if sentence and not sentence.startswith(REFUSAL.rstrip(".")):
-                found = check.check(sentence, words)
-                cited = found.aligned if found.verdict != Verdict.UNSUPPORTED else ()
-                citations = tuple(self._citation(evidence[at]) for at in cited)
-                made.append(SummarySentence(sentence, citations, found.score, found.verdict, found.findings))
-        return made
-
     def _citation(self, sentence: Sentence) -> Citation:
         """The citation of a sentence, numbered in the order of first use."""
         span, passage = sentence.span, sentence.passage
         number = self._numbers.setdefault(span, len(self._numbers) + 1)
         return Citation(number, span, passage, *place_of(self.view.snapshot, span, passage))
+
+
+def fitting(
+    generator: Generator, marked: Sequence[Sentence], sentences: Sequence[Sentence]
+) -> list[Sentence]:
+    """The first marked sentences that fit into a prompt, each before those next to it in its passage."""
+    places = {one.span: at for at, one in enumerate(sentences)}
+    chosen, room = dict[Span, Sentence](), PROMPT_TOKENS
+    for one in marked:
+        near = sentences[max(places[one.span] - 1, 0) : places[one.span] + 2]
+        beside = [each for each in near if each.passage.id == one.passage.id and each.span != one.span]
+        new = {each.span: each for each in (one, *beside) if each.span not in chosen}
+        room -= sum(generator.count_tokens(shown(span)) + LINE_TOKENS for span in new)
+        if room < 0:
+            break
+        chosen |= new
+    return list(chosen.values())
+
+
+def complete(pieces: Iterable[str], written: list[tuple[str, float]]) -> Iterator[str]:
+    """Each sentence of a text without its marks, once the next one begins, but for one that is cut off.
+
+    The pieces of the text are kept in `written`, with the time when they came.
+
+    >>> list(complete(["1. It bur", "ned [2]. In", " May. It was"], []))
+    ['It burned.', 'In May.', 'It was']
+    """
+    rest = ""
+    for piece in pieces:
+        written.append((piece, time.perf_counter()))
+        rest = _MARK.sub("", rest + piece)
+        *done, last = sentence_spans(rest) or [(0, 0)]
+        yield from (rest[start:end].strip() for start, end in done)
+        rest = rest[last[0] :] if done else rest
+    rest = rest.strip()
+    if rest and (len(rest) <= MAX_FRAGMENT or ENDED.search(rest)):
+        yield rest
 
 
 def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float], most: int) -> list[int]:
@@ -212,40 +282,33 @@ def checker(analyzer: Analyzer) -> Checker:
     return Checker(analyzer.terms, content)
 
 
-def summary(
-    view: IndexView, options: SummaryOptions, question: Spelling | None, roots: Sequence[Root]
-) -> Summary:
-    """The summary of the best passages for a question; without one, or the overview, of documents."""
+def summary(made: Summarizer, question: Spelling | None, roots: Sequence[Root]) -> Summary:
+    """The summary of the best passages for a question; without one the overview of documents."""
+    view, options = made.view, made.options
     if question is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
     selection = view.selection(options.where)
     chosen = selection.passage_ids if selection else None
     hits: Sequence[Hit] = ()
-    spelling, made = question or Spelling("", ""), list[SummarySentence]()
-    found, retriever, generator = None, "", view.models.generator(options.generator)
+    spelling, found, retriever = question or Spelling("", ""), None, ""
     if question is None:
         ids = _passage_ids(view.snapshot, chosen, options, roots)
-        passages = view.snapshot.passages(ids) if generator else []
-        n_used, found = len(ids), overview(view.snapshot, ids) if ids and not generator else None
+        n_used, found = len(ids), overview(view.snapshot, ids) if ids else None
     else:
         by = view.retriever(options)
         [hits] = by.search([spelling.text], options.k, chosen)
-        retriever, passages, n_used = by.name, [hit.passage for hit in hits], len(hits)
+        retriever, n_used = by.name, len(hits)
     gathered = time.perf_counter()
-    if generator:
-        made, n_used = Summarizer(view, options).write(generator, spelling.text, passages)
-    elif question is not None:
-        made = Summarizer(view, options).quote(spelling.text, hits)
+    if question is not None:
+        made.answer(view.models.generator(options.generator, options.base_url), spelling.text, hits)
     took = {"retrieve": (gathered - began) * 1000, "write": (time.perf_counter() - gathered) * 1000}
-    is_kept = [one.verdict == Verdict.SUPPORTED or not options.strict for one in made]
     return Summary(
         question=spelling.question,
-        sentences=tuple(compress(made, is_kept)),
-        dropped=tuple(one for one, kept in zip(made, is_kept, strict=True) if not kept),
-        generator=generator.name if generator else EXTRACTIVE,
+        sentences=tuple(made.sentences),
+        dropped=tuple(made.dropped),
+        generator=made.use,
         passages=n_used,
-        left_out=max(len(passages) - n_used, 0),
         nearest=tuple(hits[:N_NEAREST]),
         retriever=retriever,
         timings_ms=took,
@@ -274,11 +337,10 @@ def summary_record(summary: Summary) -> dict[str, Any]:
     """
     return {
         "question": summary.question,
-        "sentences": [_sentence_record(one) for one in summary.sentences],
-        "dropped": [_sentence_record(one) for one in summary.dropped],
-        "generator": summary.generator,
+        "sentences": [sentence_record(one) for one in summary.sentences],
+        "dropped": [sentence_record(one) for one in summary.dropped],
+        "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},
         "passages": summary.passages,
-        "left_out": summary.left_out,
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
         "retriever": summary.retriever,
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
@@ -290,16 +352,16 @@ def summary_record(summary: Summary) -> dict[str, Any]:
 
 def shown_sentence(sentence: SummarySentence) -> str:
     """The words of a sentence in one line; a quote is shown without markup."""
-    quoted = sentence.citations and sentence.citations[0].span
-    return shown(quoted) if quoted and quoted.text == sentence.text else " ".join(sentence.text.split())
+    return shown(sentence.citations[0].span) if sentence.is_quote else " ".join(sentence.text.split())
 
 
-def _sentence_record(sentence: SummarySentence) -> dict[str, Any]:
+def sentence_record(sentence: SummarySentence) -> dict[str, Any]:
+    """The JSON of a sentence."""
     return {
         "text": sentence.text,
         "display": shown_sentence(sentence),
         "citations": [{"number": one.number, **place_record(one)} for one in sentence.citations],
         "support": round(sentence.support, 4),
-        "verdict": sentence.verdict.value,
         "findings": [asdict(one) for one in sentence.findings],
+        "is_quote": sentence.is_quote,
     }

@@ -3,8 +3,8 @@
 A sentence is aligned with up to three pieces of evidence (sentences of the passages) that hold most of its
 content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
 aligned pieces. Whatever the score, a sentence is unsupported when the pieces lack a number, a name or an
-address of it, when one denies what the other affirms, or when it speaks in the first person, exclaims or
-asks. A piece repeated word by word is supported whatever it is.
+address of it, when one denies what the other affirms, or when it is one word, speaks in the first person,
+exclaims or asks. A piece repeated word by word is supported whatever it is.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from spanwise.types import Finding, Verdict
+from spanwise.types import Finding
 
-MIN_SUPPORTED, MIN_PARTLY = 0.6, 0.4  # scores
+MIN_SUPPORTED = 0.8  # score; of what a small model writes, most below it is wrong
+MIN_BEST = 2 / 3  # share of the words in one piece; below it, a sentence joins what does not belong together
 MAX_PIECES = 3
 MIN_WORDS = 2  # of a statement
 MIN_GAIN = 0.1  # of the words, that one more piece must hold
@@ -75,12 +76,11 @@ Terms = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The verdict on a sentence: its score in 0..1, the aligned evidence by number, best first, findings.
+    """How far evidence supports a sentence; a finding is a reason why it does not.
 
-    `aligned` holds the numbers of the pieces of evidence, as they were given; it is empty without support.
+    `score` is in 0..1; `aligned` holds the numbers of the pieces of evidence, as they were given, best first.
     """
 
-    verdict: Verdict
     score: float
     aligned: tuple[int, ...]
     findings: tuple[Finding, ...] = ()
@@ -94,31 +94,26 @@ class Checker:
     content: Terms
 
     def check(self, sentence: str, evidence: Sequence[str]) -> Support:
-        """The verdict on a sentence by pieces of evidence, usually the sentences of its passages."""
+        """The support of a sentence by pieces of evidence, usually the sentences of its passages."""
         plain = sentence.split()
         for at, piece in enumerate(evidence):
             if plain and plain == piece.split():
-                return Support(Verdict.SUPPORTED, 1.0, (at,))
+                return Support(1.0, (at,))
         words = [*dict.fromkeys([*self.content(without_numbers(sentence)), *_values(sentence)])]
         held = [self._held(piece) for piece in evidence]
         aligned = _aligned(words, held)
         if not words or not aligned:
             nothing = Finding("extrinsic", sentence, "nothing in the passages is like it")
-            return Support(Verdict.UNSUPPORTED, 0.0, (), (nothing, *_style(sentence, evidence)))
+            return Support(0.0, (), (nothing, *_style(sentence, evidence)))
         best, union = held[aligned[0]], frozenset().union(*(held[at] for at in aligned))
         score = (_share(words, best) + _share(words, union)) / 2
         pieces = [evidence[at] for at in aligned]
-        if findings := (*self._facts(sentence, pieces), *_style(sentence, pieces)):
-            return Support(Verdict.UNSUPPORTED, score, aligned, findings)
+        findings = [*self._facts(sentence, pieces), *_style(sentence, pieces)]
         if len(plain) < MIN_WORDS:
-            short = Finding("extrinsic", sentence, "too short to say what the passages say")
-            return Support(Verdict.PARTLY, score, aligned, (short,))
-        if score >= MIN_SUPPORTED:
-            return Support(Verdict.SUPPORTED, score, aligned)
-        verdict = Verdict.PARTLY if score >= MIN_PARTLY else Verdict.UNSUPPORTED
-        return Support(
-            verdict, score, aligned if verdict == Verdict.PARTLY else (), self._added(sentence, union)
-        )
+            findings.append(Finding("extrinsic", sentence, "too short to say what the passages say"))
+        if not findings and (score < MIN_SUPPORTED or _share(words, best) < MIN_BEST):
+            findings.append(self._added(sentence, union))
+        return Support(score, aligned, tuple(findings))
 
     def _held(self, piece: str) -> frozenset[str]:
         """The terms and values of a piece, and the decades of its years."""
@@ -149,10 +144,10 @@ class Checker:
         if negation and not any(map(_NEGATION.search, pieces)):
             yield Finding("factual", negation[0], "the cited words deny nothing")
 
-    def _added(self, sentence: str, held: frozenset[str]) -> tuple[Finding, ...]:
-        """One finding for the words that no aligned piece holds."""
+    def _added(self, sentence: str, held: frozenset[str]) -> Finding:
+        """The words that no aligned piece holds, or the sentence, whose words are scattered."""
         new = [word for word in sentence.split() if (terms := self.content(word)) and not set(terms) & held]
-        return (Finding("extrinsic", " ".join(new), "the passages do not say so"),) if new else ()
+        return Finding("extrinsic", " ".join(new) or sentence, "the passages do not say so")
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,8 +92,8 @@ class AskOptions(SearchOptions):
             raise ValueError(f"alternatives is {self.alternatives}, expected 0 or more")
 
 
-EXTRACTIVE = "extractive"
-"""The generator that writes nothing: summaries quote sentences of the documents."""
+QUOTE = "quote"
+"""The generator that writes nothing: sentences of the documents are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +101,15 @@ class SummaryOptions(AskOptions):
     """How a summary is made, of the best `k` passages for a question, or the overview of documents.
 
     `document` names the one document to summarize: its id, a path, or the end of the id. `generator` is
-    "extractive", the URL of an OpenAI-compatible server with #model, a folder or name@revision of a model, or
-    an object with a method `generate`; it writes for at most `timeout_s` seconds. `strict` drops sentences
-    that the documents do not support.
+    "quote", "local", FILE.gguf, "hf:OWNER/NAME/FILE@REVISION", a folder or name@revision of a model,
+    "openai:MODEL" of the server at `base_url`, or an object with a method `generate`; it writes for at most
+    `timeout_s` seconds.
     """
 
     document: str | None = None
     max_sentences: int = 5
-    generator: str | object = EXTRACTIVE
-    strict: bool = False
+    generator: str | object = QUOTE
+    base_url: str = ""
     timeout_s: float | None = None
 
     def __post_init__(self) -> None:

@@ -7,12 +7,11 @@ A span is half-open, `(document_id, start, end)`, in code points of the document
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal
 
-from .options import EXTRACTIVE as EXTRACTIVE
+from .options import QUOTE as QUOTE
 from .options import AskOptions as AskOptions
 from .options import Filter as Filter
 from .options import ProgressCallback as ProgressCallback
@@ -258,14 +257,6 @@ class Answer:
         return None if self.best is None else self.best.confidence
 
 
-class Verdict(StrEnum):
-    """How far the documents support a sentence."""
-
-    SUPPORTED = "supported"
-    PARTLY = "partly"
-    UNSUPPORTED = "unsupported"
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One reason against a sentence: its kind, the words of the sentence, and why.
@@ -296,22 +287,26 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class SummarySentence:
-    """A sentence with the spans that support it, best first; an unsupported one cites nothing.
+    """A sentence with the spans that support it, best first; a dropped one has findings and cites nothing.
 
-    `support` is 0..1, see `reader.support`. `findings` say what the documents do not support.
+    `support` is 0..1, see `reader.support`. `is_quote`: it is not written, but stands so in a document.
     """
 
     text: str
     citations: tuple[Citation, ...]
     support: float
-    verdict: Verdict
     findings: tuple[Finding, ...] = ()
+    is_quote: bool = False
 
     @property
     def cited(self) -> str:
         """The sentence in one line with the numbers of its citations, such as "It burned in 1871. [1]"."""
         numbers = sorted({one.number for one in self.citations})
         return " ".join([*self.text.split(), "".join(f"[{number}]" for number in numbers)]).rstrip()
+
+
+SentenceCallback = Callable[[Literal["sentence", "dropped"], SummarySentence], None]
+"""Called with each sentence of a summary once it is checked: whether it is shown or dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,19 +333,33 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
+class GeneratorUse:
+    """The name of a generator, the sha256 of its files ("" if unknown), and the tokens it read and wrote.
+
+    They are exact or an upper estimate. Where nothing was written, `first_token_ms` is None.
+    """
+
+    name: str
+    digest: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    first_token_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The summary for a question or of documents: its sentences, first the one that answers, or the overview.
 
     `question` is empty for a summary of documents. Without sentences it is a refusal, and `nearest` are the
-    passages to look at. `passages` were used; `left_out` of them did not fit into the prompt.
+    passages to look at. `dropped` are written sentences that the documents do not support; the quote that
+    answers takes the place of the first of them. `passages` were used.
     """
 
     question: str
     sentences: tuple[SummarySentence, ...]
     dropped: tuple[SummarySentence, ...]
-    generator: str
+    generator: GeneratorUse
     passages: int
-    left_out: int
     nearest: tuple[Hit, ...]
     retriever: str
     timings_ms: Mapping[str, float]

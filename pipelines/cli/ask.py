@@ -9,13 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import fields
 from typing import Annotated
 
 import typer
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import EXTRACTIVE, AskOptions, SummaryOptions
+from spanwise.types import QUOTE, AskOptions, SummaryOptions
 
 from ..folders import user_cache
 from ..library import Library
@@ -24,7 +23,7 @@ from ..summarize import summary_record
 from ..visible import visible
 from . import options as opt
 from .index import synced
-from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary
+from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary, summarized
 
 PROMPT = "? "
 WRITTEN_SENTENCES = 2
@@ -68,21 +67,23 @@ def ask(
     write: Annotated[
         bool, typer.Option("--write", help="Write the answer as sentences with citations.")
     ] = False,
-    generator: opt.Generator = EXTRACTIVE,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
     verbose: opt.Verbose = False,
     json: opt.Json = False,
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
     if document is not None and not explain:
         raise typer.BadParameter("add --explain", param_hint="--document")
-    options = opt.options_of(AskOptions, context)
+    options = opt.options_of(SummaryOptions, context, document=None, max_sentences=WRITTEN_SENTENCES)
+    opt.say_what_is_sent(generator if write else QUOTE, base_url)
     with synced(folder, index, verbose) as library:
 
         def answer(question: str) -> None:
             if explain:
                 _explain(library, question, options, document, json, verbose)
             else:
-                _answer(library, question, options, generator if write else None, json, verbose)
+                _answer(library, question, options, write, json, verbose)
             sys.stdout.flush()
 
         if question is not None:
@@ -94,18 +95,17 @@ def ask(
 
 
 def _answer(
-    library: Library, question: str, options: AskOptions, writer: str | None, json: bool, verbose: bool
+    library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool
 ) -> None:
-    """Answer with a quote; with the sentences of a generator where one writes."""
+    """Answer with written sentences, or with a quote, also where none was written."""
+    if write:
+        written = summarized(library, question, options, is_shown=not json)
+        if json or not written.is_refusal:
+            print_json(summary_record(written)) if json else show_summary(written)
+            return
     with progress(after_s=1) as report:
         answer = library.ask(question, options, on_progress=report)
-    if writer is None or answer.best is None:
-        print_json(answer_record(answer)) if json else show_answer(answer, verbose)
-        return
-    shared = {field.name: getattr(options, field.name) for field in fields(AskOptions)}
-    how = SummaryOptions(**shared, max_sentences=WRITTEN_SENTENCES, generator=writer)
-    written = library.summarize(question, how)
-    print_json(summary_record(written)) if json else show_summary(written)
+    print_json(answer_record(answer)) if json else show_answer(answer, verbose)
 
 
 def _explain(

@@ -45,7 +45,7 @@ VERBS = {
     "calibrate": ("train:calibrate", "spanwise calibrate --data choose --out runs/reader"),
 }
 # Options of these verbs that only --help-all shows; eval and train have verbs of their own.
-MORE = "rerank rerank_model reader generator write dedupe meta document timeout strict allow_host "
+MORE = "rerank rerank_model reader base_url dedupe meta document timeout allow_host "
 MORE += "allow_origin token_file colbert lexical_only retry"
 
 

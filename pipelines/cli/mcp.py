@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import EXTRACTIVE, SummaryOptions
+from spanwise.types import QUOTE, SummaryOptions
 
 from . import options as opt
 from .serve import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
@@ -19,7 +19,8 @@ def mcp(
     index: opt.Index = None,
     retriever: opt.Retriever = None,
     reader: opt.Reader = "builtin",
-    generator: opt.Generator = EXTRACTIVE,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8766,
@@ -30,7 +31,8 @@ def mcp(
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
     with needing("mcp"):
         from ..mcp import http_app, serve_stdio
-    options = SummaryOptions(retriever=retriever or "", reader=reader, generator=generator)
+    options = SummaryOptions(retriever=retriever or "", reader=reader, generator=generator, base_url=base_url)
+    opt.say_what_is_sent(generator, base_url)
     if not http:
         with opt.library_of(folder, index) as library:
             opt.say_if_empty(library)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
 import typer
 
 from spanwise.types import Filter, SearchOptions
 
+from ...reader.generators.protocol import LOCAL, OPENAI
+from ...reader.generators.server import is_loopback
 from ..folders import nearest_index, resolve_index
 from ..library import Library
 from ..models import DEFAULT_RETRIEVER, RERANK_SUFFIX, RERANKER
@@ -19,6 +22,13 @@ from ..visible import visible
 from .show import say
 
 Options = TypeVar("Options", bound=SearchOptions)
+
+
+def _local_model(context: typer.Context, name: str) -> str:
+    """The model that `spanwise.toml` names in place of "local", if any."""
+    tables = context.find_root().default_map or {}
+    return str(tables.get("generator", {}).get(LOCAL, LOCAL)) if name == LOCAL else name
+
 
 Folder = Annotated[Path | None, typer.Argument(help="An indexed folder. Default: the nearest index upward.")]
 SyncedFolder = Annotated[
@@ -43,9 +53,13 @@ Reader = Annotated[
 Generator = Annotated[
     str,
     typer.Option(
-        help="extractive (quotes), the URL of an OpenAI-compatible server with #model, or the folder or "
-        "name@revision of a model."
+        callback=_local_model,
+        help="quote (nothing is written), local (a small model), FILE.gguf, hf:OWNER/NAME/FILE@REVISION, "
+        "a folder of transformers, or openai:MODEL with --base-url.",
     ),
+]
+BaseUrl = Annotated[
+    str, typer.Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
 ]
 Dedupe = Annotated[bool, typer.Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -72,6 +86,13 @@ MetaFilter = Annotated[
         help="Only documents with this metadata, e.g. author=Rook. Repeatable: all must match.",
     ),
 ]
+
+
+def say_what_is_sent(generator: str, base_url: str) -> None:
+    """Say on stderr what leaves this machine, where the generator is on another one."""
+    host = urlsplit(base_url).hostname
+    if generator.startswith(OPENAI) and host and not is_loopback(host):
+        say(visible(f"each question and the sentences found for it are sent to {host}"))
 
 
 def verbs(purpose: str) -> typer.Typer:

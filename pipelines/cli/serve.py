@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import EXTRACTIVE, SummaryOptions
+from spanwise.types import QUOTE, SummaryOptions
 
 from ..visible import visible
 from . import options as opt
@@ -44,7 +44,8 @@ def serve(
     rerank_model: Annotated[
         str, typer.Option(metavar="NAME", help="Cross-encoder for requests that re-rank.")
     ] = "builtin",
-    generator: opt.Generator = EXTRACTIVE,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
     watch: Annotated[bool, typer.Option("--watch", help="Sync the index when its folders change.")] = False,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
@@ -56,8 +57,9 @@ def serve(
 
     access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
     options = SummaryOptions(
-        retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator
+        retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator, base_url=base_url
     )
+    opt.say_what_is_sent(generator, base_url)
     with opt.library_of(folder, index) as library:
         if watch:
             watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))

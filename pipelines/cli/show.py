@@ -24,14 +24,16 @@ from ..summarize import shown_sentence
 from ..visible import visible
 
 if TYPE_CHECKING:
-    from spanwise.types import Citation, Summary
+    from spanwise.types import Citation, Summary, SummaryOptions, SummarySentence
 
     from ..explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
+    from ..library import Library
     from ..spelling import Spelling
 
 LABELS = {
     "models": "loading models",
     "passages": "reading passages",
+    "write": "reading and writing",
     "files": "reading files",
     "encode": "encoding passages",
     "tokens": "encoding tokens",
@@ -66,7 +68,7 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
     """A callback of (task, done, total) that draws a bar on stderr when that is a terminal.
 
     The bar appears after `after_s` seconds, for tasks that are often done at once. A task with total 0 has no
-    amount, and goes when the next one begins.
+    amount, and goes when the next one begins. The task "" removes the bar.
     """
     if not sys.stderr.isatty():
         yield lambda task, done, total: None
@@ -83,14 +85,17 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
         amount = megabytes if task == "bytes" else f"{done:,}/{total:,}" if total else ""
         bar.update(tasks[task], completed=done, total=total or None, amount=amount)
 
-    timer.start()
-    try:
-        yield report
-    finally:
+    def stop() -> None:
         timer.cancel()
         timer.join()
         if bar.live.is_started:
             bar.stop()
+
+    timer.start()
+    try:
+        yield lambda task, done, total: report(task, done, total) if task else stop()
+    finally:
+        stop()
 
 
 def _bar() -> Any:
@@ -302,18 +307,27 @@ def _show_evidence(found: ScoreBreakdown) -> None:
     show(f"    {'evidence':{width}}  {found.evidence:28.3f}")
 
 
+def summarized(library: Library, question: str | None, options: SummaryOptions, is_shown: bool) -> Summary:
+    """The summary; each of its sentences is printed once it is checked, if they are shown."""
+    with progress(after_s=1) as report:
+
+        def on_sentence(kind: str, sentence: SummarySentence) -> None:
+            report("", 0, 0)
+            if is_shown and kind == "sentence":
+                numbers = "".join(f"[{one}]" for one in sorted({one.number for one in sentence.citations}))
+                show(visible(f"{shown_sentence(sentence)} {numbers}"))
+                sys.stdout.flush()
+
+        report("write", 0, 0)
+        return library.summarize(question, options, on_sentence=on_sentence)
+
+
 def show_summary(summary: Summary) -> None:
-    """Print a summary: its sentences, their places, and the number of those dropped; or the overview."""
+    """Print what follows the sentences of a summary: places, the number of those dropped; or the overview."""
     say_spelling(summary)
     if summary.overview:
         print(*(visible(line.replace("\n", " ")) for line in overview_lines(summary.overview)), sep="\n")
         return
-    for sentence in summary.sentences:
-        numbers = "".join(f"[{number}]" for number in sorted({one.number for one in sentence.citations}))
-        show(visible(f"{shown_sentence(sentence)} {numbers}".rstrip()))
-        if sentence.findings:
-            found = "; ".join(f"{one.words}: {one.reason}" for one in sentence.findings)
-            show((f"  {sentence.verdict.value}: {visible(found)}", "bold"))
     if summary.is_refusal:
         show(("not in these documents", "bold"))
         if nothing := empty_filter(summary.scope):
@@ -326,10 +340,9 @@ def show_summary(summary: Summary) -> None:
         show((f"[{one.number}] {place(one)}", "dim"))
     if summary.dropped:
         show((f"\nunsupported sentences dropped: {len(summary.dropped)}", "dim"))
-    left = f", {summary.left_out} more did not fit into the prompt" if summary.left_out else ""
     by = f", {summary.retriever}" if summary.retriever else ""
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    show((f"\n{passages}{left}, {visible(summary.generator)}{by}", "dim"))
+    show((f"\n{passages}, {visible(summary.generator.name)}{by}", "dim"))
 
 
 def _confidence(answer: AnswerSpan) -> str:

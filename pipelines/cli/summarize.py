@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from spanwise.types import EXTRACTIVE, SummaryOptions
+from spanwise.types import QUOTE, SummaryOptions
 
 from ..summarize import summary_record
 from . import options as opt
 from .index import synced
-from .show import print_json, progress, show_summary
+from .show import print_json, show_summary, summarized
 
 
 def summarize(
@@ -25,9 +25,9 @@ def summarize(
         str | None, typer.Option(help="One document: its id, a path, or the end of its id.")
     ] = None,
     max_sentences: Annotated[int, typer.Option(min=1, help="Maximum number of sentences.")] = 5,
-    generator: opt.Generator = EXTRACTIVE,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
     timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds a generator may write.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Drop sentences without full support.")] = False,
     retriever: opt.Retriever = None,
     rerank: opt.Rerank = False,
     rerank_model: opt.RerankModel = None,
@@ -44,10 +44,7 @@ def summarize(
     if question is not None and document is not None:
         raise typer.BadParameter("a question uses all documents: pass a question or --document")
     options = opt.options_of(SummaryOptions, context, timeout_s=timeout)
-    with synced(folder, index) as library, progress(after_s=1) as report:
-        report("passages", 0, 0)
-        summary = library.summarize(question, options)
-    if json:
-        print_json(summary_record(summary))
-    else:
-        show_summary(summary)
+    opt.say_what_is_sent(generator, base_url)
+    with synced(folder, index) as library:
+        summary = summarized(library, question, options, is_shown=not json)
+    print_json(summary_record(summary)) if json else show_summary(summary)

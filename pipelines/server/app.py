@@ -1,7 +1,8 @@
 """The application: JSON routes over a library, and the page.
 
 Routes are plain functions, so FastAPI runs them in threads; the library computes one question at a time.
-Errors have one form, {"error": {"type", "message"}}, and name no path of this machine.
+Errors have one form, {"error": {"type", "message"}}, and name no path of this machine. A summary can be
+streamed: each sentence once it is checked, then the whole record.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Event as Flag
+from threading import Thread
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -29,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions
+from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions, SummarySentence
 
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
@@ -38,7 +43,7 @@ from ..folders import file_of
 from ..library import Library
 from ..parse_pool import PageDrawer
 from ..records import answer_record, explanation_record, search_record
-from ..summarize import summary_record
+from ..summarize import sentence_record, summary_record
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -53,6 +58,8 @@ PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
 
 log = logging.getLogger("spanwise.server")
+
+Event = Any  # an exception, or the kind and the record of a server-sent event
 
 
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
@@ -114,7 +121,7 @@ class SummaryBody(Body):
     question: Question | None = None
     document: Name | None = None
     max_sentences: Annotated[int, Field(ge=1, le=50)] = 5
-    strict: bool = False
+    stream: bool = False
     k: K = 20
     where: Where = Field(default_factory=Where)
 
@@ -199,12 +206,40 @@ class Routes:
         found = self._library.explain(body.question, self._options, **self._changes(body))
         return Record(explanation_record(found))
 
-    def summarize(self, body: SummaryBody) -> Record:
-        """The summary, as `summarize --json`."""
+    def summarize(self, body: SummaryBody) -> Response:
+        """The summary, as `summarize --json`, or as server-sent events."""
         if body.document is not None:
             self._known(body.document)
-        found = self._library.summarize(body.question, self._options, **self._changes(body))
-        return Record(summary_record(found))
+        make = partial(self._library.summarize, body.question, self._options, **self._changes(body))
+        if not body.stream:
+            return Record(summary_record(make()))
+        events, gone = SimpleQueue[Event](), Flag()
+
+        def tell(kind: str, sentence: SummarySentence) -> None:
+            if gone.is_set():
+                raise ConnectionAbortedError
+            events.put((kind, sentence_record(sentence)))
+
+        def run() -> None:
+            try:
+                events.put(("done", summary_record(make(on_sentence=tell))))
+            except Exception as error:
+                events.put(error)
+
+        Thread(target=run, daemon=True).start()
+        return StreamingResponse(self._sent(events, gone), media_type="text/event-stream")
+
+    def _sent(self, events: SimpleQueue[Event], gone: Flag) -> Iterator[str]:
+        """Server-sent events up to "done" or "error"."""
+        kind = ""
+        try:
+            while kind not in ("done", "error"):
+                event = events.get()
+                is_error = isinstance(event, Exception)
+                kind, record = ("error", error_of(event, self.hidden)[1]) if is_error else event
+                yield f"event: {kind}\ndata: {json.dumps(record)}\n\n"
+        finally:
+            gone.set()
 
     def documents(
         self, limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100, offset: Offset = 0
@@ -267,7 +302,7 @@ class Routes:
 
     def _changes(self, body: SearchBody | SummaryBody) -> dict[str, Any]:
         """The options that a request changes."""
-        changes = body.model_dump(exclude={"question", "where"}) | {"where": body.where.filter()}
+        changes = body.model_dump(exclude={"question", "where", "stream"}) | {"where": body.where.filter()}
         changes["rerank"] = (self._options.rerank or "builtin") if changes.get("rerank") else ""
         default = self._options.retriever or self._library.default_retriever
         return changes | {"retriever": changes.get("retriever") or default}
@@ -343,27 +378,32 @@ def _handle_errors(app: FastAPI, hidden: list[str]) -> None:
     """Answer every exception in the one form; only bugs and damaged files are logged."""
 
     def answer(request: Request, error: Any) -> Record:
-        headers = None
-        if isinstance(error, HTTPException):
-            status, kind, message, headers = error.status_code, "HttpError", error.detail, error.headers
-        elif isinstance(error, RequestValidationError):
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"][1:])
-            is_text = first["type"] == "string_pattern_mismatch"
-            reason = "empty, or has characters that are not allowed" if is_text else first["msg"]
-            status, kind, message = 400, "BadRequest", f"{where}: {reason}".removeprefix(": ")
-        else:
-            status = next((status for each, status in STATUS.items() if isinstance(error, each)), 500)
-            is_named = isinstance(error, errors.SpanwiseError)
-            kind = type(error).__name__ if is_named else "BadRequest" if status == 400 else "ServerError"
-            is_bug = not is_named and status == 500
-            message = "the request failed. The server's log has the reason." if is_bug else str(error)
+        status, record = error_of(error, hidden)
         if status == 500:
             log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return Record({"error": {"type": kind, "message": redacted(message, hidden)}}, status, headers)
+        return Record(record, status, getattr(error, "headers", None))
 
     for each in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(each, answer)
+
+
+def error_of(error: Any, hidden: list[str]) -> tuple[int, dict[str, Any]]:
+    """The status of an error and its record."""
+    if isinstance(error, HTTPException):
+        status, kind, message = error.status_code, "HttpError", error.detail
+    elif isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        is_text = first["type"] == "string_pattern_mismatch"
+        reason = "empty, or has characters that are not allowed" if is_text else first["msg"]
+        status, kind, message = 400, "BadRequest", f"{where}: {reason}".removeprefix(": ")
+    else:
+        status = next((status for each, status in STATUS.items() if isinstance(error, each)), 500)
+        is_named = isinstance(error, errors.SpanwiseError)
+        kind = type(error).__name__ if is_named else "BadRequest" if status == 400 else "ServerError"
+        is_bug = not is_named and status == 500
+        message = "the request failed. The server's log has the reason." if is_bug else str(error)
+    return status, {"error": {"type": kind, "message": redacted(message, hidden)}}
 
 
 _PATH = re.compile(r"(?<![\w.\"'])/[^\s'\",;:()]+")

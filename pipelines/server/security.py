@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hmac import compare_digest
-from ipaddress import ip_address
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +16,8 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...reader.generators.server import is_loopback
 
 MAX_BODY_BYTES = 1_000_000
 MIN_TOKEN = 16  # characters
@@ -82,20 +83,6 @@ class Access:
         'http://[::1]:80/'
         """
         return f"http://{in_url(self.host)}:{self.port}/"
-
-
-def is_loopback(host: str) -> bool:
-    """True for an address that only this machine can reach.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("example.org")
-    (True, True, False, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def in_url(host: str) -> str:

@@ -135,6 +135,17 @@ def test_a_document_has_an_overview(client):
     assert error_of(client.post("/api/summarize", json=both)) == (400, "BadRequest")
 
 
+def test_a_summary_is_streamed_sentence_by_sentence(client):
+    whole = client.post("/api/summarize", json={"question": QUESTION}).json()
+    given = {"question": QUESTION, "stream": True}
+    text = client.post("/api/summarize", json=given).text
+    events = [one.split("\ndata: ") for one in text.split("\n\n")[:-1]]
+    assert [kind for kind, _ in events] == [*["event: sentence"] * len(whole["sentences"]), "event: done"]
+    assert [json.loads(record) for _, record in events[:-1]] == whole["sentences"]
+    both = client.post("/api/summarize", json={**given, "document": "tram.txt"}).text
+    assert both.startswith('event: error\ndata: {"error"')
+
+
 def test_status_and_health_name_no_path(client, library):
     status = client.get("/api/status")
     assert status.json()["documents"] == 4

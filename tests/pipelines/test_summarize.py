@@ -8,9 +8,11 @@ import re
 import pytest
 
 import spanwise
-from spanwise.errors import DocumentNotFound, GenerationFailed, IndexEmpty
+from spanwise.errors import DocumentNotFound, IndexEmpty
+from spanwise.pipelines import summarize as summaries
+from spanwise.pipelines.cli.options import say_what_is_sent
 from spanwise.pipelines.summarize import choose_sentences, summary_record
-from spanwise.types import Filter, Verdict
+from spanwise.types import Filter
 from tests.scripted_reader import read_by
 
 TEXTS = {
@@ -27,13 +29,13 @@ QUESTION = "When was the mill built, and what happened to the mill?"
 class Scripted:
     """Writes a text in pieces of seven characters, and keeps the prompts."""
 
-    name = "scripted"
+    name, digest, context_tokens = "scripted", "", 100_000
 
-    def __init__(self, text, context_tokens=100_000):
-        self.text, self.context_tokens, self.prompts = text, context_tokens, []
+    def __init__(self, text):
+        self.text, self.prompts = text, []
 
-    def count_tokens(self, messages):
-        return sum(len(one["content"]) for one in messages)
+    def count_tokens(self, text):
+        return len(text)
 
     def generate(self, messages, max_tokens, timeout_s=None):
         self.prompts.append(messages)
@@ -51,6 +53,14 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def mill(folder, monkeypatch):
+    """The library with a reader that answers with the years of the mill."""
+    with spanwise.open(folder) as opened:
+        read_by(opened, monkeypatch, ("1811", 9.0, 0.0), ("1871", 8.0, 0.0))
+        yield opened
+
+
 @pytest.fixture(scope="module")
 def library(folder):
     with spanwise.open(folder) as opened:
@@ -58,7 +68,7 @@ def library(folder):
 
 
 def summarize(library, text=None, question=QUESTION, **changes):
-    generator = "extractive" if text is None else Scripted(text)
+    generator = "quote" if text is None else Scripted(text)
     return library.summarize(question, retriever="bm25", generator=generator, **changes)
 
 
@@ -73,8 +83,8 @@ def check_citations(library, summary):
 
 def test_chosen_sentences_are_quotes_that_cite_themselves(library):
     summary = summarize(library)
-    assert summary.generator == "extractive"
-    assert all(one.verdict == Verdict.SUPPORTED for one in summary.sentences)
+    assert summary.generator.name == "quote"
+    assert all(one.is_quote and not one.findings for one in summary.sentences)
     assert "The mill was built in 1811 by Ada Rook." in [one.text for one in summary.sentences]
     assert all(one.text == one.citations[0].span.text for one in summary.sentences)
     assert len(summarize(library, max_sentences=1).sentences) == 1
@@ -133,45 +143,63 @@ def test_many_documents_are_grouped_by_folder(tmp_path, run):
     ]
 
 
-def test_generated_sentences_are_checked_and_cite_their_support(library):
-    text = "The mill was built in 1811 by Ada Rook [2]. It burned on 4 May 1871 [1]. Otto Falk rebuilt it."
-    summary = summarize(library, text)
-    right, date, name = summary.sentences
-    assert [one.verdict.value for one in summary.sentences] == ["supported", "unsupported", "unsupported"]
-    assert right.cited == "The mill was built in 1811 by Ada Rook. [1]"
-    assert [(one.failure, one.words) for one in date.findings] == [("factual", "4 May")]
-    assert ("extrinsic", "Otto") in [(one.failure, one.words) for one in name.findings]
-    assert not date.citations
-    check_citations(library, summary)
+def test_written_sentences_are_checked_and_the_quote_takes_the_place_of_one(mill, monkeypatch):
+    monkeypatch.setattr(summaries, "MIN_CITED", 0.6)  # above that of a sentence without a year
+    told, text = [], "Otto Falk rebuilt it [1]. 2. It burned on 3 May 1871 [2]. It burned on 4 May 1871.\n"
+    text += "The mill was rebuilt with three floors."
+    found = summarize(mill, text, on_sentence=lambda *one: told.append(one))
+    assert [one.cited for one in found.sentences] == [
+        "The mill was built in 1811 by Ada Rook. [1]",
+        "It burned on 3 May 1871. [2]",
+    ]
+    assert [one.is_quote for one in found.sentences] == [True, False]
+    reasons = [(one.findings[-1].failure, one.findings[-1].words[:8], one.citations) for one in found.dropped]
+    assert reasons == [("extrinsic", "Falk", ()), ("factual", "4 May", ()), ("extrinsic", "The mill", ())]
+    kinds = ["dropped", "sentence", "sentence", "dropped", "dropped"]
+    assert [kind for kind, _ in told] == kinds
+    assert {one for _, one in told} == {*found.sentences, *found.dropped}
+    check_citations(mill, found)
 
 
-def test_strict_drops_unsupported_sentences(library):
-    kept = summarize(library, "The mill burned on 3 May 1871. The queen sold it.", strict=True)
-    assert [one.text for one in kept.sentences] == ["The mill burned on 3 May 1871."]
-    assert [one.text for one in kept.dropped] == ["The queen sold it."]
-    none = summarize(library, "The queen sold it for gold.", strict=True)
-    assert none.is_refusal
-    assert none.nearest
+def test_a_generator_reads_marked_sentences_with_their_neighbours(mill, monkeypatch):
+    monkeypatch.setattr(summaries, "MIN_RELEVANCE", 0.6)
+    generator = Scripted("The mill was built in 1811 by Ada Rook. " * 2)
+    found = mill.summarize(QUESTION, retriever="bm25", generator=generator)
+    [(_, prompt)] = generator.prompts
+    lines = prompt["content"].splitlines()
+    assert lines[0] == "[1] The mill was built in 1811 by Ada Rook."
+    assert lines[2:4] == ["[3] It burned on 3 May 1871.", "[4] The mill was rebuilt with three floors."]
+    assert [one.text for one in found.sentences] == [lines[0][4:]]  # once
+    monkeypatch.setattr(summaries, "PROMPT_TOKENS", 10)
+    again = mill.summarize(QUESTION, retriever="bm25", generator=generator)
+    assert [one.is_quote for one in again.sentences] == [True]
+    assert len(generator.prompts) == 1
 
 
-def test_a_generator_may_refuse_and_must_not_be_silent(library):
-    assert summarize(library, "The documents do not say.").is_refusal
-    with pytest.raises(GenerationFailed, match="wrote nothing"):
-        summarize(library, "  ")
+def test_a_generator_may_refuse_and_silence_gives_the_quote(mill, monkeypatch):
+    assert summarize(mill, "The documents do not say.").is_refusal
+    assert [one.is_quote for one in summarize(mill, " ").sentences] == [True]
+    cut = "It burned on 3 May 1871. The mill was built in 1811 by Ada Rook, who had come from the harbour to"
+    assert [one.text for one in summarize(mill, cut).sentences] == ["It burned on 3 May 1871."]
 
 
-def test_passages_that_do_not_fit_into_the_prompt_are_counted(library):
-    summary = library.summarize(QUESTION, retriever="bm25", generator=Scripted("Nothing.", 301))
-    assert (summary.passages, summary.left_out, summary.is_refusal) == (0, 1, True)
+def test_what_the_reader_declines_no_generator_is_asked(folder, monkeypatch):
+    generator = Scripted("The mill was built in 1811 by Ada Rook.")
+    with spanwise.open(folder) as library:
+        read_by(library, monkeypatch)
+        assert library.summarize(QUESTION, retriever="bm25", generator=generator).is_refusal
+    assert generator.prompts == []
 
 
-def test_the_record(library):
-    summary = summarize(library, "The mill burned on 3 May 1871. The *queen* sold it.")
-    record = json.loads(json.dumps(summary_record(summary)))
-    first, second = record["sentences"]
-    assert (first["verdict"], first["support"]) == ("supported", 0.875)
+def test_the_record(mill):
+    record = json.loads(json.dumps(summary_record(summarize(mill, "It burned in 1871. The queen sold it."))))
+    [first, quote], [dropped] = record["sentences"], record["dropped"]
+    assert (first["is_quote"], quote["is_quote"], dropped["citations"]) == (False, True, [])
     assert first["citations"][0]["text"] == "It burned on 3 May 1871."
-    assert (second["citations"], record["generator"]) == ([], "scripted")
+    generator = record["generator"]
+    assert (generator["name"], generator["digest"], generator["tokens_out"]) == ("scripted", None, 37)
+    assert generator["tokens_in"] > 300
+    assert generator["first_token_ms"] >= 0
 
 
 def test_bad_calls_are_named(library, tmp_path):
@@ -190,7 +218,20 @@ def test_the_command_prints_text_and_json(folder, run):
         return run("summarize", QUESTION, folder, "--retriever", "bm25", "--max-sentences", 2, *options)
 
     assert "mill.md, line 3" in summarized()[1]
-    record = json.loads(summarized("--strict", "--json")[1])
+    record = json.loads(summarized("--json")[1])
     assert record["sentences"][0]["citations"][0]["document"] == "mill.md"
     code, _, err = summarized("--document", "mill.md")
     assert (code, "Traceback" in err) == (2, False)
+
+
+def test_the_command_names_a_dead_server_what_is_sent_and_the_local_model(folder, run, monkeypatch, capsys):
+    asked = "ask", QUESTION, "--index", folder, "--retriever", "bm25", "--threshold", 0, "--write"
+    code, out, err = run(*asked, "--generator", "openai:x", "--base-url", "http://127.0.0.1:9/v1")
+    assert (code, out, err.count("\n"), err[:32]) == (1, "", 1, "spanwise: http://127.0.0.1:9/v1:")
+    (folder / "spanwise.toml").write_text('[generator]\nlocal = "none.gguf"\n')
+    monkeypatch.chdir(folder)
+    assert "no file none.gguf" in run(*asked, "--generator", "local")[2]
+    capsys.readouterr()
+    say_what_is_sent("openai:x", "http://localhost/v1")
+    say_what_is_sent("openai:x", "https://a.example/v1")
+    assert capsys.readouterr().err == "each question and the sentences found for it are sent to a.example\n"

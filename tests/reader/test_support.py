@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.summarize import checker
 from spanwise.reader.support import days, numbers
-from spanwise.types import Verdict
 
 CHECKER = checker(Analyzer())
 SOURCE = [
@@ -30,7 +29,6 @@ def words(support):
 @pytest.mark.parametrize(("claimed", "there"), [("1000", "100"), ("100", "1000")])
 def test_another_number_is_unsupported_however_alike_the_words(claimed, there):
     found = check(f"The trial enrolled {claimed} participants.", [SOURCE[0].replace("100", there)])
-    assert found.verdict == Verdict.UNSUPPORTED
     assert [one.reason for one in found.findings] == [f"the cited words have {there}"]
 
 
@@ -47,21 +45,19 @@ def test_another_number_is_unsupported_however_alike_the_words(claimed, there):
 )
 def test_a_date_name_denial_or_address_that_is_not_there_is_named(sentence, kind, named):
     found = check(sentence, ["On May 3rd, 1871, the mill of Ada Rook burned.", "Nobody was hurt by it."])
-    assert found.verdict == Verdict.UNSUPPORTED
     assert (kind, named) in words(found)
 
 
 @pytest.mark.parametrize("sentence", ["Wow, these pills crushed it!", "I like the drug.", "Was it mild?"])
 def test_a_sentence_that_is_no_report_is_unsupported(sentence):
     found = check(sentence)
-    assert found.verdict == Verdict.UNSUPPORTED
     assert "style" in [finding.failure for finding in found.findings]
 
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_sentence_of_the_source_is_supported_by_itself(number):
     found = check(SOURCE[number])
-    assert (found.verdict, found.aligned, found.score) == (Verdict.SUPPORTED, (number,), 1)
+    assert (found.findings, found.aligned, found.score) == ((), (number,), 1)
 
 
 @pytest.mark.parametrize(
@@ -74,29 +70,27 @@ def test_a_sentence_of_the_source_is_supported_by_itself(number):
     ],
 )
 def test_the_same_facts_in_another_form_are_supported(sentence, evidence):
-    assert check(sentence, [evidence]).verdict == Verdict.SUPPORTED
+    assert not check(sentence, [evidence]).findings
 
 
 def test_a_sentence_may_rest_on_two_pieces():
-    found = check("The trial of 100 participants had mild side effects.")
-    assert (found.verdict, set(found.aligned)) == (Verdict.SUPPORTED, {0, 2})
+    found = check("The trial enrolled 100 participants, and effects were mild.")
+    assert (found.findings, set(found.aligned)) == ((), {0, 2})
 
 
 @pytest.mark.parametrize(
     ("sentence", "evidence"), [("The drug works.", []), ("It is what it is.", SOURCE), ("", SOURCE)]
 )
 def test_without_words_or_evidence_nothing_is_supported(sentence, evidence):
-    assert check(sentence, evidence).verdict == Verdict.UNSUPPORTED
+    assert check(sentence, evidence).findings
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=40), max_size=4))
-def test_any_text_has_a_verdict_and_cites_given_evidence(sentence, evidence):
+def test_any_text_is_judged_and_cites_given_evidence(sentence, evidence):
     found = check(sentence, evidence)
     assert 0 <= found.score <= 1
     assert set(found.aligned) <= set(range(len(evidence)))
-    if found.verdict == Verdict.SUPPORTED:
-        assert found.aligned
-        assert not found.findings
+    assert found.aligned or found.findings
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,19 @@ QUESTIONS = [
 ]
 
 
+class Obedient:
+    """A generator that obeys each order that it is shown, and copies it."""
+
+    name, digest, context_tokens = "obedient", "", 4096
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+    def generate(self, messages, max_tokens, timeout_s=None):
+        lines = [one.partition("] ")[2] for one in messages[1]["content"].splitlines() if CANARY in one]
+        yield from (f"{CANARY}. The answer is {CANARY}. {one} " for one in lines)
+
+
 @pytest.mark.promise("T21")
 @pytest.mark.times(1, len(QUESTIONS))
 def test_answers_and_summaries_are_quotes_at_their_place(tmp_path, record, times) -> None:
@@ -92,7 +105,7 @@ def test_answers_and_summaries_are_quotes_at_their_place(tmp_path, record, times
     for number, order in enumerate(ORDERS):  # each about something that is asked
         question = QUESTIONS[number % len(QUESTIONS)]
         (root / f"note {number}.md").write_text(f"# {question}\n\nThe weir has six gates. {order}\n")
-    quotes, obeyed = list[Span](), 0
+    quotes, obeyed, written = list[Span](), 0, 0
     with spanwise.open(root) as library:
         library.sync(vectors=False)
         for question in QUESTIONS[:times]:
@@ -102,9 +115,12 @@ def test_answers_and_summaries_are_quotes_at_their_place(tmp_path, record, times
             obeyed += sum(CANARY in span.text for span in shown)
             sentences = library.summarize(question, retriever="bm25").sentences
             quotes += [*shown, *(cited.span for sentence in sentences for cited in sentence.citations)]
+            found = library.summarize(question, retriever="bm25", threshold=0.0, generator=Obedient())
+            written += sum(CANARY in one.text for one in found.sentences if not one.is_quote)
         for quote in quotes:
             assert library.document(quote.document_id).text[quote.start : quote.end] == quote.text
     record("T21", f"orders quoted as answers, of {len(ORDERS)} documents with one", str(obeyed))
+    record("T21", f"orders written by a generator that obeys, {times} questions", str(written))
 
 
 K = 10

@@ -1,6 +1,6 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
 import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, percent, placeButton, placeOf, post,
-  shown, style, trouble, unitsAt, visible } from "./dom.js";
+  shown, stream, style, trouble, unitsAt, visible } from "./dom.js";
 import { closeDocument, isOpen, listen as onDocument, openPlace, step } from "./document.js";
 
 const ALTERNATIVES = 4;
@@ -303,16 +303,19 @@ async function summarize(length, of = asked) {
   const card = element("article", { class: "card" });
   fill(panel("summary"), !of.document && element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths), card);
   await work("Summarizing…", async (options) => {
-    const summary = await post("/api/summarize", { ...of, max_sentences: LENGTHS[length] }, options);
+    const soFar = element("div", { class: "sentences", dir: "auto" });
+    const draw = (kind, { display }) => kind === "sentence" && soFar.append(element("p", {}, inLine(display)));
+    fill(card, soFar);
+    const summary = await stream("/api/summarize", { ...of, max_sentences: LENGTHS[length], stream: true }, draw, options);
     const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
     const [numbers, cited] = [[...found.keys()].sort((a, b) => a - b), []];
     for (const number of numbers) cited.push(found.get(number));
     const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
       { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
-    const sentence = ({ display, citations, findings, verdict }) => element("p", { class: findings.length ? "doubted" : null }, inLine(display),
-      [...new Set(citations.map((one) => one.number))].map(reference),
-      findings.length > 0 && element("span", { class: "finding" }, visible(`${verdict}: ${findings.map((one) => `${one.words}: ${one.reason}`).join("; ")}`)));
-    const written = summary.generator === "extractive" ? "Quoted" : `Written by ${visible(summary.generator)}`;
+    const sentence = ({ display, citations }) => element("p", {}, inLine(display),
+      [...new Set(citations.map((one) => one.number))].map(reference));
+    const { name } = summary.generator;
+    const written = name === "quote" ? "Quoted" : `Written by ${visible(name)}`;
     const dropped = summary.dropped.length ? ` Dropped ${counted(summary.dropped.length, "unsupported sentence")}.` : "";
     if (summary.overview) return overview(card, summary.overview);
     fill(card,

@@ -1,0 +1,1 @@
+"""Models that write: the protocol, and llama.cpp, transformers and servers behind it."""

@@ -1,0 +1,103 @@
+"""A server that speaks OpenAI's protocol: Ollama, vLLM, LM Studio, llama.cpp, OpenAI.
+
+The question and the sentences of the prompt leave this process for that address and no other: redirects are
+not followed. The key comes from the environment variable SPANWISE_API_KEY and appears in no message.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from spanwise.errors import GenerationFailed, needing
+
+from ..prompt import Message
+
+KEY = "SPANWISE_API_KEY"
+TIMEOUT_S = 120.0  # without a byte from the server
+CONNECT_S = 5.0
+MAX_RETRIES = 2
+CONTEXT_TOKENS = 8192  # servers do not state it
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
+
+
+class ChatServer:
+    """A model of the server at a base URL such as http://127.0.0.1:11434/v1; decodes greedily.
+
+    ValueError for what is no such URL, and for a key that would travel unencrypted; ExtraMissing without the
+    package openai.
+    """
+
+    digest = ""
+
+    def __init__(
+        self, base_url: str, model: str, key: str | None = None, context_tokens: int = CONTEXT_TOKENS
+    ) -> None:
+        parts = urlsplit(base_url)
+        host = parts.hostname or ""
+        if parts.scheme not in ("http", "https") or not host or parts.query or "@" in parts.netloc:
+            raise ValueError(
+                "not the URL of a server: openai:MODEL needs --base-url such as http://127.0.0.1:11434/v1, "
+                f"without user, password or query. Put a key into {KEY}."
+            )
+        self._key = os.environ.get(KEY, "").strip() if key is None else key
+        if self._key and parts.scheme == "http" and not is_loopback(host):
+            raise ValueError(f"{KEY} would travel unencrypted to {host}: use https or unset it")
+        with needing("llm"):
+            import openai
+        self.url, self.model, self.name = base_url.rstrip("/"), model, f"openai:{model}"
+        self.context_tokens = context_tokens
+        given: Any = {"timeout": openai.Timeout(TIMEOUT_S, connect=CONNECT_S)}
+        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(host), **given)
+        given |= {"max_retries": MAX_RETRIES, "default_headers": {"connection": "close"}}  # no idle sockets
+        self._client = openai.OpenAI(
+            base_url=self.url, api_key=self._key or "none", http_client=http, **given
+        )
+
+    def count_tokens(self, text: str) -> int:
+        """An upper estimate: half a token for an ASCII letter or space, one for every other byte."""
+        data = text.encode("utf-8", "replace")
+        others = len(data.translate(None, _LETTERS))
+        return others + (len(data) - others + 1) // 2
+
+    def generate(
+        self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
+    ) -> Iterator[str]:
+        """Yields the text as it comes; see `Generator`. Closed early, it closes the connection."""
+        ends = time.monotonic() + (timeout_s or float("inf"))
+        client = self._client.with_options(timeout=timeout_s, max_retries=0) if timeout_s else self._client
+        given: Any = {"model": self.model, "messages": list(messages), "max_tokens": max_tokens}
+        try:
+            with client.chat.completions.create(**given, temperature=0.0, stream=True) as chunks:
+                for chunk in chunks:
+                    if chunk.choices and (text := chunk.choices[0].delta.content):
+                        yield text
+                    if time.monotonic() >= ends:
+                        return
+        except Exception as error:  # those of the client and of the HTTP client below it have no common base
+            if time.monotonic() < ends:
+                raise self._failed(error) from None
+
+    def _failed(self, error: Exception) -> GenerationFailed:
+        """The error as one line without the key."""
+        message = " ".join(str(error).split())[:300] or type(error).__name__
+        message = message.replace(self._key, "…") if self._key else message
+        return GenerationFailed(f"{self.url}: {message}")
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine can reach.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("example.org")
+    (True, True, False, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
