@@ -38,7 +38,7 @@ BUILTIN = "builtin"
 DPR = "dpr"  # the dense heads of the built-in student
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "709e290b4732d9522597adf9c8e9e57adfeb3858526ce613c1ddfc3e851c117d",
-    "reader/reader.safetensors": "47273339e1ce8a55806390618ec678c953984f249624a836e631154523baac41",
+    "reader/reader.safetensors": "e2b5b875fa4e3eb08ff6bf73c7502e985bcacedfe6a230c96ab0d8dcaa88ed5c",
 }
 
 CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"

@@ -43,7 +43,8 @@ def training_states(model: Any, tokens: PackedTokens) -> Tensor:
             x = _normalised(_product(mixed, out.dense) + x, out.LayerNorm)
             wide = gelu(_product(x, layer.intermediate.dense))
             x = _normalised(_product(wide, layer.output.dense) + x, layer.output.LayerNorm)
-    return x[torch.from_numpy(layout.places).to(device)]
+    found: Tensor = x[torch.from_numpy(layout.places).to(device)]
+    return found
 
 
 def _product(x: Tensor, *layers: nn.Linear) -> Tensor:

@@ -38,6 +38,7 @@ def summarize(
     after: opt.AfterFilter = None,
     before: opt.BeforeFilter = None,
     meta: opt.MetaFilter = None,
+    strict: Annotated[bool, typer.Option("--strict", hidden=True, help="Always so.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Summarize what documents say about a question, or list what they are about."""

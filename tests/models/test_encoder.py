@@ -10,6 +10,8 @@ from tiny_models import student
 from spanwise.models.encoder import TextEncoder, load_encoder
 from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base, model_digest
+from spanwise.models.packed import PackedTokens
+from spanwise.models.packed_training import training_states
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import TokenEncoder, load_token_encoder
 
@@ -39,11 +41,12 @@ def tokens(folder):
 
 
 def states(backbone, text):
-    """(L, H): the states of a text's first 40 tokens by the padded forward pass."""
+    """(L, H): the states of a text's first 40 tokens by the forward pass of training."""
     ids = load_tokenizer(find_base())(text)["input_ids"]
-    batch = torch.tensor([ids if len(ids) <= 40 else [*ids[:39], ids[-1]]])
     with torch.no_grad():
-        return backbone(batch, torch.ones_like(batch)).last_hidden_state[0]
+        return training_states(
+            backbone, PackedTokens.of([ids if len(ids) <= 40 else [*ids[:39], ids[-1]]])
+        ).float()
 
 
 def cosines(ours, exact):

@@ -114,5 +114,5 @@ def test_sentences_are_scored_by_a_model_that_was_trained_to(reader):
     assert (first.index(max(first)), empty) == (1, [])
     assert first[1] > max(0.0, first[0])
     [alone] = builtin.sentence_scores(asked, [given], [places[1:2]])
-    assert alone == pytest.approx(first[1:2], abs=1e-5)
+    assert alone == pytest.approx(first[1:2], abs=0.05)
     assert builtin.sentence_scores(asked, [], []) == []

@@ -156,9 +156,9 @@ def trained(monkeypatch, tmp_path, squad):
         (
             "reader",
             ("--data", "train.json"),
-            (ReaderTrainingConfig(), None, "int8", "base", {"article": 0.33}, None),
+            (ReaderTrainingConfig(), None, "base", {"article": 0.33}, None),
         ),
-        ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None, "int8")),
+        ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None)),
     ],
 )
 def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, given, settings):
