@@ -125,9 +125,8 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
     checked_folder(folder)
     with quietly(folder):
         config = AutoConfig.from_pretrained(str(folder), **_LOCAL)
-        for name in ("attention_probs_dropout_prob", "hidden_dropout_prob"):
-            if hasattr(config, name):
-                setattr(config, name, 0.0)
+        if hasattr(config, "attention_probs_dropout_prob"):
+            config.attention_probs_dropout_prob = 0.0
         model, found = factory.from_pretrained(
             str(folder),
             config=config,

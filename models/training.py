@@ -146,9 +146,12 @@ def freeze_word_embeddings(model: nn.Module) -> None:
 
 
 def own_memory(model: M) -> M:
-    """The model with weights of its own, all to be trained: those of a loaded one lie in a mapped file."""
+    """The model with weights of its own, not of a mapped file; all are to be trained, without dropout."""
     for parameter in model.parameters():
         parameter.data = parameter.data.clone()
+    for part in model.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
     model.requires_grad_(True)
     return model
 

@@ -28,7 +28,7 @@ from spanwise.errors import ModelRejected
 from .locate import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
 
 FORMAT = "spanwise-delta-2"
-_SCALE = "scale"  # what belongs to a matrix
+_SCALE = "scale"  # the part of a matrix that holds the scales of its rows
 
 
 @dataclass(frozen=True, slots=True)

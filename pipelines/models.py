@@ -8,10 +8,14 @@ from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from urllib.parse import urlsplit
 
 from spanwise.errors import IndexEmpty
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
+from ..reader.generators.protocol import LOCAL as LOCAL
+from ..reader.generators.protocol import OPENAI
+from ..reader.generators.server import is_loopback
 from .folders import user_cache
 
 if TYPE_CHECKING:
@@ -76,6 +80,12 @@ def split_retriever(how: SearchOptions) -> tuple[str | object, str]:
     """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
     given = how.retriever or DEFAULT_RETRIEVER
     return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
+
+
+def sent_to(generator: str, base_url: str) -> str | None:
+    """The host that questions and sentences are sent to; None for a generator on this machine."""
+    host = urlsplit(base_url).hostname
+    return host if generator.startswith(OPENAI) and host and not is_loopback(host) else None
 
 
 class LoadedModels:

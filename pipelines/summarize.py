@@ -128,7 +128,8 @@ class Summarizer:
             else:
                 self._put(*(quote if not self.sentences else ()))
         finally:
-            getattr(pieces, "close", bool)()
+            if close := getattr(pieces, "close", None):  # an iterator of one's own may have none
+                close()
         n_in = sum(generator.count_tokens(one["content"]) for one in messages)
         n_out = generator.count_tokens("".join(piece for piece, _ in written))
         first_ms = (written[0][1] - began) * 1000 if written else None

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlsplit
 
 import typer
 
 from spanwise.types import Filter, SearchOptions
 
-from ...reader.generators.protocol import LOCAL, OPENAI
-from ...reader.generators.server import is_loopback
 from ..folders import nearest_index, resolve_index
 from ..library import Library
-from ..models import DEFAULT_RETRIEVER, RERANK_SUFFIX, RERANKER
+from ..models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
 from ..open import open, open_index
 from ..visible import visible
 from .show import say
@@ -90,8 +87,7 @@ MetaFilter = Annotated[
 
 def say_what_is_sent(generator: str, base_url: str) -> None:
     """Say on stderr what leaves this machine, where the generator is on another one."""
-    host = urlsplit(base_url).hostname
-    if generator.startswith(OPENAI) and host and not is_loopback(host):
+    if host := sent_to(generator, base_url):
         say(visible(f"each question and the sentences found for it are sent to {host}"))
 
 

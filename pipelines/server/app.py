@@ -235,8 +235,9 @@ class Routes:
         try:
             while kind not in ("done", "error"):
                 event = events.get()
-                is_error = isinstance(event, Exception)
-                kind, record = ("error", error_of(event, self.hidden)[1]) if is_error else event
+                if isinstance(event, Exception):
+                    event = "error", error_of(event, self.hidden, "POST /api/summarize")[1]
+                kind, record = event
                 yield f"event: {kind}\ndata: {json.dumps(record)}\n\n"
         finally:
             gone.set()
@@ -378,17 +379,15 @@ def _handle_errors(app: FastAPI, hidden: list[str]) -> None:
     """Answer every exception in the one form; only bugs and damaged files are logged."""
 
     def answer(request: Request, error: Any) -> Record:
-        status, record = error_of(error, hidden)
-        if status == 500:
-            log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        status, record = error_of(error, hidden, f"{request.method} {request.url.path}")
         return Record(record, status, getattr(error, "headers", None))
 
     for each in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(each, answer)
 
 
-def error_of(error: Any, hidden: list[str]) -> tuple[int, dict[str, Any]]:
-    """The status of an error and its record."""
+def error_of(error: Any, hidden: list[str], request: str) -> tuple[int, dict[str, Any]]:
+    """The status of the error of a request and its record; bugs and damaged files are logged."""
     if isinstance(error, HTTPException):
         status, kind, message = error.status_code, "HttpError", error.detail
     elif isinstance(error, RequestValidationError):
@@ -403,6 +402,8 @@ def error_of(error: Any, hidden: list[str]) -> tuple[int, dict[str, Any]]:
         kind = type(error).__name__ if is_named else "BadRequest" if status == 400 else "ServerError"
         is_bug = not is_named and status == 500
         message = "the request failed. The server's log has the reason." if is_bug else str(error)
+    if status == 500:
+        log.error("%s failed", request, exc_info=error)
     return status, {"error": {"type": kind, "message": redacted(message, hidden)}}
 
 

@@ -22,13 +22,7 @@ import numpy as np
 from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
-from ...reader.evidence import (
-    FEATURES,
-    Calibration,
-    Calibrations,
-    EarlyExit,
-    Features,
-)
+from ...reader.evidence import FEATURES, Calibration, Calibrations, EarlyExit, Features
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
 from ..models import DEFAULT_RETRIEVER, split_rerank

@@ -8,7 +8,7 @@ import pytest
 
 from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
-from spanwise.pipelines.training.folder_groups import folder_examples, mined_file
+from spanwise.pipelines.training.folder_groups import folder_examples, mined_file, shortened
 from spanwise.pipelines.training.mining import mine
 from spanwise.retrieval.training.mining import MiningConfig
 
@@ -38,3 +38,10 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     mined_file(run, "town").write_text('{"id": "n", "passages": []}\n')
     with pytest.raises(DataMalformed, match="lacks the question 'q': remove it to mine again"):
         folder_examples(tmp_path, run, 0)
+
+
+def test_a_shortened_passage_lacks_the_sentences_and_the_words_of_the_answer():
+    rest = "The tram was built by Ute Falk. " * 5
+    assert shortened(f"{MILL} {rest}", 22, 30) == rest.strip()
+    assert shortened(f"{MILL} {rest}", 0, 8) == rest.strip()
+    assert shortened(f"{MILL} {rest} Ada Rook died.", 22, 30) is None
