@@ -22,6 +22,7 @@ from .records import Record, json_lines, record_of
 
 TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no", "none")
 PLACES = ("answer", "short", "near")
+WORDINGS = Path(__file__).parent / "questions" / "everyday" / "wordings.jsonl"  # in a checkout alone
 _NAME = re.compile(r"(.+)\.jsonl(?:\.gz)?")
 
 
@@ -69,6 +70,20 @@ def domains_of(folders: Path) -> dict[str, Path]:
 def read_folder_items(path: Path) -> list[FolderItem]:
     """The questions of a joined file, plain or gzipped; `DataMalformed` names the line that is wrong."""
     return [folder_item(record) for record in json_lines(path)]
+
+
+def read_wordings(path: Path) -> dict[str, tuple[str, ...]]:
+    """The everyday wordings of questions, by `wording_key`; none without the file."""
+    found: dict[str, tuple[str, ...]] = {}
+    for record in json_lines(path) if path.is_file() else ():
+        key = record.text("of")
+        found[key] = (*found.get(key, ()), record.name("wording"))
+    return found
+
+
+def wording_key(question: str) -> str:
+    """What names a question in the file of wordings: the first 16 digits of its SHA-256."""
+    return hashlib.sha256(question.encode()).hexdigest()[:16]
 
 
 def folder_item(record: Record) -> FolderItem:

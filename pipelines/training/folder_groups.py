@@ -3,6 +3,9 @@
 `DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. Each folder is
 indexed, and the best passages for each question are kept in `mined-DOMAIN.jsonl`: an interrupted run resumes.
 Another negative is the passage itself without the sentences of the answer: on the topic, and no answer.
+
+A checkout has everyday wordings of many questions (see corpora/questions/README.md). Each is a question of
+its own, with the answer and the passages of the question that it rewords.
 """
 
 from __future__ import annotations
@@ -11,12 +14,20 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, no_progress
 
-from ...corpora.folder_questions import FolderItem, domains_of, read_folder_items
+from ...corpora.folder_questions import (
+    WORDINGS,
+    FolderItem,
+    domains_of,
+    read_folder_items,
+    read_wordings,
+    wording_key,
+)
 from ...corpora.records import json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.span_reader import context_of
@@ -61,17 +72,25 @@ def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_pr
 
 
 def folder_examples(folders: Path, run: Path, seed: int) -> list[ReaderExample]:
-    """A group for each question about the folders, with the negatives drawn by the seed.
+    """A group for each question about the folders and each of its wordings, with negatives drawn by the seed.
 
     A question that nothing in its folder answers has one of the passages that are found for it.
     DataMalformed where the mined passages are those of other questions.
     """
     rng = random.Random(seed)
-    return [example_of(item, domain, found, rng) for domain, item, found in mined_items(folders, run)]
+    examples = []
+    for domain, item, found, wordings in mined_items(folders, run):
+        reworded = [replace(item, id=f"{item.id}-{n}", question=text) for n, text in enumerate(wordings, 1)]
+        examples += [example_of(one, domain, found, rng) for one in (item, *reworded)]
+    return examples
 
 
-def mined_items(folders: Path, run: Path) -> Iterator[tuple[str, FolderItem, Ranking]]:
-    """Each question with its domain and the passages that were found for it; raises as `folder_examples`."""
+def mined_items(folders: Path, run: Path) -> Iterator[tuple[str, FolderItem, Ranking, tuple[str, ...]]]:
+    """Each question with its domain, the passages that were found for it, and its other wordings.
+
+    Raises as `folder_examples` does.
+    """
+    wordings = read_wordings(WORDINGS)
     for domain, path in mine_folders(folders, run).items():
         mined = mined_file(run, domain)
         rankings = {
@@ -80,7 +99,7 @@ def mined_items(folders: Path, run: Path) -> Iterator[tuple[str, FolderItem, Ran
         for item in read_folder_items(path):
             if item.id not in rankings:
                 raise DataMalformed(f"{mined} lacks the question {item.id!r}: remove it to mine again")
-            yield domain, item, rankings[item.id]
+            yield domain, item, rankings[item.id], wordings.get(wording_key(item.question), ())
 
 
 def mined_file(run: Path, domain: str) -> Path:

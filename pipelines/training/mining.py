@@ -55,13 +55,15 @@ class Mined:
 class Question:
     """A question, the passages that answer it, and its answers where they are known.
 
-    `found` are those that its own folder has for it and that do not answer it, best first.
+    `found` are those that its own folder has for it and that do not answer it, best first. The teacher scores
+    the passages for `asked`, the question that this one rewords; "" for the text itself.
     """
 
     text: str
     positives: tuple[str, ...]
     answers: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    asked: str = ""
 
 
 def mine(
@@ -116,12 +118,14 @@ def read_data(paths: Sequence[Path], out: Path) -> tuple[dict[str, list[Question
     passages: dict[str, list[str]] = {part: [] for part in PARTS}
     for path in paths:
         if path.is_dir() and not plain_or_gzipped(path / LISTS):
-            for domain, item, ranking in mined_items(path, out):
+            for domain, item, ranking, wordings in mined_items(path, out):
                 part = VALIDATION if is_validation(f"{domain}/{item.document}") else TRAIN
                 if item.start is not None:
                     positive, answer = item_context(item) + item.passage, item.passage[item.start : item.end]
                     found = tuple(context + text for context, text in without_answer(item, ranking))
-                    questions[part].append(Question(item.question, (positive,), (answer,), found))
+                    first = Question(item.question, (positive,), (answer,), found)
+                    others = [replace(first, text=text, asked=first.text) for text in wordings]
+                    questions[part] += [first, *others]
                     passages[part].append(positive)
             continue
         if path.is_dir() or ".jsonl" in path.name:
@@ -237,17 +241,20 @@ def _write(
     path.touch()
     for at in range(len(whole_lines(path)), len(questions), QUESTIONS_AT_ONCE):
         on_progress(at, len(questions))
-        examples = _scored(miner.lists(questions[at : at + QUESTIONS_AT_ONCE]), scorer)
+        batch = questions[at : at + QUESTIONS_AT_ONCE]
+        examples = _scored(batch, miner.lists(batch), scorer)
         with path.open("ab") as file:
             file.write("".join(map(json_line, examples)).encode())
     on_progress(len(questions), len(questions))
     path.replace(folder / LISTS)
 
 
-def _scored(examples: Sequence[RankingExample], scorer: Scorer | None) -> list[RankingExample]:
+def _scored(
+    questions: Sequence[Question], examples: Sequence[RankingExample], scorer: Scorer | None
+) -> list[RankingExample]:
     if scorer is None:
         return list(examples)
-    scores = scorer.score([one.question for one in examples], [one.passages for one in examples])
+    scores = scorer.score([one.asked or one.text for one in questions], [one.passages for one in examples])
     return [replace(one, scores=tuple(row.tolist())) for one, row in zip(examples, scores, strict=True)]
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from spanwise.corpora.folder_questions import wording_key
 from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
+from spanwise.pipelines.training import folder_groups, mining
 from spanwise.pipelines.training.folder_groups import folder_examples, mined_file, shortened
 from spanwise.pipelines.training.mining import mine
 from spanwise.retrieval.training.mining import MiningConfig
@@ -16,7 +19,20 @@ MILL = "The mill was built by Ada Rook in 1811."
 FILES = {"mill.md": MILL, "again.md": "Ada Rook built a mill.", "tram.md": "The tram was built by Ute Falk."}
 
 
-def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path):
+class Teacher:
+    """Scores passages by their length, and keeps the questions it was asked."""
+
+    digest = "lengths"
+
+    def __init__(self, asked):
+        self.asked = asked
+
+    def score(self, questions, passages):
+        self.asked += questions
+        return [np.array([len(text) for text in of], np.float32) for of in passages]
+
+
+def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path, monkeypatch):
     (tmp_path / "town").mkdir()
     for name, text in FILES.items():
         (tmp_path / "town" / name).write_text(text)
@@ -31,10 +47,20 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     assert group.negatives == (("tram. ", FILES["tram.md"]),)
     assert alone.start is None
     assert alone.negatives[0][1] in FILES.values()
-    mined = mine([tmp_path], tmp_path / "lists", MiningConfig(2, 0), teacher=None)
-    assert mined.train + mined.validation == 1
-    [one] = read_ranking_examples(tmp_path / "lists" / ("train" if mined.train else "validation"))
-    assert one.passages == (f"Town. Mill. {MILL}", f"tram. {FILES['tram.md']}")
+    everyday = {"of": wording_key("Who built the mill?"), "wording": "mill, whose work?"}
+    (tmp_path / "wordings").write_text(json.dumps(everyday))
+    monkeypatch.setattr(folder_groups, "WORDINGS", tmp_path / "wordings")
+    same, reworded, _ = folder_examples(tmp_path, run, 0)
+    assert (same.id, reworded.id, reworded.question) == ("town/q", "town/q-1", "mill, whose work?")
+    assert (reworded.answer, reworded.negatives) == (group.answer, group.negatives)
+    scored = []
+    monkeypatch.setattr(mining, "load_cross_encoder", lambda name: Teacher(scored))
+    mined = mine([tmp_path], tmp_path / "lists", MiningConfig(2, 0))
+    assert mined.train + mined.validation == 2
+    lists = list(read_ranking_examples(tmp_path / "lists" / ("train" if mined.train else "validation")))
+    assert {one.question for one in lists} == {"Who built the mill?", "mill, whose work?"}
+    assert {one.passages for one in lists} == {(f"Town. Mill. {MILL}", f"tram. {FILES['tram.md']}")}
+    assert scored == ["Who built the mill?"] * 2  # the teacher reads the question that was written first
     mined_file(run, "town").write_text('{"id": "n", "passages": []}\n')
     with pytest.raises(DataMalformed, match="lacks the question 'q': remove it to mine again"):
         folder_examples(tmp_path, run, 0)
