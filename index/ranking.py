@@ -1,13 +1,22 @@
-"""The best k of scored passages in one order: by score, ties by (document id, start, end)."""
+"""The best k of scored passages in one order, and checks of what is searched and stored.
+
+The order is by score, ties by (document id, start, end).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Ids, Mask, Places, Ranking
+from spanwise.errors import VectorRejected
+
+from .protocol import Floats, Ids, Mask, Places, Ranking
+
+_NORM_TOLERANCE = 1e-3
+_BLOCK = 65_536  # rows that are checked together
 
 
 def best(passage_ids: Ids, scores: NDArray[np.float64], k: int, places: Places) -> Ranking:
@@ -75,3 +84,52 @@ def check_k(k: int) -> None:
     """Raise `ValueError` for k below 1."""
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
+
+
+def check_vectors(vectors: Floats, width: int | None, n_rows: int, name: Callable[[int], str]) -> None:
+    """Raise `VectorRejected` unless this is a float32 matrix of `n_rows` vectors of length 1 ± 0.001.
+
+    A NaN ranks above every score of an inner-product search, and no vector library refuses it. `width` is
+    None while no vector of the model is stored; `name` names the owner of a row.
+    """
+    if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
+        found = getattr(vectors, "dtype", type(vectors).__name__)
+        raise VectorRejected(f"vectors must be float32, not {found}")
+    if vectors.ndim != 2 or vectors.shape[1] < 1:
+        raise VectorRejected(f"vectors must be a matrix with a row each, not of shape {vectors.shape}")
+    if width is not None and vectors.shape[1] != width:
+        raise VectorRejected(f"vectors must have width {width}, not {vectors.shape[1]}")
+    if len(vectors) != n_rows:
+        raise VectorRejected(f"there are {len(vectors)} vectors for {n_rows} rows")
+    for first in range(0, len(vectors), _BLOCK):
+        wide = vectors[first : first + _BLOCK].astype(np.float64)
+        norms = np.sqrt((wide * wide).sum(axis=1))
+        for row in np.flatnonzero(~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).tolist():  # finds NaN too
+            raise VectorRejected(f"the vector of {name(first + row)} {_fault(norms[row])}")
+
+
+def check_token_vectors(
+    vectors: Floats, lengths: Sequence[int] | NDArray[np.integer], width: int, passage_ids: Sequence[int]
+) -> Ids:
+    """The lengths as a column; `VectorRejected` unless each passage has at least one vector, the lengths add
+    up to the rows, and every row is a unit vector.
+    """
+    column = np.asarray(lengths, np.int64)
+    if column.shape != (len(passage_ids),):
+        raise VectorRejected(f"lengths must be {len(passage_ids)} integers, one for each passage")
+    for row in np.flatnonzero(column < 1).tolist():
+        raise VectorRejected(f"passage {passage_ids[row]} has no vectors ({column[row]})")
+    ends = np.cumsum(column)
+
+    def name(row: int) -> str:
+        owner = int(np.searchsorted(ends, row, side="right"))
+        return f"passage {passage_ids[owner]} (token {row - (ends[owner] - column[owner])})"
+
+    check_vectors(vectors, width, int(column.sum()), name)
+    return column
+
+
+def _fault(norm: float) -> str:
+    if not np.isfinite(norm):
+        return "holds NaN or infinity"
+    return "is zero" if norm == 0 else f"has length {norm:.6g} instead of 1"

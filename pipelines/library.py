@@ -44,13 +44,13 @@ from .filters import select
 from .folders import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
 from .models import (
     COLBERT,
-    DEFAULT_RETRIEVER,
     MODEL,
     NEXT,
     NONE,
     LoadedModels,
     ModelKind,
     command,
+    default_retriever,
     model_setting,
 )
 from .spelling import Spelling, spelled
@@ -70,8 +70,6 @@ class Library:
     With `cache`, answers and hits of single questions are kept in the index, see `pipelines.cache`. Threads
     may share a library: one computes at a time. Changes of settings are commits of their own.
     """
-
-    default_retriever = DEFAULT_RETRIEVER
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         self.store = store
@@ -110,9 +108,14 @@ class Library:
         self._keep_roots(without_folders(self.roots, folders))
 
     @property
-    def model(self) -> str:
-        """The name of the encoder of the dense vectors."""
-        return self.store.settings[MODEL]
+    def model(self) -> str | None:
+        """The name of the encoder of the dense vectors; None when the index keeps none."""
+        return self.store.settings[MODEL] or None
+
+    @property
+    def default_retriever(self) -> str:
+        """The retriever where none is named: "colbert", or "hybrid" when the index keeps no token vectors."""
+        return default_retriever(self.store.settings)
 
     def use_model(self, name: str | None) -> None:
         """Keep dense vectors of this model, or of the same one as before.
@@ -129,7 +132,12 @@ class Library:
         return self.store.settings.get(COLBERT) or None
 
     def use_colbert(self, name: str | None) -> None:
-        """Keep token vectors of this model, as `use_model` does; None or "none" drops them at once."""
+        """Keep token vectors of this model, as `use_model` does; None or "none" drops them at once.
+
+        An index that keeps no other vectors then has built-in dense ones after the next `sync`.
+        """
+        if name in (None, NONE) and self.model is None:
+            self.use_model("base")
         self._use(COLBERT, "" if name in (None, NONE) else model_setting(str(name), "token-encoder"))
 
     @property
@@ -200,12 +208,15 @@ class Library:
                 f"the token vectors of {self.store.path} are of {self.colbert!r}, not of {colbert!r}. "
                 f"Replace them with: {self.sync_command} --colbert {shlex.quote(colbert)}"
             )
+        if "dense" in stages and self.model is None:
+            self.use_model("base")
         self._encode(stages, on_progress)
 
     def missing_vectors(self) -> int:
-        """The number of passages without a dense vector."""
+        """The number of passages without a dense vector, or token vectors if it keeps no dense ones."""
         with self.reading() as snapshot:
-            return snapshot.n_passages - max(snapshot.vector_models().values(), default=0)
+            models = snapshot.vector_models() if self.model else snapshot.token_models()
+            return snapshot.n_passages - max(models.values(), default=0)
 
     # Contents
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 
-MODEL = "model"  # the setting that names the encoder of the dense vectors
-DEFAULT_RETRIEVER = "hybrid"
+MODEL = "model"  # the setting that names the encoder of the dense vectors, "" for none
+DEFAULT_RETRIEVER = "colbert"
+WITHOUT_TOKENS = "hybrid"  # the default over an index without token vectors
 RERANKER = "builtin"
 RERANK_SUFFIX = "+rerank"
 COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
 NEXT = "next-"  # before either: the setting that names the encoder which the next sync replaces it with
-NONE = "none"  # the name for no token vectors
+NONE = "none"  # the name for no vectors
 
 
 def command(verb: str, index: Path) -> str:
@@ -76,9 +77,14 @@ def stages_below(retrievers: Iterable[str]) -> set[str]:
     return {stage for name in retrievers for stage in stages_of(split_rerank(name)[0])}
 
 
-def split_retriever(how: SearchOptions) -> tuple[str | object, str]:
+def default_retriever(settings: Mapping[str, str]) -> str:
+    """The retriever of an index with these settings where none is named."""
+    return DEFAULT_RETRIEVER if settings.get(COLBERT) else WITHOUT_TOKENS
+
+
+def split_retriever(how: SearchOptions, settings: Mapping[str, str]) -> tuple[str | object, str]:
     """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
-    given = how.retriever or DEFAULT_RETRIEVER
+    given = how.retriever or default_retriever(settings)
     return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
 
 
@@ -98,22 +104,22 @@ class LoadedModels:
         self._loading = RLock()  # a sync and a search may want the same model at once
 
     def encoder(self, name: str = "") -> Encoder:
-        """The encoder of passages and questions: that of the index, or one by name."""
+        """The encoder of passages and questions: that of the index, or one by name; else IndexEmpty."""
         from ..models.encoder import load_encoder
 
-        return self._load_model("encoder", name or self._store.settings[MODEL], load_encoder)
+        name = name or self._index_model(MODEL, "dense vectors", "--model base")
+        return self._load_model("encoder", name, load_encoder)
 
     def token_encoder(self, name: str = "") -> TokenEncoder:
         """The encoder of tokens: that of the index, or one by name; IndexEmpty for an index without one."""
         from ..models.token_encoder import load_token_encoder
 
-        name = name or self._store.settings.get(COLBERT, "")
-        if not name:
-            raise IndexEmpty(
-                f"no passage of {self._store.path} has token vectors yet. Make them with: "
-                f"{command('index', self._store.path)} --colbert builtin"
-            )
+        name = name or self._index_model(COLBERT, "token vectors", "--colbert builtin")
         return self._load_model("token-encoder", name, load_token_encoder)
+
+    def split(self, how: SearchOptions) -> tuple[str | object, str]:
+        """As `split_retriever`, with the settings of the index."""
+        return split_retriever(how, self._store.settings)
 
     def encoders(self) -> Encoders:
         """Both encoders, each loaded when a retriever needs it."""
@@ -167,14 +173,14 @@ class LoadedModels:
         """The digests of all models that a result depends on; None with a user's own retriever or reader."""
         from ..retrieval.retrievers import stages_of
 
-        below, reranker = split_retriever(how)
+        below, reranker = self.split(how)
         if not isinstance(below, str):
             return None
         settings, stages = self._store.settings, stages_of(below)
         wanted: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
         if "colbert" in stages and settings.get(COLBERT):
             wanted["token-encoder"] = settings[COLBERT]
-        if "dense" in stages:
+        if "dense" in stages and settings[MODEL]:
             wanted["encoder"] = settings[MODEL]
         found = {}
         if isinstance(how, AskOptions):
@@ -185,6 +191,15 @@ class LoadedModels:
             known = self._digests.get(("calibration", how.reader))
             wanted["reader"], found["calibration"] = how.reader, known or calibration_sha256(how.reader)
         return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
+
+    def _index_model(self, key: str, noun: str, option: str) -> str:
+        name = self._store.settings.get(key, "")
+        if not name:
+            raise IndexEmpty(
+                f"no passage of {self._store.path} has {noun} yet. Make them with: "
+                f"{command('index', self._store.path)} {option}"
+            )
+        return name
 
     def _load(self, kind: str, name: str, load: Callable[[str], T]) -> T:
         with self._loading:

@@ -33,13 +33,13 @@ def open(
     """The library of one folder, or of several in one index; a missing index is created.
 
     The index is in `folder/.spanwise`, in the user's cache directory when that cannot be written to, or at
-    `index`, which several folders need; new folders are added to it. `model` names the encoder of the dense
-    vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE. `colbert` names that of the
-    token vectors: "builtin", a local folder or name@revision; by default, and with "none", a new index keeps
-    none and an existing one stays as it is. In an existing index, the next `sync` encodes all passages anew
-    for another model. `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. Nothing is read
-    before `sync`. Raises FolderNotFound, and ModelNotFound or ModelRejected, with nothing created, for a
-    model that cannot be used.
+    `index`, which several folders need; new folders are added to it. `colbert` names the encoder of the token
+    vectors: "builtin", a local folder or name@revision. `model` names that of the dense vectors: "base",
+    "dpr", a local folder, name@revision, or QUESTION::PASSAGE. A new index keeps the vectors that are named,
+    else built-in token vectors, or built-in dense vectors where `colbert` is "none". An existing one stays as
+    it is; the next `sync` encodes all passages anew for another model. `cache` is as for `Library`, and off
+    where SPANWISE_NO_CACHE is set. Nothing is read before `sync`. Raises FolderNotFound, and ModelNotFound or
+    ModelRejected, with nothing created, for a model that cannot be used.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
@@ -54,11 +54,12 @@ def open(
         return library
     settings = {
         **roots_setting(with_folders((), folders), path),
-        MODEL: model_setting(model, "encoder") if model else "base",
+        MODEL: model_setting(model, "encoder") if model else "",
+        COLBERT: model_setting(colbert, "token-encoder") if colbert not in (None, NONE) else "",
         **Analyzer().settings(),
     }
-    if wants_tokens:
-        settings[COLBERT] = model_setting(str(colbert), "token-encoder")
+    if not settings[MODEL] and not settings[COLBERT]:
+        settings |= {MODEL: "base"} if colbert == NONE else {COLBERT: "builtin"}
     return Library(Store.create(path, settings), _is_cached(cache))
 
 

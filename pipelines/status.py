@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .library import Library
 
 LANGUAGE = "the built-in models read English"
+BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
 EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
 
 
@@ -63,7 +64,7 @@ def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
         "vectors": snapshot.n_passages - missing,
         "missing_vectors": missing,
         "model": library.model,
-        "language": LANGUAGE if library.model in ("base", "dpr") else "",
+        "language": LANGUAGE if {library.model, library.colbert} <= BUILT_IN else "",
         "approximate": approximate_record(snapshot),
         "colbert": colbert_record(library, snapshot),
         "formats": _counts(document.media_type for document in known),
@@ -157,7 +158,8 @@ def advice(record: Mapping[str, Any]) -> list[str]:
     if not record["passages"]:
         found.append(f"nothing can be searched yet; fill it with: {sync_command}")
     n_tokens = record["colbert"]["missing"] if record["colbert"] else 0
-    for kind, n in (("dense search", record["missing_vectors"]), ("search by tokens", n_tokens)):
+    n_dense = record["missing_vectors"] if record["model"] else 0
+    for kind, n in (("dense search", n_dense), ("search by tokens", n_tokens)):
         if n:
             found.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
     if record["rejected"]:
@@ -201,7 +203,9 @@ def check_record(library: Library) -> dict[str, Any]:
             problems.append(f"{name} is not installed. Install it with: pip install {name}")
     problems += wrong_weights()
     digests = {}
-    models: dict[ModelKind, str] = {"encoder": library.model, "reader": "builtin", "cross-encoder": RERANKER}
+    models: dict[ModelKind, str] = {"reader": "builtin", "cross-encoder": RERANKER}
+    if library.model is not None:
+        models["encoder"] = library.model
     if library.colbert is not None:
         models["token-encoder"] = library.colbert
     for kind, name in models.items():

@@ -20,7 +20,7 @@ from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .ask import Answerer
 from .filters import Selection, select
-from .models import LoadedModels, split_retriever
+from .models import LoadedModels
 
 if TYPE_CHECKING:
     from ..retrieval.near_duplicates import DuplicateRule
@@ -51,7 +51,7 @@ class IndexView:
         rule: DuplicateRule | None = None,
     ) -> Retriever:
         """The retriever of these options, with re-ranking and deduplication; IndexEmpty without passages."""
-        below, reranker = split_retriever(how)
+        below, reranker = self.models.split(how)
         retriever = self._built(below, how.exact)
         if reranker:
             from ..retrieval.reranking import RerankingRetriever
@@ -68,7 +68,7 @@ class IndexView:
         """The single retrievers that the retriever of these options is made of."""
         from ..retrieval.retrievers import stages_of
 
-        below = split_retriever(how)[0]
+        below = self.models.split(how)[0]
         names = stages_of(below) if isinstance(below, str) else [below]
         return [cast("Ranker", self._built(name, how.exact)) for name in names]
 

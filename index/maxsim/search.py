@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from spanwise.errors import VectorRejected
 
-from ..dense import check_vectors
 from ..protocol import Floats, Ids, Places, Ranking
-from ..ranking import best, check_among, check_k
+from ..ranking import best, check_among, check_k, check_vectors
 from ..rows import Part, StoredRows
 from .codebook import Codebook
 from .kernels import LANES, ROWS, code_sums, interleaved, is_fused, product_sums

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from spanwise.errors import IndexCorrupt
 
 from ..catalog import CatalogWriter
-from ..dense import check_token_vectors
 from ..protocol import Floats, Ids, Mask
+from ..ranking import check_token_vectors
 from ..rows import PendingRows, RowsSegment
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
 from .codebook import Codebook, n_centroids

@@ -38,14 +38,18 @@ def index(
         typer.Option(metavar="FOLDER", help="Remove this folder and its documents. Repeatable."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Encoder of dense vectors: base, a folder, or name@revision.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Keep dense vectors, for --retriever hybrid: base, a folder, or name@revision.",
+        ),
     ] = None,
     colbert: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Also keep token vectors for --retriever colbert: builtin, a folder, or name@revision of a "
-            "ColBERT model; none drops them.",
+            help="Keep token vectors, for --retriever colbert: builtin (default), a folder, or "
+            "name@revision of a ColBERT model; none drops them.",
         ),
     ] = None,
     lexical_only: Annotated[bool, typer.Option("--lexical-only", help="Do not encode vectors.")] = False,
@@ -146,8 +150,6 @@ def say_report(library: Library, report: SyncReport) -> None:
         say("the folder is empty: every document was deleted from the index, no file was changed")
     if report.added or report.updated or report.deleted:
         say(changes(report))
-    if report.encoded_tokens:
-        say(f"token vectors encoded: {report.encoded_tokens} passages")
 
 
 def changes(report: SyncReport) -> str:

@@ -8,7 +8,6 @@ import typer
 
 from spanwise.types import SearchOptions
 
-from ..models import DEFAULT_RETRIEVER
 from ..records import search_record
 from . import options as opt
 from .index import synced
@@ -40,11 +39,11 @@ def search(
             spelling = library.spelled(question)
             hits = library.search(question, options, on_progress=report)
         scope = library.scope(options.where) if options.where else None
+        [name] = opt.reranked([retriever or library.default_retriever], bool(options.rerank))
     say_spelling(spelling)
     if nothing := empty_filter(scope):
         say(nothing)
     if json:
-        [name] = opt.reranked([retriever or DEFAULT_RETRIEVER], bool(options.rerank))
         print_json(search_record(spelling, name, hits, scope))
     else:
         show_hits(hits)

@@ -64,7 +64,9 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "last commit": record["last_commit"],
         "documents": _total(record["documents"], record["formats"]),
         "passages": str(record["passages"]),
-        "vectors": f"{record['vectors']} by model {record['model']}, {record['missing_vectors']} missing",
+        "vectors": f"{record['vectors']} by model {record['model']}, {record['missing_vectors']} missing"
+        if record["model"]
+        else "",
         "language": record["language"],
         "colbert": _colbert(record["colbert"]),
         "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import spanwise
 from spanwise.corpora.passages import split
+from spanwise.errors import IndexEmpty
 from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.evaluation.corpus import put_document, text_document
@@ -76,3 +78,16 @@ def test_the_log_shrinks_while_an_idle_library_is_open(library, path):
     assert log_after_checkpoint(path) == 0
     assert sorted(found(library)) == ["a", "b"]
     assert log_after_checkpoint(path) == 0
+
+
+def test_a_new_index_keeps_token_vectors_and_dense_ones_instead_when_they_are_dropped(folder):
+    with spanwise.open(folder) as library:
+        library.sync()
+        assert (library.model, library.colbert, library.default_retriever) == (None, "builtin", "colbert")
+        assert (library.retriever().name, library.missing_vectors()) == ("colbert", 0)
+        with pytest.raises(IndexEmpty, match=r"has dense vectors yet\. Make them with: .*--model base"):
+            library.search("mill", retriever="hybrid")
+        library.use_colbert("none")
+        library.sync()
+        assert (library.model, library.colbert, library.default_retriever) == ("base", None, "hybrid")
+        assert (library.retriever().name, library.missing_vectors()) == ("bm25+dense", 0)

@@ -139,7 +139,7 @@ def test_a_question_to_the_built_in_kind_of_model_needs_no_transformers(folder, 
     with spanwise.open(folder) as library:
         library.sync()
     arguments = ("ask", "Who built the mill?", "--index", folder, "--reader", reader_folder)
-    assert imported(*arguments) <= {"torch", "faiss", "markdown_it"}
+    assert imported(*arguments) <= {"torch", "numba", "scipy", "markdown_it"}
 
 
 @pytest.mark.reliability

@@ -57,11 +57,11 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
 
 def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder):
     reader = shutil.copytree(reader_folder, tmp_path / "reader")
-    for name, threshold in (("bm25", 0.2), ("hybrid", 0.3), ("dense", 0.4)):
+    for name, threshold in (("bm25", 0.2), ("colbert", 0.3), ("dense", 0.4)):
         keep_calibration(
             Calibration(dict.fromkeys(FEATURES, 1.0), 1.0, 0.0, threshold, "d1", ""), reader, name
         )
-    names = ("bm25", "bm25+dense", "dense", "colbert")
+    names = ("bm25", "colbert", "dense", "bm25+dense")
     found = [load_calibration(str(reader), "d1", name).threshold for name in names]
     assert found == [0.2, 0.3, 0.4, 0.3]
 
