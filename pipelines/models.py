@@ -35,7 +35,7 @@ RERANKER = "builtin"
 RERANK_SUFFIX = "+rerank"
 COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
 NEXT = "next-"  # before either: the setting that names the encoder which the next sync replaces it with
-NONE = "none"  # the name for no vectors
+NONE = "none"  # the name for no token vectors
 
 
 def command(verb: str, index: Path) -> str:
@@ -82,12 +82,6 @@ def default_retriever(settings: Mapping[str, str]) -> str:
     return DEFAULT_RETRIEVER if settings.get(COLBERT) else WITHOUT_TOKENS
 
 
-def split_retriever(how: SearchOptions, settings: Mapping[str, str]) -> tuple[str | object, str]:
-    """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
-    given = how.retriever or default_retriever(settings)
-    return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
-
-
 def sent_to(generator: str, base_url: str) -> str | None:
     """The host that questions and sentences are sent to; None for a generator on this machine."""
     host = urlsplit(base_url).hostname
@@ -118,8 +112,9 @@ class LoadedModels:
         return self._load_model("token-encoder", name, load_token_encoder)
 
     def split(self, how: SearchOptions) -> tuple[str | object, str]:
-        """As `split_retriever`, with the settings of the index."""
-        return split_retriever(how, self._store.settings)
+        """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
+        given = how.retriever or default_retriever(self._store.settings)
+        return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
 
     def encoders(self) -> Encoders:
         """Both encoders, each loaded when a retriever needs it."""
