@@ -75,6 +75,7 @@ def ask(
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
     if document is not None and not explain:
         raise typer.BadParameter("add --explain", param_hint="--document")
+    question, folder = opt.question_and_folder(question, folder, index)
     options = opt.options_of(SummaryOptions, context, document=None, max_sentences=WRITTEN_SENTENCES)
     opt.say_what_is_sent(generator if write else QUOTE, base_url)
     with synced(folder, index, verbose) as library:
@@ -83,7 +84,7 @@ def ask(
             if explain:
                 _explain(library, question, options, document, json, verbose)
             else:
-                _answer(library, question, options, write, json, verbose)
+                show_answered(library, question, options, write, json, verbose)
             sys.stdout.flush()
 
         if question is not None:
@@ -94,8 +95,8 @@ def ask(
             _answer_lines(answer, json)
 
 
-def _answer(
-    library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool
+def show_answered(
+    library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool = False
 ) -> None:
     """Answer with written sentences, or with a quote, also where none was written."""
     if write:

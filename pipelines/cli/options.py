@@ -96,6 +96,15 @@ def verbs(purpose: str) -> typer.Typer:
     return typer.Typer(help=purpose, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
+def question_and_folder(
+    question: str | None, folder: Path | None, index: Path | None
+) -> tuple[str | None, Path | None]:
+    """The two arguments; a single one that is a folder is no question."""
+    if question and folder is index is None and Path(question).is_dir():
+        return None, Path(question)
+    return question, folder
+
+
 def library_of(folder: Path | None, index: Path | None) -> Library:
     """The library of the folder, of the given index, or of the nearest index upward."""
     return open_index(index_of(index)) if folder is None else open(folder, index)

@@ -32,6 +32,8 @@ def search(
     json: opt.Json = False,
 ) -> None:
     """Print the best passages for a question."""
+    if opt.question_and_folder(question, folder, index)[0] is None:
+        raise typer.BadParameter(f"{question} is a folder: name the words before it", param_hint="QUESTION")
     options = opt.options_of(SearchOptions, context)
     with synced(folder, index) as library:
         with progress(after_s=1) as report:

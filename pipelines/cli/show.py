@@ -332,8 +332,6 @@ def show_summary(summary: Summary) -> None:
         show(("not in these documents", "bold"))
         if nothing := empty_filter(summary.scope):
             show(f"  {nothing}")
-        elif summary.nearest:
-            show_nearest(summary.nearest)
     elif summary.citations:
         show("")
     for one in summary.citations:

@@ -10,6 +10,7 @@ from spanwise.types import QUOTE, SummaryOptions
 
 from ..summarize import summary_record
 from . import options as opt
+from .ask import show_answered
 from .index import synced
 from .show import print_json, show_summary, summarized
 
@@ -38,14 +39,16 @@ def summarize(
     after: opt.AfterFilter = None,
     before: opt.BeforeFilter = None,
     meta: opt.MetaFilter = None,
-    strict: Annotated[bool, typer.Option("--strict", hidden=True, help="Always so.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Summarize what documents say about a question, or list what they are about."""
+    question, folder = opt.question_and_folder(question, folder, index)
     if question is not None and document is not None:
         raise typer.BadParameter("a question uses all documents: pass a question or --document")
     options = opt.options_of(SummaryOptions, context, timeout_s=timeout)
     opt.say_what_is_sent(generator, base_url)
     with synced(folder, index) as library:
-        summary = summarized(library, question, options, is_shown=not json)
+        if question is not None:
+            return show_answered(library, question, options, True, json)
+        summary = summarized(library, None, options, is_shown=not json)
     print_json(summary_record(summary)) if json else show_summary(summary)

@@ -107,6 +107,15 @@ def test_ask_a_folder_syncs_it_first(run, folder, arguments):
     assert (code, "newer.txt" in out, 'searched for "zebra" instead of "zebrra"' in err) == (0, True, True)
 
 
+def test_a_single_argument_that_is_a_folder_is_no_question(run, folder, arguments, monkeypatch):
+    code, out, _ = run("summarize", folder)
+    assert (code, "mill.md" in out) == (0, True)
+    lines(monkeypatch, "Who built the mill?\n")
+    assert run("ask", folder, *arguments[2:])[1].startswith("Who built the mill?\n")
+    code, _, err = run("search", folder)
+    assert (code, "is a folder" in err) == (2, True)
+
+
 def lines(monkeypatch, text: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 
