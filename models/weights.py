@@ -65,13 +65,26 @@ def save_delta(path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tenso
     out: dict[str, Tensor] = {}
     for name, tensor in tuned.items():
         if name not in base:
-            out[f"{name}:new"] = tensor.float().contiguous()
+            out |= _stored(name, "new", tensor)
         elif not torch.equal(tensor, base[name]):
-            difference = (tensor - base[name]).float()
-            if difference.dim() < 2:
-                out[f"{name}:f32"] = difference.contiguous()
-            else:
-                out |= {f"{name}:{part}": value for part, value in _encode(difference).items()}
+            out |= _stored(name, "difference", tensor - base[name])
+    save_file(out, path, metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
+
+
+def save_mean(path: Path, shares: Mapping[Path, float]) -> None:
+    """Writes the mean of the weights in files, each weighed by its part of the sum of all shares.
+
+    A weight that a file lacks is the base's there. ModelRejected as for `read_delta`, and for files that add
+    other weights to the base.
+    """
+    total = sum(shares.values())
+    found = [(share / total, read_delta(one)) for one, share in shares.items()]
+    out: dict[str, Tensor] = {}
+    for name, kind in sorted({(name, kind) for _, one in found for name, (kind, _) in one.items()}):
+        held = [(share, one[name][1]) for share, one in found if name in one]
+        if len({one.shape for _, one in held}) > 1 or (kind == "new" and len(held) < len(found)):
+            raise ModelRejected(f"{path}: the models do not have the same weight {name}")
+        out |= _stored(name, kind, torch.stack([share * tensor for share, tensor in held]).sum(dim=0))
     save_file(out, path, metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
 
 
@@ -128,10 +141,14 @@ def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> 
     save_delta(path, {**tuned, **added}, base)
 
 
-def _encode(difference: Tensor) -> dict[str, Tensor]:
-    scale = difference.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
-    q = torch.where(scale > 0, difference / scale.clamp_min(torch.finfo(torch.float32).tiny), 0).round()
-    return {"q8": q.to(torch.int8).contiguous(), _SCALE: scale.contiguous()}
+def _stored(name: str, kind: str, tensor: Tensor) -> dict[str, Tensor]:
+    """The tensors in the file of a weight that is new, or of its difference from the base."""
+    tensor = tensor.float()
+    if kind == "new" or tensor.dim() < 2:
+        return {f"{name}:{'new' if kind == 'new' else 'f32'}": tensor.contiguous()}
+    scale = tensor.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
+    q = torch.where(scale > 0, tensor / scale.clamp_min(torch.finfo(torch.float32).tiny), 0).round()
+    return {f"{name}:q8": q.to(torch.int8).contiguous(), f"{name}:{_SCALE}": scale.contiguous()}
 
 
 def _decode(key: str, stored: Mapping[str, Tensor]) -> tuple[str, Tensor]:

@@ -113,6 +113,23 @@ def retriever(
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 
+@app.command(epilog="Example: spanwise train mean runs/second=0.6 runs/first=0.4 --out runs/mean")
+def mean(
+    models: Annotated[list[str], typer.Argument(metavar="FOLDER=SHARE...", help="Readers, or students.")],
+    out: Annotated[Path, typer.Option(help="Folder for the model.")],
+) -> None:
+    """Write the weighted mean of models of which one was trained from the other."""
+    from ..training.model_card import write_mean
+
+    parts = [one.rpartition("=") for one in models]
+    try:
+        shares = {Path(folder).expanduser(): float(share) for folder, _, share in parts}
+    except ValueError as error:
+        raise typer.BadParameter(f"expected FOLDER=SHARE, e.g. runs/first=0.4: {error}") from error
+    write_mean(out, shares)
+    say(f"written to {out}")
+
+
 @app.command(
     epilog="Example: spanwise train mine --data train-v1.1.json.gz --exclude dev.json.gz --out runs/lists"
 )

@@ -11,7 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...models.locate import BASE_HUB_NAME, file_sha256
+from spanwise.errors import ModelNotFound
+
+from ...models.locate import BASE_HUB_NAME, READER, STUDENT, file_sha256, read_json
+from ...models.student import SETTINGS
+from ...models.weights import save_mean
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -71,6 +75,27 @@ def write_card(
         use=f"{USE[kind]} {out}",
     )
     (out / CARD).write_text(text, encoding="utf-8")
+
+
+def write_mean(out: Path, shares: Mapping[Path, float]) -> None:
+    """Writes the mean of readers, or of students, over the built-in base, weighed by their shares.
+
+    The settings are those of the first. ValueError for shares that are not above 0, ModelNotFound for folders
+    that are not of one kind, ModelRejected as for `save_mean`.
+    """
+    if not all(share > 0 for share in shares.values()):
+        raise ValueError("a share is above 0: FOLDER=0.6")
+    names = [name for name in (READER, STUDENT) if all((one / name).is_file() for one in shares)]
+    if not names:
+        raise ModelNotFound(f"{', '.join(map(str, shares))} do not all hold {READER}, nor all {STUDENT}")
+    out.mkdir(parents=True, exist_ok=True)
+    save_mean(out / names[0], {one / names[0]: share for one, share in shares.items()})
+    settings = read_json(next(iter(shares)) / SETTINGS)
+    if "sha256" in settings:
+        settings["sha256"] = file_sha256(out / names[0])
+    (out / SETTINGS).write_text(json.dumps(settings, ensure_ascii=False) + "\n", encoding="utf-8")
+    record = {"mean_of": {str(one): share for one, share in shares.items()}}
+    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 def start_record(start: str, weights: Path | None) -> dict[str, str | None]:

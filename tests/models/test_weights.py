@@ -18,6 +18,7 @@ from spanwise.models.weights import (
     read_checkpoint,
     read_delta,
     save_delta,
+    save_mean,
     save_tuned,
 )
 
@@ -58,6 +59,18 @@ def test_int8_codes_of_a_row_by_its_largest_change(tmp_path):
     assert load_file(tmp_path / "d")["w:q8"].tolist() == [codes]
     _, restored = read_delta(tmp_path / "d")["w"]
     assert (restored - change).abs().max().item() == pytest.approx(0.018110, abs=1e-6)
+
+
+def test_a_mean_weighs_each_file_by_its_share(tmp_path):
+    base = {"a": torch.ones(2, 2), "b": torch.ones(2)}
+    for name, changed in (("one", {"a": torch.full((2, 2), 5.0)}), ("two", {"b": torch.full((2,), 3.0)})):
+        save_delta(tmp_path / name, {**base, **changed, "head": changed.get("b", torch.ones(2))}, base)
+    save_mean(tmp_path / "mean", {tmp_path / "one": 3, tmp_path / "two": 1})
+    found = {name: tensor.flatten().tolist() for name, (_, tensor) in read_delta(tmp_path / "mean").items()}
+    assert found == {"a": [3.0] * 4, "b": [0.5] * 2, "head": [1.5] * 2}
+    save_delta(tmp_path / "other", base, base)
+    with pytest.raises(ModelRejected, match="do not have the same weight head"):
+        save_mean(tmp_path / "mean", {tmp_path / "one": 1, tmp_path / "other": 1})
 
 
 @pytest.mark.promise("T10")

@@ -10,10 +10,12 @@ import torch
 from made_collections import write_lists
 from made_readers import question_answerer
 from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
+from tiny_models import student
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
 from spanwise.corpora.squad import read_squad
+from spanwise.models.student import load_student
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.evaluation.corpus import is_validation
@@ -166,6 +168,18 @@ def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, gi
     assert code == 0, err
     assert [figures["step"] for figures in json.loads(out)["evaluations"]] == [6, 12]
     assert trained[0][-len(settings) - 1 : -1] == settings
+
+
+def test_the_mean_of_students_is_a_student(run, tmp_path):
+    one, two = student(tmp_path / "one"), student(tmp_path / "two", seed=1)
+    code, _, err = run("train", "mean", f"{one}=3", f"{two}=1", "--out", "mean")
+    assert code == 0, err
+    weights = [load_student(folder).question_head.weight for folder in (one, two, tmp_path / "mean")]
+    assert torch.allclose(weights[2], 0.75 * weights[0] + 0.25 * weights[1], atol=1e-6)
+    code, _, err = run("train", "mean", str(one), "--out", "mean")
+    assert (code, "expected FOLDER=SHARE" in err) == (2, True)
+    code, _, err = run("train", "mean", f"{one}=1", f"{tmp_path}=1", "--out", "mean")
+    assert (code, "do not all hold" in err) == (1, True)
 
 
 def test_ctrl_c_says_how_to_resume(run, monkeypatch, trained):
