@@ -215,8 +215,8 @@ class Answerer:
         if section := topic_section(terms, read, self.snapshot, self.analyzer):
             span, passage = section
             page, line, label = place_of(self.snapshot, span, passage)
-            near = without_overlaps([AnswerSpan(span, span, passage, page, line, 0.0, None, label), *near])
-        return tuple(near[:N_CANDIDATES])
+            near = [AnswerSpan(span, span, passage, page, line, 0.0, None, label), *near]
+        return tuple(without_overlaps(near, by_sentence=True)[:N_CANDIDATES])
 
     def _parts(
         self, shown: Sequence[AnswerSpan], ranked: Sequence[RankedCandidate], threshold: float | None
@@ -256,19 +256,17 @@ def place_of(snapshot: Snapshot, span: Span, passage: Passage) -> tuple[int | No
     return page, line, document.labels[before - 1].text if before else ""
 
 
-def without_overlaps(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """The answers in order, without those that share characters with a better one."""
-    kept: list[AnswerSpan] = []
+def without_overlaps(answers: Sequence[AnswerSpan], by_sentence: bool = False) -> list[AnswerSpan]:
+    """The answers in order, without those that share characters, or sentences, with a better one."""
+    kept: dict[Span, AnswerSpan] = {}
     for answer in answers:
-        one = answer.span
+        one = answer.context if by_sentence else answer.span
         if not any(
-            one.document_id == other.span.document_id
-            and one.start < other.span.end
-            and other.span.start < one.end
+            one.document_id == other.document_id and one.start < other.end and other.start < one.end
             for other in kept
         ):
-            kept.append(answer)
-    return kept
+            kept[one] = answer
+    return list(kept.values())
 
 
 def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:

@@ -57,9 +57,9 @@ def candidates(
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
-    `readings[i]` are the spans of `hits[i]`, best first. A sentence that was read in two overlapping
-    passages is one candidate, with the better of the two. At most MAX_CANDIDATES are kept: the best of
-    each passage, then all of the passages that rank first.
+    `readings[i]` are the spans of `hits[i]`, best first; those without words are left out. A sentence that
+    was read in two overlapping passages is one candidate, with the better of the two. At most MAX_CANDIDATES
+    are kept: the best of each passage, then all of the passages that rank first.
     """
     chosen = _chosen(readings)
     agreeing = _agreeing(chosen)
@@ -147,7 +147,8 @@ def _chosen(readings: Readings) -> list[_Chosen]:
         for scored in spans:
             one = _Chosen(place, scored, sentence_of(scored))
             rival = best.get(one.sentence)
-            if scored.span.text.strip() and (rival is None or certainty(rival.scored) < certainty(scored)):
+            has_words = any(map(str.isalnum, scored.span.text))
+            if has_words and (rival is None or certainty(rival.scored) < certainty(scored)):
                 best[one.sentence] = one
     in_order = sorted(
         best.values(), key=lambda one: (one.place, -certainty(one.scored), one.scored.span.start)

@@ -25,6 +25,7 @@ HALF_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*\)?|\[[^\[\]]*\]?)|\]\([^(
 HALF_MARK = re.compile(r"(?<!\S)(?:\*\*|__)(?=[^\W_])|(?<=[^\s*_])(?:\*\*|__)(?!\S)")
 ROW_EDGE = re.compile(r"\A\s*\|(?=\s)|(?<=\s)\|\s*\Z|\|(?=\s+\|)|\|\s*:?-{3,}:?\s*(?=\|)")
 HEADING_END = re.compile(r"(?<=[\w)])\0\s*(?=\S)")
+NEXT_ITEM = re.compile(r"(?<=[\w)])\s*\x01\s*(?=\S)")
 
 
 def shown(quote: Span | Passage) -> str:
@@ -41,7 +42,8 @@ def display(text: str, name: str) -> str:
     is_markdown = BY_SUFFIX.get(inner_suffix(name)) is markdown.read
     plain = without_tags(text) if is_markdown or name.lower().endswith(TEMPLATES) else text
     if is_markdown:
-        plain = HEADING_END.sub(": ", "".join(_blocks(_parser().parse(plain)))).replace("\0", " ")
+        plain = NEXT_ITEM.sub("; ", HEADING_END.sub(": ", "".join(_blocks(_parser().parse(plain)))))
+        plain = plain.replace("\0", " ").replace("\x01", " ")
         plain = plain.rstrip().removesuffix(" |")
     return " ".join(BULLET.sub("", plain).split()) or " ".join(text.split())
 
@@ -60,8 +62,8 @@ def _blocks(tokens: Iterable[Token]) -> Iterable[str]:
             yield ROW_EDGE.sub("", "".join(map(_words, token.children or ())))
         elif token.type in ("td_close", "th_close"):
             yield " | "
-        elif token.type == "list_item_open" and token.info:
-            yield f"{token.info}{token.markup} "
+        elif token.type == "list_item_open":
+            yield f"{token.info}{token.markup} " if token.info else "\x01"
         else:
             yield token.content or ("\0" if token.type == "heading_close" else " " * token.block)
 

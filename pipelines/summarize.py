@@ -93,7 +93,8 @@ class Summarizer:
         found = sentences_of([hit.passage for hit in hits])
         [traced] = self.view.answerer(self.options).trace([question], [hits])
         relevance = self._relevance(question, found)
-        sentences = [replace(one, relevance=x) for one, x in zip(found, relevance, strict=True)]
+        rows = zip(found, relevance, strict=True)
+        sentences = [replace(one, relevance=0.0 if _is_heading(one) else x) for one, x in rows]
         answers = [at for at, one in enumerate(sentences) if _holds(one.span, traced.answer.span)][:1]
         if generator is None:
             return self._choose(question, sentences, answers)
@@ -162,8 +163,8 @@ class Summarizer:
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
         """Quote the sentence that answers, those with a number if the question asks for one, others by place.
 
-        Each cites itself. There is none if none speaks for an answer. Headings, rows, code and crumbs count
-        less.
+        Each cites itself. There is none if none speaks for an answer. Rows, code and crumbs count less, and
+        headings nothing.
         """
         if not answers and max((one.relevance for one in sentences), default=0.0) < MIN_RELEVANCE:
             return
@@ -249,6 +250,10 @@ def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float],
         if len(taken) < most and relevance[at] >= least and max(alike, default=0.0) <= MAX_SIMILARITY:
             taken.append(at)
     return sorted(taken)
+
+
+def _is_heading(sentence: Sentence) -> bool:
+    return shown(sentence.span).strip("# ") in sentence.passage.heading
 
 
 def _holds(sentence: Span, answer: Span | None) -> bool:

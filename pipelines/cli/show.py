@@ -227,7 +227,8 @@ def _show_declined(answer: Answer, hint: str) -> None:
         show(("not sure; the nearest:", "bold"))
         for one in answer.candidates:
             words, sentence = _cut(shown(one.span)), _cut(shown(one.context))
-            before, _, after = sentence.partition(words) if words in sentence else ("", "", "")
+            words = words if words in sentence else sentence
+            before, _, after = sentence.partition(words)
             show("  ", before, (words, "bold green"), after)
             show((f"    {place(one)}{_confidence(one)}", "dim"))
     else:

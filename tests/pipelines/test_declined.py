@@ -41,6 +41,12 @@ def test_one_of_three_outcomes_with_two_candidates_of_ten_percent(library, score
     assert [one["text"] for one in record["candidates"]] == candidates
 
 
+def test_candidates_share_no_sentence_and_have_words(library):
+    script = ("Ada Rook", 2.0, 0.0), (".\n\n## Rules", 1.9, 0.0), ("-", 1.8, 0.0), ("six", 1.7, 0.0)
+    found = declined(library, *script, calibration=by_margin(0.9), question="Who made the mill?")
+    assert [one.text for one in found.candidates] == ["Ada Rook", "six"]
+
+
 @pytest.mark.parametrize(
     ("question", "named"),
     [("mill", True), ("What is the mill?", True), ("Show me the mills", True), ("Who sold the mill?", False)],

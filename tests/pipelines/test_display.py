@@ -13,7 +13,7 @@ from spanwise.pipelines.display import display
         ("[11 (local) days](https://a.b/c_(d)) off", "11 (local) days off"),
         ("**up to *16* weeks** of `a*b*c`, 2 * 3 * 4", "up to 16 weeks of a*b*c, 2 * 3 * 4"),
         ("the snake_case_word and __bold__ <b>here</b><br>now", "the snake_case_word and bold here now"),
-        ("## Paid Time Off\n\n* 20 days\n* more", "Paid Time Off: 20 days more"),
+        ("## Paid Time Off\n\n* 20 days\n* more", "Paid Time Off: 20 days; more"),
         ("| a | **b** |\n|---|---|\n| c | d |", "a | b | c | d"),
         ("| c | d |", "c | d"),
         ("days](https://a.b/c) and [more", "days and more"),

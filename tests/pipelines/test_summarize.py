@@ -88,6 +88,8 @@ def test_chosen_sentences_are_quotes_that_cite_themselves(library):
     assert "The mill was built in 1811 by Ada Rook." in [one.text for one in summary.sentences]
     assert all(one.text == one.citations[0].span.text for one in summary.sentences)
     assert len(summarize(library, max_sentences=1).sentences) == 1
+    shown = [one.text.strip("# ") for one in summarize(library, max_sentences=20).sentences]
+    assert "The mill" not in shown  # a heading
     check_citations(library, summary)
 
 
