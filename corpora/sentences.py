@@ -33,6 +33,7 @@ OPENS = re.compile(
 COMPLETE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||={3,}\s*\Z|-{3,}\s*\Z|\*{3,}\s*\Z)")
 BLANK = re.compile(r"[\s>]*")  # also the empty line of a quotation
 ROW = " | "
+CELL_END = re.compile(r"(?:(?<!\d)[,;]|[,;](?!\d{3}(?!\d))|\t)(?=\S)")  # of a row of a table in text
 SHORT = 0.6  # of the widest line of its paragraph
 # The last line of a block does not end so.
 LEADS_ON = re.compile(
@@ -159,6 +160,9 @@ def _parts(previous: str, line: str, width: int) -> bool:
     if OPENS.match(line) or COMPLETE.match(previous) or FENCE.match(previous):
         return True
     if ROW in line or ROW in previous:
+        return True
+    n_cells = len(CELL_END.findall(line))
+    if n_cells > 1 and n_cells == len(CELL_END.findall(previous)):
         return True
     previous = previous.rstrip()
     first = line.lstrip()[:1]

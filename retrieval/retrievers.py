@@ -109,7 +109,9 @@ def colbert_retriever(
 
 def _check_models(digest: str, stored: Collection[str], noun: str, make: str, option: str) -> None:
     if not stored:
-        raise IndexEmpty(f"no passage has a {noun} yet. Run `spanwise index FOLDER{make}`")
+        raise IndexEmpty(
+            f"no passage has a {noun} yet. Run `spanwise index FOLDER{make}`, or use `--retriever bm25`"
+        )
     if digest not in stored:
         raise ModelMismatch(
             f"the index holds {noun}s by {', '.join(sorted(stored))}, not by {digest}: "

@@ -221,8 +221,7 @@ def _show_other(other: AnswerSpan, before: str = "") -> None:
 def _show_declined(answer: Answer, hint: str) -> None:
     """Print the verdict, the candidates or the nearest passages, and one hint."""
     if nothing := empty_filter(answer.scope):
-        show(("not in these documents", "bold"), f"\n  {nothing}")
-        return
+        return show((nothing, "bold"))
     if answer.candidates:
         show(("not sure; the nearest:", "bold"))
         for one in answer.candidates:
@@ -330,9 +329,7 @@ def show_summary(summary: Summary) -> None:
         print(*(visible(line.replace("\n", " ")) for line in overview_lines(summary.overview)), sep="\n")
         return
     if summary.is_refusal:
-        show(("not in these documents", "bold"))
-        if nothing := empty_filter(summary.scope):
-            show(f"  {nothing}")
+        show((empty_filter(summary.scope) or "not in these documents", "bold"))
     elif summary.citations:
         show("")
     for one in summary.citations:

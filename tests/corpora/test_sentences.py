@@ -61,6 +61,15 @@ def test_long_runs_take_linear_time(unit: str) -> None:
     assert sentence_spans(unit * (200_000 // len(unit)) + "x")  # would take hours otherwise
 
 
+def test_rows_of_a_table_in_text_are_sentences_and_lines_with_commas_are_not() -> None:
+    for text, n in (
+        ("item,price,bought\nTV,649,2021-03-02\nNAS,389,2020-11-11\n", 3),
+        ("a, b, c\nd, e, f", 1),
+    ):
+        assert len(sentence_spans(text)) == n
+    assert len(sentence_spans("Some 1,000,000 men\nand 2,000,000 more")) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("  a b\n", (2, 5)), (" \t\n", (0, 0)), ("\u2028x\x85", (1, 2)), (" a  \u0301b ", (1, 6))],

@@ -29,7 +29,7 @@ class FirstWord:
         return [[[self.span(p)] for p in group] for group in passages]
 
     def span(self, passage):
-        word = passage.text.split()[0]
+        word = passage.text.strip("# ").split()[0]
         start = passage.start + passage.text.index(word)
         span = Span(passage.document_id, start, start + len(word), word)
         return ScoredSpan(span, passage, 1.0, 0.0)
@@ -47,7 +47,7 @@ def test_a_retriever_is_searched(library):
 
 def test_a_reader_answers_without_confidence(library):
     answer = library.ask(QUESTION, retriever="bm25", reader=FirstWord())
-    assert (answer.best.text, answer.confidence) == (answer.best.passage.text.split()[0], None)
+    assert (answer.best.text, answer.confidence) == (answer.best.passage.text.strip("# ").split()[0], None)
     text = library.document(answer.span.document_id).text
     assert text[answer.span.start : answer.span.end] == answer.text
 

@@ -154,7 +154,7 @@ def test_planted_copies_take_one_place(tmp_path, record, times) -> None:
     dense = ["dense", "hybrid", "colbert"] if times > 3 else []
     with spanwise.open(root) as library:
         if dense:
-            library.use_colbert("builtin")
+            library.use_model("base")
         library.sync(vectors=bool(dense))
         for retriever in ("tfidf", "bm25", *dense):
             grouped, ungrouped = (places(library, questions, retriever, dedupe) for dedupe in (True, False))
