@@ -83,5 +83,8 @@ class LlamaCpp(ChatServer):
     def count_tokens(self, text: str) -> int:
         """The exact number."""
         client = self._client.with_options(base_url=self._engine.listening_address)
-        found: Any = client.post("/tokenize", body={"content": text}, cast_to=object)
+        try:
+            found: Any = client.post("/tokenize", body={"content": text}, cast_to=object)
+        except Exception as error:  # as in `generate`
+            raise self._failed(error) from None
         return len(found["tokens"])
