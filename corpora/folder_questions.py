@@ -23,7 +23,7 @@ from .records import Record, json_lines, record_of
 TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no", "none")
 PLACES = ("answer", "short", "near")
 WORDINGS = Path(__file__).parent / "questions" / "everyday" / "wordings.jsonl"  # in a checkout alone
-_NAME = re.compile(r"(.+)\.jsonl(?:\.gz)?")
+_NAME = re.compile(r"\A(.+)\.jsonl(?:\.gz)?")
 
 
 @dataclass(frozen=True, slots=True)

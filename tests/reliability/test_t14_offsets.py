@@ -135,7 +135,7 @@ def test_spellings_of_a_query_find_the_same(tmp_path, record) -> None:
         text = unicodedata.normalize(("NFC", "NFD")[number % 2], sentence)
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
     words = [*COMPOSED, *(word for sentence in COMPOSED for word in sentence.split())]
-    with spanwise.open(tmp_path) as library:
+    with spanwise.open(tmp_path, model="base") as library:
         library.sync()
         for retriever in ("tfidf", "bm25", "dense", "hybrid"):
             found = []

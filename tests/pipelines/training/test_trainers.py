@@ -121,7 +121,7 @@ def test_a_retriever_over_the_base_is_written_resumed_and_searched_with(tmp_path
 
 @pytest.mark.reliability
 def test_a_reader_over_the_base_is_written_and_continued(tmp_path, squad):
-    recipe = ReaderTrainingConfig(loop=LOOP, batch_tokens=256)
+    recipe = ReaderTrainingConfig(loop=LOOP, epochs=3, batch_tokens=64)
     train_reader([read_squad(squad)], tmp_path / "first", recipe)
     passage = Passage(1, "a", 0, 15, "Ada Rook did it")
     [[spans]] = load_reader(str(tmp_path / "first")).read(["Who?"], [[passage]])
