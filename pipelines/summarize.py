@@ -64,7 +64,7 @@ MAX_SIMILARITY = 0.8  # of the terms of a sentence to those of one that was take
 MIN_TERMS = 6  # of a complete sentence
 MAX_FRAGMENT = 60  # characters of an answer without a stop; a longer text without one is cut off
 ENDED = re.compile(r"[.!?…。！？][^\w\s]*\Z")
-_MARK = re.compile(r" ?\[\d{1,3}\]|(?:(?<=\n)|\A)[^\S\n]*(?:\d{1,2}[.)]|[-*•])\s+")  # [1], and those of a list
+_MARK = re.compile(r" ?\[\d{1,3}\]|(?:(?<=\n)|\A)[^\S\n]*(?:\d{1,2}[.)]|[-*•])\s+")  # [1], and of a list
 
 
 @dataclass(frozen=True, slots=True)
