@@ -1,5 +1,7 @@
 """What a training writes beside the weights: `training.json`, and a model card in Hugging Face's form.
 
+A mean of models has the former alone.
+
 Source: Mitchell et al., "Model Cards for Model Reporting", 2019.
 """
 
