@@ -21,7 +21,7 @@ from .ranking import best, check_k, promising, rows_among
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
 _MAX_HELD = 2**21  # pairs, about 40 MB
-_LIKELY = 32  # terms that are compared with a misspelled word
+LIKELY = 32  # terms that are compared with a misspelled word
 _ENDING = 0.25  # the cost of a letter that may belong to an ending, in edits
 _OVERHEAD = 32  # the cost of a term besides its pairs, as a number of pairs
 
@@ -42,6 +42,17 @@ class CorpusStatistics:
     def avgdl(self) -> float:
         """The mean length of a passage in terms; 0 for an empty corpus."""
         return self.total_length / self.n_docs if self.n_docs else 0.0
+
+
+class Corpus(Protocol):
+    """What is counted over a collection, of which an index may search a part."""
+
+    def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
+        """The collection, with the document frequencies of these terms."""
+
+    @property
+    def all_statistics(self) -> CorpusStatistics:
+        """The collection, with the document frequencies of all its terms."""
 
 
 class Formula(Protocol):
@@ -109,13 +120,21 @@ class LivePostings:
 
         A stem is compared with each beginning of the typed word, and the letters after it cost a little.
         """
+        return [term for _, term in self.likely_terms(typed, most) if len(self.find(term)[0])]
+
+    def likely_terms(self, typed: str, most: int) -> list[tuple[float, str]]:
+        """The cheapest terms for `spelled_like` with their costs, ordered by both; some may be deleted."""
         every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
         terms = sorted(term for term in every if 2 <= len(term) <= len(typed) + most)
         whole = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # as before stemming
         endings = _ENDING * np.arange(len(typed), -1, -1)
         costs = np.min(prefix_distances(typed, whole) + endings, axis=1)
-        likely = [terms[at] for at in np.argsort(costs, kind="stable")[:_LIKELY]]
-        return [term for term in likely if len(self.find(term)[0])]
+        return [(float(costs[at]), terms[at]) for at in np.argsort(costs, kind="stable")[:LIKELY]]
+
+    def first_passages(self, term: str, n: int) -> list[int]:
+        """The ids of the first n live passages that hold a term."""
+        found: list[int] = self.passage_ids[self.find(term)[0][:n]].tolist()
+        return found
 
     @cached_property
     def all_statistics(self) -> CorpusStatistics:
@@ -184,12 +203,18 @@ class Weighting(Protocol):
 
 
 class PostingsIndex:
-    """Ranks live passages for lists of terms; a passage with score 0 is not found."""
+    """Ranks live passages for lists of terms; a passage with score 0 is not found.
 
-    def __init__(self, postings: LivePostings, weighting: Weighting, places: Places) -> None:
+    Statistics are those of `corpus`: by default of the postings themselves.
+    """
+
+    def __init__(
+        self, postings: LivePostings, weighting: Weighting, places: Places, corpus: Corpus | None = None
+    ) -> None:
         self._postings = postings
         self._weighting = weighting
         self._places = places
+        self._corpus = corpus or postings
 
     def __len__(self) -> int:
         """The number of live passages that can be found."""
@@ -202,7 +227,7 @@ class PostingsIndex:
         return [self._search(terms, k, allowed) for terms in queries]
 
     def _search(self, terms: Sequence[str], k: int, allowed: Mask | None) -> Ranking:
-        scores = self._weighting.scores(terms, self._postings, self._postings.statistics(set(terms)))
+        scores = self._weighting.scores(terms, self._postings, self._corpus.statistics(set(terms)))
         if allowed is not None:
             scores = np.where(allowed, scores, 0.0)
         found = promising(scores, k)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from spanwise.errors import IndexCorrupt, IndexEmpty
 from spanwise.types import Passage
 
-from .ann import CACHE, ApproximateIndex, Codes, read_codes
+from .ann import CACHE, ApproximateIndex, Codes, Tuning, read_codes
 from .catalog import Catalog
 from .dense import VectorIndex
-from .lexical import LivePostings
+from .lexical import Corpus, LivePostings
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import open_tokens
 from .postings import PostingsSegment
-from .protocol import Ids
+from .protocol import Floats, Ids, Index, Places
 from .rows import RowsSegment, StoredRows
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from .maxsim.search import MaxSimIndex
 
 _MAX_REMEMBERED = 4096  # passages, which take some 8 MB
+
+
+class MakeLexical(Protocol):
+    """Builds a lexical index over postings."""
+
+    def __call__(
+        self, postings: LivePostings, places: Places, corpus: Corpus | None = None
+    ) -> Index[Sequence[Sequence[str]]]:
+        """The index; `corpus` counts a collection of which the postings are a part."""
 
 
 class Snapshot(Catalog):
@@ -111,7 +120,11 @@ class Snapshot(Catalog):
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
-    def vectors(self, model_digest: str, exact: bool = False) -> VectorIndex:
+    def lexical(self, name: str, make: MakeLexical) -> Index[Sequence[Sequence[str]]]:
+        """The index that `make` builds over the postings; `name` is that of its ranking."""
+        return make(self.postings(), self.places)
+
+    def vectors(self, model_digest: str, exact: bool = False) -> Index[Floats]:
         """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
 
         It is approximate where a FAISS index was made, unless `exact`.
@@ -137,6 +150,11 @@ class Snapshot(Catalog):
         """The codes of a model's vectors; None when there are none that can be trusted."""
         return read_codes(self.path.parent / CACHE, model_digest)
 
+    def tuning(self, model_digest: str) -> tuple[Tuning, int] | None:
+        """The approximate search of a model, and the number of its codes; None for exact search."""
+        codes = self.codes(model_digest)
+        return None if codes is None else (codes.tuning, len(codes.passage_ids))
+
     def codebook(self, model_digest: str) -> Codebook | None:
         """The codebook of a model's tokens, with every byte compared with its digest; None without one."""
         found = self._parts(CODEBOOK, model_digest)
@@ -148,7 +166,11 @@ class Snapshot(Catalog):
         """The live tokens of a model; `IndexEmpty` when no live passage has any."""
         return self._coded(model_digest)[0]
 
-    def maxsim(self, model_digest: str, exact: bool = False) -> MaxSimIndex:
+    def n_tokens(self, model_digest: str) -> int:
+        """The number of live token vectors of a model; `IndexEmpty` when there is none."""
+        return self.stored_tokens(model_digest).n_rows
+
+    def maxsim(self, model_digest: str, exact: bool = False) -> Index[Sequence[Floats]]:
         """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
         key = (model_digest, exact)
         if key not in self._maxsim:

@@ -31,7 +31,7 @@ from .merge import merge_segments, orphans, remove_orphans
 from .postings import PostingsBuilder
 from .protocol import Floats, Ids
 from .ranking import check_vectors
-from .rows import PendingRows
+from .rows import Data, PendingRows
 from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
 
@@ -188,6 +188,21 @@ class Writer:
                 self._catalog.begin_changes()
                 self._flush_full()
         return stored
+
+    def copy_rows(self, model_digest: str, is_tokens: bool, ids: Ids, lengths: Ids, data: Data) -> None:
+        """Store rows of another index, vectors or the codes of tokens, for the passages that have none.
+
+        `data` are those of `StoredRows.read`; codes must be of the codebook that was put here.
+        """
+        rows = self._tokens.rows if is_tokens else self._vectors
+        with self._change():
+            lacking = rows.lacking(model_digest, ids)
+            if lacking.any():
+                kept = np.repeat(lacking, lengths)
+                data = {name: column[kept] for name, column in data.items()}
+                rows.add(model_digest, ids[lacking], lengths[lacking], data)
+                self._catalog.begin_changes()
+                self._flush_full()
 
     def drop_vectors(self, model_digest: str) -> None:
         """Delete the dense vectors of a model, if any."""

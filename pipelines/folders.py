@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from spanwise.errors import DocumentNotFound, FolderNotFound, IndexNotFound
 
 from ..corpora.folder import Listing, joined, readable, walk
+from .cluster.manifest import is_sharded
 
 FOLDER_NAME = ".spanwise"
 CATALOG_NAME = "catalog.sqlite"
@@ -69,8 +70,8 @@ def is_writable(folder: Path) -> bool:
 
 
 def is_index(path: Path) -> bool:
-    """Whether the path is the directory of an index."""
-    return (path / CATALOG_NAME).is_file()
+    """Whether the path is the directory of an index, of one part or of shards."""
+    return (path / CATALOG_NAME).is_file() or is_sharded(path)
 
 
 def resolve_index(path: Path) -> Path:

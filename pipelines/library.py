@@ -40,6 +40,7 @@ from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .ask import Answerer, checked_question
 from .cache import CACHE_NAME, AnswerCache, result_key
+from .cluster.manifest import confined
 from .filters import select
 from .folders import Root, list_roots, read_roots, roots_setting, with_folders, without_folders
 from .models import (
@@ -188,10 +189,12 @@ class Library:
         from .sync import sync_words
 
         began = time.monotonic()
-        listing = list_roots(self.roots)
+        listing = confined(list_roots(self.roots), self.store.settings)
         report = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, parsers)
-        if not vectors:
-            return report
+        return self._with_vectors(report, began, on_progress) if vectors else report
+
+    def _with_vectors(self, report: SyncReport, began: float, on_progress: ProgressCallback) -> SyncReport:
+        """Encode what is missing after the words are in; the report of all."""
         self._encode(("dense",), on_progress)
         self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
         n_tokens = self._encode(("colbert",), on_progress)
@@ -271,6 +274,11 @@ class Library:
     def is_caching(self) -> bool:
         """Whether answers are cached."""
         return self._cache is not None
+
+    @property
+    def partial(self) -> str:
+        """Which part of the index the last question searched, such as "7 of 8 shards"; "" for all of it."""
+        return ""
 
     def model_digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
@@ -434,8 +442,6 @@ class Library:
 
     def _encode(self, stages: Container[str], on_progress: ProgressCallback) -> int:
         """Encode the passages without vectors of these stages; returns the number of token-encoded ones."""
-        from .sync import sync_dense, sync_tokens
-
         with self.reading() as snapshot:
             n, n_encoded, settings = snapshot.n_passages, 0, self.store.settings
         kinds: tuple[tuple[str, str, ModelKind], ...]
@@ -445,12 +451,18 @@ class Library:
             if stage in stages and name:
                 digest = self._models.digest(kind, name)
                 is_done = self._held(key) == ({digest: n} if n else {})
-                if not is_done and key == MODEL:
-                    sync_dense(self.store, self._models.encoder(name), on_progress)
-                elif not is_done:
-                    n_encoded = sync_tokens(self.store, self._models.token_encoder(name), on_progress)
+                if not is_done:
+                    n_encoded = self._encode_missing(key, name, on_progress)
                 self._set_model(key, {key: name, NEXT + key: ""}, only=digest)
         return n_encoded
+
+    def _encode_missing(self, key: str, name: str, on_progress: ProgressCallback) -> int:
+        """Encode the passages without vectors of this model; returns their number."""
+        from .sync import sync_dense, sync_tokens
+
+        if key == MODEL:
+            return sync_dense(self.store, self._models.encoder(name), on_progress)
+        return sync_tokens(self.store, self._models.token_encoder(name), on_progress)
 
     def _held(self, key: str) -> Mapping[str, int]:
         """The number of passages with vectors of each model digest."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..index.analysis import Analyzer
 from ..index.store import Store
+from .cluster.manifest import ClusterOptions, is_sharded
 from .folders import (
     FOLDER_NAME,
     existing_folder,
@@ -29,6 +30,8 @@ def open(
     model: str | None = None,
     cache: bool = True,
     colbert: str | None = None,
+    shards: int | None = None,
+    cluster: ClusterOptions | None = None,
 ) -> Library:
     """The library of one folder, or of several in one index; a missing index is created.
 
@@ -38,15 +41,20 @@ def open(
     "dpr", a local folder, name@revision, or QUESTION::PASSAGE. A new index keeps the vectors that are named,
     else built-in token vectors, or built-in dense vectors where `colbert` is "none". An existing one stays as
     it is; the next `sync` encodes all passages anew for another model. `cache` is as for `Library`, and off
-    where SPANWISE_NO_CACHE is set. Nothing is read before `sync`. Raises FolderNotFound, and ModelNotFound or
-    ModelRejected, with nothing created, for a model that cannot be used.
+    where SPANWISE_NO_CACHE is set. With `shards` a new index has this number of shards, and an existing one
+    is split anew; `cluster` says where they are searched. Nothing is read before `sync`. Raises
+    FolderNotFound, and ModelNotFound or ModelRejected, with nothing created, for a model that cannot be used.
     """
     given = [folder] if isinstance(folder, (str, Path)) else list(folder)
     folders = [existing_folder(Path(each)) for each in given]
     path = _index_for(folders, index)
     wants_tokens = colbert not in (None, NONE)
     if is_index(path):
-        library = Library(Store.open(path), _is_cached(cache))
+        if shards is not None:
+            from .cluster.reshard import split_index
+
+            split_index(path, shards)
+        library = _opened(path, cache, cluster)
         library.use_model(model)
         if wants_tokens:
             library.use_colbert(str(colbert))
@@ -60,12 +68,27 @@ def open(
     }
     if not settings[MODEL] and not settings[COLBERT]:
         settings |= {MODEL: "base"} if colbert == NONE else {COLBERT: "builtin"}
-    return Library(Store.create(path, settings), _is_cached(cache))
+    if shards is None:
+        return Library(Store.create(path, settings), _is_cached(cache))
+    from .cluster.reshard import create_shards
+
+    create_shards(path, shards, settings)
+    return _opened(path, cache, cluster)
 
 
-def open_index(index: str | Path, cache: bool = True) -> Library:
+def open_index(index: str | Path, cache: bool = True, cluster: ClusterOptions | None = None) -> Library:
     """The library of an existing index, named by its directory or by the folder that holds `.spanwise`."""
-    return Library(Store.open(resolve_index(Path(index))), _is_cached(cache))
+    return _opened(resolve_index(Path(index)), cache, cluster)
+
+
+def _opened(path: Path, cache: bool, cluster: ClusterOptions | None) -> Library:
+    if is_sharded(path):
+        from .cluster.library import open_shards
+
+        return open_shards(path, _is_cached(cache), cluster)
+    if cluster is not None and cluster.address is not None:
+        raise ValueError(f"{path} has no shards to search on a cluster: split it with --shards N")
+    return Library(Store.open(path), _is_cached(cache))
 
 
 def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:

@@ -55,6 +55,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
         **filter_record(answer.scope),
+        **partial_record(answer.partial),
     }
 
 
@@ -142,7 +143,11 @@ def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
 
 
 def search_record(
-    spelling: Spelling, retriever: str, hits: Sequence[Hit], scope: FilterResult | None = None
+    spelling: Spelling,
+    retriever: str,
+    hits: Sequence[Hit],
+    scope: FilterResult | None = None,
+    partial: str = "",
 ) -> dict[str, Any]:
     """What `search --json` prints."""
     return {
@@ -151,7 +156,13 @@ def search_record(
         "hits": [hit_record(hit) for hit in hits],
         **spelling_record(spelling),
         **filter_record(scope),
+        **partial_record(partial),
     }
+
+
+def partial_record(partial: str) -> dict[str, str]:
+    """The key `partial`, such as "7 of 8 shards"; no key when the whole index was searched."""
+    return {"partial": partial} if partial else {}
 
 
 def filter_record(scope: FilterResult | None) -> dict[str, Any]:

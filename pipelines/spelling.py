@@ -74,7 +74,7 @@ def _nearest(typed: str, postings: LivePostings, snapshot: Snapshot, analyzer: A
     """The word of the documents that is the fewest edits away, and of these the most frequent."""
     most = 2 if len(typed) >= MIN_LETTERS_OF_TWO else 1
     terms = postings.spelled_like(typed, most)
-    ids = {at for term in terms for at in postings.passage_ids[postings.find(term)[0][:N_PASSAGES]].tolist()}
+    ids = {at for term in terms for at in postings.first_passages(term, N_PASSAGES)}
     passages = snapshot.passages(sorted(ids))
     counts = Counter(token.word for passage in passages for token in analyzer.tokens(passage.text))
     near = [word for word in counts if analyzer.term(word) in terms]

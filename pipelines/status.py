@@ -23,6 +23,7 @@ from ..index.ann import CACHE as CODES
 from ..index.store import Store
 from ..models.locate import wrong_weights
 from .cache import CACHE_NAME, AnswerCache
+from .cluster.manifest import is_sharded
 from .folders import CATALOG_NAME, is_writable, resolve_index
 from .models import RERANKER, ModelKind, command
 
@@ -90,9 +91,15 @@ def cache_record(index: Path, on: bool) -> dict[str, Any]:
 def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
     """The bytes of each part of an index: catalog, segments by kind, approximate indexes, cached answers."""
     catalog, answers = (
-        sum(path.lstat().st_size for path in index.glob(f"{file}*")) for file in (CATALOG_NAME, CACHE_NAME)
+        sum(path.lstat().st_size for path in _files(index, file)) for file in (CATALOG_NAME, CACHE_NAME)
     )
-    return {"catalog": catalog, **snapshot.sizes(), "codes": bytes_below(index / CODES), "answers": answers}
+    codes = sum(map(bytes_below, _files(index, CODES)))
+    return {"catalog": catalog, **snapshot.sizes(), "codes": codes, "answers": answers}
+
+
+def _files(index: Path, name: str) -> list[Path]:
+    """The files of an index and of its shards whose names begin so."""
+    return [*index.glob(f"{name}*"), *index.glob(f"shard-*/{name}*")]
 
 
 def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
@@ -109,23 +116,23 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
         "model": library.colbert,
         "passages": done,
         "missing": snapshot.n_passages - done,
-        "tokens": sum(snapshot.stored_tokens(digest).n_rows for digest in models),
+        "tokens": sum(map(snapshot.n_tokens, models)),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 
 
 def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
     """The approximate index of each model: recall of the exact top 10, wanted and measured, and vectors."""
-    found = {model: snapshot.codes(model) for model in sorted(snapshot.vector_models())}
+    found = {model: snapshot.tuning(model) for model in sorted(snapshot.vector_models())}
     return [
         {
             "model": model,
-            "recall": round(codes.tuning.recall, 4),
-            "wanted": round(codes.tuning.wanted, 4),
-            "vectors": len(codes.passage_ids),
+            "recall": round(one[0].recall, 4),
+            "wanted": round(one[0].wanted, 4),
+            "vectors": one[1],
         }
-        for model, codes in found.items()
-        if codes is not None
+        for model, one in found.items()
+        if one is not None
     ]
 
 
@@ -176,7 +183,7 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 def last_commit(index: Path) -> str:
     """Local time, to the second, at which the catalog or its log was last written."""
-    parts = [path.stat() for path in index.glob(f"{CATALOG_NAME}*") if not path.name.endswith("-shm")]
+    parts = [path.stat() for path in _files(index, CATALOG_NAME) if not path.name.endswith("-shm")]
     latest = max(part.st_mtime for part in parts if part.st_size)  # a reader makes an empty log
     return datetime.fromtimestamp(latest).astimezone().isoformat(timespec="seconds")
 
@@ -245,10 +252,19 @@ class Verification:
     bytes: int = 0
 
 
+def stored_at(path: Path) -> Store:
+    """The store of an index, of one part or of shards."""
+    if not is_sharded(path):
+        return Store.open(path)
+    from .cluster.store import LocalSource, ShardedStore
+
+    return ShardedStore(path, LocalSource(path))
+
+
 def verify(index: str | Path) -> Verification:
     """The problems of an index, named by its directory or by the folder that holds it; reads all of it."""
     path = resolve_index(Path(index))
-    with Store.open(path) as store:
+    with stored_at(path) as store:
         problems = store.verify()
         if problems:
             return Verification(path, tuple(problems))

@@ -169,6 +169,11 @@ class Views:
                 if self._depth == 0 and self._view is not None:
                     self._view.end_transaction()
 
+    @property
+    def last(self) -> IndexView | None:
+        """The view that was used last, which may be out of date."""
+        return self._view
+
     def close(self) -> None:
         """Drop the view; held snapshots stay open."""
         with self._lock:

@@ -29,7 +29,7 @@ from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import CorpusStatistics, LivePostings, PostingsIndex
+from ..index.lexical import Corpus, CorpusStatistics, LivePostings, PostingsIndex
 from ..index.protocol import Places, Ranking
 from ..index.ranking import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
@@ -96,9 +96,16 @@ class BM25:
         return scores
 
 
+def bm25_index(
+    postings: LivePostings, places: Places, corpus: Corpus | None = None, weighting: BM25 | None = None
+) -> PostingsIndex:
+    """The index of the ranking `bm25`."""
+    return PostingsIndex(postings, weighting or BM25(), places, corpus)
+
+
 def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:
     """The retriever `bm25` over a snapshot."""
-    index = PostingsIndex(snapshot.postings(), weighting or BM25(), snapshot.places)
+    index = bm25_index(snapshot.postings(), snapshot.places, weighting=weighting)
     return lexical_stage("bm25", index, snapshot, analyzer)
 
 
@@ -111,16 +118,23 @@ class RankBM25Index:
         self._places = places
 
     @classmethod
-    def build(cls, postings: LivePostings, weighting: BM25, places: Places) -> RankBM25Index:
+    def build(
+        cls,
+        postings: LivePostings,
+        places: Places,
+        corpus: Corpus | None = None,
+        weighting: BM25 | None = None,
+    ) -> RankBM25Index:
         """The index of all live passages; `IndexEmpty` when none of them holds a word."""
         from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
         bags = [bag for bag, live in zip(_bags(postings), postings.live.tolist(), strict=True) if live]
         if not any(bags):
             raise IndexEmpty("no passage of the index holds a word")
+        statistics, weighting = (corpus or postings).all_statistics, weighting or BM25()
         engine = BM25Okapi(bags, k1=weighting.k1, b=weighting.b)
-        df = postings.all_statistics.df
-        engine.idf = {term: idf_lucene(df[term], len(bags)) for term in engine.idf}
+        engine.avgdl = statistics.avgdl
+        engine.idf = {term: idf_lucene(statistics.df[term], statistics.n_docs) for term in engine.idf}
         return cls(engine, postings.passage_ids[postings.live], places)
 
     def __len__(self) -> int:
@@ -157,5 +171,5 @@ def rank_bm25_retriever(
     snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None
 ) -> Stage[Terms]:
     """The retriever `rank_bm25` over a snapshot."""
-    index = RankBM25Index.build(snapshot.postings(), weighting or BM25(), snapshot.places)
+    index = RankBM25Index.build(snapshot.postings(), snapshot.places, weighting=weighting)
     return lexical_stage("rank_bm25", index, snapshot, analyzer)

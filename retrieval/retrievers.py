@@ -11,7 +11,7 @@ Interaction over BERT", SIGIR 2020, section 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -26,15 +26,16 @@ from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.protocol import Ranking
 from ..index.ranking import best
-from .bm25 import bm25_retriever, rank_bm25_retriever
+from ..index.snapshot import MakeLexical
+from .bm25 import RankBM25Index, bm25_index
 from .protocol import Encoder, Encoders, Retriever, TokenEncoder
-from .stage import FusionRetriever, Stage, Terms, check_questions, hits_of
-from .tfidf import tfidf_retriever
+from .stage import FusionRetriever, Stage, check_questions, hits_of, lexical_stage
+from .tfidf import tfidf_index
 
-LEXICAL: dict[str, Callable[[Snapshot, Analyzer], Stage[Terms]]] = {
-    "tfidf": tfidf_retriever,
-    "bm25": bm25_retriever,
-    "rank_bm25": rank_bm25_retriever,
+LEXICAL: dict[str, MakeLexical] = {
+    "tfidf": tfidf_index,
+    "bm25": bm25_index,
+    "rank_bm25": RankBM25Index.build,
 }
 ENCODED = ("dense", "colbert")
 ALIASES = {"hybrid": "bm25+dense"}
@@ -74,7 +75,8 @@ def build(
     stages: list[Stage[Any]] = []
     for name in names:
         if name in LEXICAL:
-            stages.append(LEXICAL[name](snapshot, analyzer))
+            index = snapshot.lexical(name, LEXICAL[name])
+            stages.append(lexical_stage(name, index, snapshot, analyzer))
         elif name == "dense":
             stages.append(dense_retriever(snapshot, encoders.passages(), exact))
         else:

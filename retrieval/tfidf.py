@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import CorpusStatistics, LivePostings, PostingsIndex
+from ..index.lexical import Corpus, CorpusStatistics, LivePostings, PostingsIndex
+from ..index.protocol import Places
 from .stage import Stage, Terms, lexical_stage
 
 
@@ -95,8 +96,12 @@ class TfIdf:
         return scores / np.where(lengths > 0, lengths, 1)
 
 
+def tfidf_index(postings: LivePostings, places: Places, corpus: Corpus | None = None) -> PostingsIndex:
+    """The index of the ranking `tfidf`; the norms of all passages are computed here."""
+    weighting = TfIdf(document_norms(postings, (corpus or postings).all_statistics))
+    return PostingsIndex(postings, weighting, places, corpus)
+
+
 def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
-    """The retriever `tfidf` over a snapshot; the norms of all passages are computed here."""
-    postings = snapshot.postings()
-    weighting = TfIdf(document_norms(postings, postings.all_statistics))
-    return lexical_stage("tfidf", PostingsIndex(postings, weighting, snapshot.places), snapshot, analyzer)
+    """The retriever `tfidf` over a snapshot."""
+    return lexical_stage("tfidf", tfidf_index(snapshot.postings(), snapshot.places), snapshot, analyzer)

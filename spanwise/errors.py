@@ -30,6 +30,10 @@ class IndexLocked(SpanwiseError):
     """Another process is writing to the index."""
 
 
+class ShardsMissing(SpanwiseError):
+    """Shards of the index cannot be reached, and the caller wants an answer from all of them."""
+
+
 class IndexClosed(SpanwiseError):
     """The library was closed and is used again; the message names its index."""
 

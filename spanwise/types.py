@@ -199,6 +199,7 @@ class Answer:
     `threshold` is the minimum confidence, None without a calibration. `parts` are the pieces of an answer to
     a question for several things, `best` first, where more than one passage gives some. `searched_for` are
     misspelled words with those that were searched instead; `is_unknown`: no content word occurs.
+    `partial` is the part of an index that was searched, such as "7 of 8 shards", "" for all of it.
     """
 
     question: str
@@ -220,6 +221,7 @@ class Answer:
     candidates: tuple[AnswerSpan, ...] = ()
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
+    partial: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "not sure", "not found"]:

@@ -70,6 +70,9 @@ def ask(
     generator: opt.Generator = QUOTE,
     base_url: opt.BaseUrl = "",
     verbose: opt.Verbose = False,
+    ray: opt.Ray = None,
+    replicas: opt.Replicas = 1,
+    require_all_shards: opt.RequireAll = False,
     json: opt.Json = False,
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
@@ -78,7 +81,7 @@ def ask(
     question, folder = opt.question_and_folder(question, folder, index)
     options = opt.options_of(SummaryOptions, context, document=None, max_sentences=WRITTEN_SENTENCES)
     opt.say_what_is_sent(generator if write else QUOTE, base_url)
-    with synced(folder, index, verbose) as library:
+    with synced(folder, index, verbose, opt.cluster_of(context)) as library:
 
         def answer(question: str) -> None:
             if explain:

@@ -14,6 +14,7 @@ import typer
 from spanwise.errors import DocumentRejected
 from spanwise.types import SyncReport
 
+from ..cluster.manifest import ClusterOptions
 from ..folders import FOLDER_NAME
 from ..library import Library
 from ..models import NONE, command, model_setting
@@ -55,12 +56,16 @@ def index(
     lexical_only: Annotated[bool, typer.Option("--lexical-only", help="Do not encode vectors.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Read rejected files again.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync after every change.")] = False,
+    shards: Annotated[
+        int | None, typer.Option(min=1, help="Number of parts that the index is kept in; an index is split.")
+    ] = None,
+    ray: opt.Ray = None,
     json: opt.Json = False,
 ) -> None:
     """Index folders: add new files, update changed ones, delete removed ones."""
     if colbert not in (None, NONE):
         model_setting(str(colbert), "token-encoder")  # rejects a model before an index is created
-    with _library(folders, index, model, colbert) as library:
+    with _library(folders, index, model, colbert, shards, ClusterOptions(ray)) as library:
         if drop:
             library.drop(drop)
         if colbert is not None:
@@ -84,11 +89,21 @@ def index(
 
 
 def _library(
-    folders: list[Path] | None, index: Path | None, model: str | None, colbert: str | None
+    folders: list[Path] | None,
+    index: Path | None,
+    model: str | None,
+    colbert: str | None,
+    shards: int | None,
+    cluster: ClusterOptions,
 ) -> Library:
     if folders:
-        return open(folders, index, model, colbert=NONE if colbert == NONE else None)
-    library = opt.library_of(None, index)
+        tokens = NONE if colbert == NONE else None
+        return open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
+    if shards is not None:
+        from ..cluster.reshard import split_index
+
+        split_index(opt.index_of(index), shards)
+    library = opt.library_of(None, index, cluster)
     library.use_model(model)
     return library
 
@@ -127,9 +142,11 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
 
 
 @contextmanager
-def synced(folder: Path | None, index: Path | None, verbose: bool = False) -> Iterator[Library]:
+def synced(
+    folder: Path | None, index: Path | None, verbose: bool = False, cluster: ClusterOptions | None = None
+) -> Iterator[Library]:
     """The library of a folder, which is synced first, or of an index."""
-    with opt.library_of(folder, index) as library:
+    with opt.library_of(folder, index, cluster) as library:
         if folder is not None:
             with progress() as bar:
                 report = library.sync(on_progress=bar)

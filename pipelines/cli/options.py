@@ -11,6 +11,7 @@ import typer
 
 from spanwise.types import Filter, SearchOptions
 
+from ..cluster.manifest import ClusterOptions
 from ..folders import nearest_index, resolve_index
 from ..library import Library
 from ..models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
@@ -61,6 +62,17 @@ BaseUrl = Annotated[
 Dedupe = Annotated[bool, typer.Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Say what was searched, and how long it took.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Use this Ray cluster for an index of shards; local starts one on this machine.",
+    ),
+]
+Replicas = Annotated[int, typer.Option(min=1, help="With --ray: copies of each shard in memory.")]
+RequireAll = Annotated[
+    bool, typer.Option("--require-all-shards", help="Refuse to answer from some of the shards.")
+]
 PathFilter = Annotated[
     list[str] | None,
     typer.Option(
@@ -105,9 +117,17 @@ def question_and_folder(
     return question, folder
 
 
-def library_of(folder: Path | None, index: Path | None) -> Library:
+def library_of(folder: Path | None, index: Path | None, cluster: ClusterOptions | None = None) -> Library:
     """The library of the folder, of the given index, or of the nearest index upward."""
-    return open_index(index_of(index)) if folder is None else open(folder, index)
+    if folder is None:
+        return open_index(index_of(index), cluster=cluster)
+    return open(folder, index, cluster=cluster)
+
+
+def cluster_of(context: typer.Context) -> ClusterOptions:
+    """Where the options of a verb have shards searched."""
+    given = context.params
+    return ClusterOptions(given["ray"], given["replicas"], given["require_all_shards"])
 
 
 def index_of(index: Path | None) -> Path:

@@ -11,6 +11,7 @@ import typer
 from spanwise.errors import needing
 from spanwise.types import QUOTE, SummaryOptions
 
+from ..cluster.manifest import ClusterOptions
 from ..visible import visible
 from . import options as opt
 from .show import say
@@ -47,6 +48,9 @@ def serve(
     generator: opt.Generator = QUOTE,
     base_url: opt.BaseUrl = "",
     watch: Annotated[bool, typer.Option("--watch", help="Sync the index when its folders change.")] = False,
+    ray: opt.Ray = None,
+    replicas: opt.Replicas = 1,
+    require_all_shards: opt.RequireAll = False,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
     with needing("serve"):
@@ -60,7 +64,17 @@ def serve(
         retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator, base_url=base_url
     )
     opt.say_what_is_sent(generator, base_url)
-    with opt.library_of(folder, index) as library:
+    if ray is not None:
+        if folder is not None or watch or port == 0:
+            raise typer.BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
+        with needing("ray"):
+            from ..cluster.ray_serve import serve_on_ray
+
+        cluster, path = ClusterOptions(ray, replicas, require_all_shards), opt.index_of(index)
+        shown = visible(str(path))
+        serve_on_ray(path, cluster, access, options, lambda url: say(f"serving {shown} at {url}"))
+        return
+    with opt.library_of(folder, index, ClusterOptions(require_all=require_all_shards)) as library:
         if watch:
             watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
         else:

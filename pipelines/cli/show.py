@@ -159,6 +159,12 @@ def empty_filter(scope: FilterResult | None) -> str:
     return f"the filter matches 0 of {scope.of_documents} documents{instead}"
 
 
+def say_partial(partial: str) -> None:
+    """Say on stderr which part of an index of shards was searched, unless all of it was."""
+    if partial:
+        say(f"partial: {partial}")
+
+
 def show_hits(hits: Sequence[Hit]) -> None:
     """Print hits: rank and score, place, words, near-duplicates."""
     if not hits:
@@ -177,6 +183,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
 def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
     """Print an answer: the words, their sentence, their place; or that the question is declined."""
     say_spelling(answer)
+    say_partial(answer.partial)
     if answer.best is None:
         _show_declined(answer, hint)
     else:

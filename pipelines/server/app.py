@@ -195,7 +195,8 @@ class Routes:
         changes = self._changes(body)
         hits = self._library.search(body.question, SearchOptions(**changes))
         scope = self._library.scope(changes["where"]) if changes["where"] else None
-        return Record(search_record(self._library.spelled(body.question), changes["retriever"], hits, scope))
+        partial, spelling = self._library.partial, self._library.spelled(body.question)
+        return Record(search_record(spelling, changes["retriever"], hits, scope, partial))
 
     def ask(self, body: AskBody) -> Record:
         """The answer, as `ask --json`."""
@@ -370,6 +371,7 @@ STATUS: dict[type[Exception], int] = {
     errors.IndexEmpty: 503,
     errors.IndexLocked: 503,
     errors.IndexNotFound: 503,
+    errors.ShardsMissing: 503,
     errors.SpanwiseError: 500,
     ValueError: 400,
 }

@@ -1,0 +1,1 @@
+"""An index of several shards, on one machine or on a Ray cluster."""

@@ -1,0 +1,161 @@
+"""Shards are made, brought up to date, split anew, and checked."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from made_shards import write_notes
+
+import spanwise
+from spanwise.errors import FormatTooNew, IndexCorrupt
+from spanwise.index import Store
+from spanwise.pipelines.cluster.manifest import Manifest, shard_of
+from spanwise.pipelines.cluster.reshard import split_index
+from spanwise.pipelines.status import verify
+
+
+@pytest.fixture
+def notes(tmp_path):
+    write_notes(tmp_path / "notes", 12, 40)
+    return tmp_path / "notes"
+
+
+def generations(index):
+    found = []
+    for path in Manifest.read(index).paths(index):
+        with Store.open(path) as store, store.snapshot() as snapshot:
+            found.append(snapshot.generation)
+    return found
+
+
+def open_shards(notes, shards=4, **options):
+    return spanwise.open(notes, notes.parent / "index", cache=False, shards=shards, **options)
+
+
+def test_a_sync_changes_the_shard_of_a_changed_file_alone(notes):
+    with open_shards(notes) as library:
+        assert len(library.sync(vectors=False).added) == 12
+        before = generations(library.store.path)
+        (notes / "n0003.md").write_text("# New\n\nThe quetzal of the weir.\n", encoding="utf-8")
+        report = library.sync(vectors=False)
+        after = generations(library.store.path)
+        assert (report.updated, report.unchanged, report.found) == (("n0003.md",), 11, 12)
+        changed = [
+            number for number, pair in enumerate(zip(before, after, strict=True)) if len(set(pair)) > 1
+        ]
+        assert changed == [shard_of("n0003.md", 4)]
+        assert library.search("quetzal weir", retriever="bm25")[0].passage.document_id == "n0003.md"
+        (notes / "n0003.md").unlink()
+        assert library.sync(vectors=False).deleted == ("n0003.md",)
+        assert verify(library.store.path).problems == ()
+
+
+def test_a_shard_is_an_index_of_its_own_and_keeps_to_its_documents(notes):
+    with open_shards(notes) as library:
+        library.sync(vectors=False)
+        path = Manifest.read(library.store.path).paths(library.store.path)[shard_of("n0003.md", 4)]
+    with spanwise.open_index(path, cache=False) as alone:
+        own = {one["document"] for one in alone.files()}
+        assert {shard_of(name, 4) for name in own} == {shard_of("n0003.md", 4)}
+        assert alone.sync(vectors=False).unchanged == len(own) > 0
+
+
+def test_all_shards_have_one_codebook_and_nothing_is_encoded_twice(notes, encoders):
+    encoders["token-encoder"].encoded.clear()
+    with open_shards(notes, colbert="builtin") as library:
+        assert library.sync().encoded_tokens + len(encoders["token-encoder"].encoded) >= 12
+        assert len(encoders["token-encoder"].encoded) == len(library.passages())
+        assert library.missing_vectors() == 0
+        books = []
+        for path in Manifest.read(library.store.path).paths(library.store.path):
+            with Store.open(path) as store, store.snapshot() as snapshot:
+                books.append(snapshot.codebook("words").centroids)
+        assert all(np.array_equal(book, books[0]) for book in books)
+        library.use_colbert(None)
+        library.use_model("base")
+        library.sync()
+        assert (library.default_retriever, library.missing_vectors()) == ("hybrid", 0)
+
+
+def test_another_number_of_shards_encodes_nothing(notes, encoders):
+    with open_shards(notes, 2, colbert="builtin") as library:
+        library.sync()
+        before = library.search_many(["mill owl"], retriever="bm25+colbert")
+    encoders["token-encoder"].encoded.clear()
+    with open_shards(notes, 5) as library:
+        folders = Manifest.read(library.store.path).folders
+        assert folders == tuple(f"shard-{number:04}.2" for number in range(5))
+        assert sorted(path.name for path in library.store.path.glob("shard-*")) == sorted(folders)
+        assert library.missing_vectors() == 0
+        assert library.sync().unchanged == 12
+        after = library.search_many(["mill owl"], retriever="bm25+colbert")
+    assert encoders["token-encoder"].encoded == []
+    assert [[h.scores for h in hits] for hits in after] == [[h.scores for h in hits] for hits in before]
+
+
+def test_copies_of_a_passage_keep_their_vectors_in_a_split(notes, encoders, monkeypatch):
+    for number in range(12):
+        (notes / f"n{number:04}.md").write_text("The mill and the weir.\n", encoding="utf-8")
+    with open_shards(notes, 2, colbert="builtin") as library:
+        library.sync()
+        index = library.store.path
+    monkeypatch.setattr("spanwise.pipelines.cluster.reshard.PASSAGES_PER_COMMIT", 2)
+    monkeypatch.setattr("spanwise.pipelines.cluster.reshard.COPIED", 3)
+    split_index(index, 1)
+    with spanwise.open_index(index, cache=False) as library:
+        assert (len(library.passages()), library.missing_vectors(), verify(index).problems) == (12, 0, ())
+
+
+def test_a_split_that_was_interrupted_is_begun_again(notes, monkeypatch):
+    with open_shards(notes, 2) as library:
+        library.sync(vectors=False)
+        index = library.store.path
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "write", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            split_index(index, 3)
+    with spanwise.open_index(index, cache=False) as library:
+        assert library.status()["documents"] == 12
+    split_index(index, 3)
+    with spanwise.open_index(index, cache=False) as library:
+        assert (library.status()["documents"], len(list(index.glob("shard-*")))) == (12, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("{", IndexCorrupt),
+        ('{"format": 1, "shards": []}', IndexCorrupt),
+        ('{"format": 1, "shards": ["../x"]}', IndexCorrupt),
+        ('{"format": 2, "shards": ["a"]}', FormatTooNew),
+    ],
+)
+def test_a_damaged_manifest_is_refused_by_name(tmp_path, content, error):
+    (tmp_path / "shards.json").write_text(content, encoding="utf-8")
+    with pytest.raises(error, match=r"shards\.json"):
+        spanwise.open_index(tmp_path)
+
+
+def test_shards_are_made_and_searched_from_the_command_line(notes, run):
+    index = notes.parent / "index"
+    code, out, err = run("index", notes, "--index", index, "--shards", 3, "--lexical-only")
+    assert (code, out) == (0, f"12 documents, 12 passages in {index}\n"), err
+    code, out, _ = run("search", "mill owl", "--index", index, "--retriever", "bm25", "--json")
+    assert (code, len(json.loads(out)["hits"]) > 0, "partial" in json.loads(out)) == (0, True, False)
+    assert run("verify", "--index", index)[:2] == (0, run("verify", "--index", index)[1])
+    assert run("index", "--index", index, "--shards", 2, "--lexical-only")[0] == 0
+    assert len(Manifest.read(index).folders) == 2
+    code, _, err = run(
+        "search", "mill", "--index", index / "shard-0000.2", "--retriever", "bm25", "--ray", "local"
+    )
+    assert (code, "no shards" in err) == (2, True)
+
+
+def test_where_shards_cannot_be_is_said(notes):
+    with pytest.raises(ValueError, match="expected 1 to"):
+        open_shards(notes, 0)
+    with pytest.raises(ValueError, match="--index DIR"):
+        spanwise.open(notes, shards=2)
+    assert not (notes / ".spanwise").exists()
