@@ -452,11 +452,11 @@ class Library:
                 digest = self._models.digest(kind, name)
                 is_done = self._held(key) == ({digest: n} if n else {})
                 if not is_done:
-                    n_encoded = self._encode_missing(key, name, on_progress)
+                    n_encoded = self._encode_missing(key, name, digest, on_progress)
                 self._set_model(key, {key: name, NEXT + key: ""}, only=digest)
         return n_encoded
 
-    def _encode_missing(self, key: str, name: str, on_progress: ProgressCallback) -> int:
+    def _encode_missing(self, key: str, name: str, digest: str, on_progress: ProgressCallback) -> int:
         """Encode the passages without vectors of this model; returns their number."""
         from .sync import sync_dense, sync_tokens
 

@@ -51,7 +51,7 @@ def open(
     wants_tokens = colbert not in (None, NONE)
     if is_index(path):
         if shards is not None:
-            from .cluster.reshard import split_index
+            from .cluster.indexing import split_index
 
             split_index(path, shards)
         library = _opened(path, cache, cluster)
@@ -70,7 +70,7 @@ def open(
         settings |= {MODEL: "base"} if colbert == NONE else {COLBERT: "builtin"}
     if shards is None:
         return Library(Store.create(path, settings), _is_cached(cache))
-    from .cluster.reshard import create_shards
+    from .cluster.indexing import create_shards
 
     create_shards(path, shards, settings)
     return _opened(path, cache, cluster)

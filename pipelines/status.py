@@ -256,9 +256,9 @@ def stored_at(path: Path) -> Store:
     """The store of an index, of one part or of shards."""
     if not is_sharded(path):
         return Store.open(path)
-    from .cluster.store import LocalSource, ShardedStore
+    from .cluster.library import open_shards
 
-    return ShardedStore(path, LocalSource(path))
+    return open_shards(path, cache=False).store
 
 
 def verify(index: str | Path) -> Verification:

@@ -100,7 +100,7 @@ def _library(
         tokens = NONE if colbert == NONE else None
         return open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
     if shards is not None:
-        from ..cluster.reshard import split_index
+        from ..cluster.indexing import split_index
 
         split_index(opt.index_of(index), shards)
     library = opt.library_of(None, index, cluster)

@@ -68,7 +68,7 @@ def serve(
         if folder is not None or watch or port == 0:
             raise typer.BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
         with needing("ray"):
-            from ..cluster.ray_serve import serve_on_ray
+            from ..cluster.serve import serve_on_ray
 
         cluster, path = ClusterOptions(ray, replicas, require_all_shards), opt.index_of(index)
         shown = visible(str(path))

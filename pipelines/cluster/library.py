@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial, wraps
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from spanwise.types import Answer, Hit, ProgressCallback, Summary, SyncReport, no_progress
+from spanwise.errors import ShardsMissing
+from spanwise.types import Answer, ProgressCallback, SyncReport, no_progress
 
+from ...index.ann import FROM, RECALL, OnProgress
+from ...index.snapshot import Snapshot
+from ...index.store import Store
+from ...index.writer import Writer
 from ..library import Library
 from ..models import MODEL
-from .indexing import LocalWork, Work, merged
-from .manifest import ClusterOptions, Manifest
-from .shard import ShardLost
-from .snapshot import ShardedSnapshot
-from .store import LocalSource, ShardedStore, Source
+from .indexing import encode, first_of, load_encoder, merged, run, sync_words
+from .manifest import ClusterOptions, shard_folders
+from .replicas import LocalShards, RayShards, connect
+from .shard import ShardLost, ShardState
+from .snapshot import ShardedSnapshot, commit_of, settings_of
 
 if TYPE_CHECKING:
-    from ..explain import Explanation
-    from ..spelling import Spelling
     from ..sync import Parse
 
 T = TypeVar("T")
@@ -28,12 +34,94 @@ T = TypeVar("T")
 MAX_TRIES = 3
 
 
+class ShardedStore(Store):
+    """An index of shards, read together and changed one after another."""
+
+    def __init__(self, path: Path, shards: LocalShards | RayShards, require_all: bool = False) -> None:
+        self.path, self._shards, self._require_all = path, shards, require_all
+        self._n_shards, self._is_closed = len(shard_folders(path)), False
+
+    def close(self) -> None:
+        """Close all shards. Idempotent."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._shards.close()
+
+    def _states(self) -> Mapping[int, ShardState]:
+        """The last commit of each shard that can be reached, by number."""
+        self.check_open()
+        found = self._shards.ask({number: ("state",) for number in range(self._n_shards)})
+        if not found:
+            raise ShardsMissing("no shard of the index can be reached: is the cluster running?")
+        return found
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of the last commit."""
+        return settings_of(self._states())
+
+    def commit_digest(self) -> str:
+        """The digest of the last commits of all shards that can be reached."""
+        return commit_of(self._states())
+
+    def snapshot(self) -> Snapshot:
+        """The last commit of each shard; ShardsMissing when none can be reached, or one that is required."""
+        found = ShardedSnapshot(self.path, self._shards, self._states(), self._n_shards)
+        if self._require_all and found.partial:
+            raise ShardsMissing(f"only {found.partial} of {self.path} can be reached: start the others again")
+        return cast("Snapshot", found)
+
+    def writer(self, timeout_s: float = 0.0) -> Writer:
+        """A context manager for changes of all shards: settings, and vectors to drop."""
+        return cast("Writer", _Writers(shard_folders(self.path), timeout_s))
+
+    def verify(self) -> list[str]:
+        """One line for each damaged thing; reads every byte of all shards."""
+        return list(chain.from_iterable(self._each(Store.verify)))
+
+    def approximate(
+        self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
+    ) -> bool:
+        """Bring the FAISS indexes of all shards up to date, see `Store`."""
+        return any(self._each(lambda shard: shard.approximate(recall, at_least, on_progress)))
+
+    def _each(self, work: Callable[[Store], T]) -> list[T]:
+        found = []
+        for path in shard_folders(self.path):
+            with Store.open(path) as shard:
+                found.append(work(shard))
+        return found
+
+
+class _Writers(ExitStack):
+    """The writers of all shards. The first shard commits last: its settings are those that count."""
+
+    def __init__(self, paths: list[Path], timeout_s: float) -> None:
+        super().__init__()
+        self._paths, self._timeout_s, self._writers = paths, timeout_s, list[Writer]()
+
+    def __enter__(self) -> _Writers:
+        with ExitStack() as undo:
+            for path in reversed(self._paths):
+                store = undo.enter_context(Store.open(path))
+                self._writers.append(undo.enter_context(store.writer(self._timeout_s)))
+            self.push(undo.pop_all())
+        return self
+
+    def __getattr__(self, method: str) -> Callable[..., None]:
+        def call_each(*given: Any) -> None:
+            for writer in self._writers:
+                getattr(writer, method)(*given)
+
+        return call_each
+
+
 class ShardedLibrary(Library):
     """An opened index of shards. A question whose shard is lost on the way is asked again without it."""
 
-    def __init__(self, store: ShardedStore, cache: bool = False, work: Work | None = None) -> None:
+    def __init__(self, store: ShardedStore, cache: bool = False, on_ray: bool = False) -> None:
         super().__init__(store, cache)
-        self._work = work or LocalWork(self._load_encoder)
+        self._on_ray = on_ray
 
     def sync(
         self,
@@ -44,67 +132,52 @@ class ShardedLibrary(Library):
         parsers: Mapping[str, Parse] | None = None,
     ) -> SyncReport:
         """See `Library`; only the shards of changed files change."""
-        began = time.monotonic()
-        report = merged(self._work.sync_words(self._shards, retry, parsers, on_progress))
+        began, workers = time.monotonic(), 1 if self._on_ray else workers
+        make = partial(sync_words, {"workers": workers, "retry": retry, "parsers": parsers})
+        report = merged(run(make, shard_folders(self.store.path), on_progress, self._on_ray, actors=False))
         return self._with_vectors(report, began, on_progress) if vectors else report
 
-    def _encode_missing(self, key: str, name: str, on_progress: ProgressCallback) -> int:
-        return self._work.encode(self._shards, key, name, on_progress)
-
-    def _load_encoder(self, key: str, name: str) -> Any:
-        return self._models.encoder(name) if key == MODEL else self._models.token_encoder(name)
-
-    @property
-    def _shards(self) -> list[Path]:
-        return Manifest.read(self.store.path).paths(self.store.path)
-
-    # Questions
+    def _encode_missing(self, key: str, name: str, digest: str, on_progress: ProgressCallback) -> int:
+        shards, load = shard_folders(self.store.path), partial(load_encoder, key, name)
+        if not self._on_ray:
+            load = partial(self._models.encoder if key == MODEL else self._models.token_encoder, name)
+        first = None if key == MODEL else first_of(shards, digest)
+        parts = [shards] if first is None else [[first], [shard for shard in shards if shard != first]]
+        make = partial(encode, key, first, load)
+        return sum(sum(run(make, part, on_progress, self._on_ray, actors=True)) for part in parts)
 
     @property
     def partial(self) -> str:
         """Which part of the index the last question searched, such as "7 of 8 shards"; "" for all of it."""
         view = self._views.last
-        return view.snapshot.partial if view and isinstance(view.snapshot, ShardedSnapshot) else ""
-
-    def search_many(self, *given: Any, **changes: Any) -> list[list[Hit]]:
-        """See `Library`."""
-        return _again(lambda: super(ShardedLibrary, self).search_many(*given, **changes))
+        return cast("ShardedSnapshot", view.snapshot).partial if view else ""
 
     def ask_many(self, *given: Any, **changes: Any) -> list[Answer]:
         """See `Library`; an answer from some of the shards says so in `Answer.partial`."""
-        answers = _again(lambda: super(ShardedLibrary, self).ask_many(*given, **changes))
+        answers = _again(Library.ask_many)(self, *given, **changes)
         return [replace(one, partial=self.partial) for one in answers] if self.partial else answers
 
-    def spelled(self, question: str) -> Spelling:
-        """See `Library`."""
-        return _again(lambda: super(ShardedLibrary, self).spelled(question))
 
-    def explain(self, *given: Any, **changes: Any) -> Explanation:
-        """See `Library`."""
-        return _again(lambda: super(ShardedLibrary, self).explain(*given, **changes))
+def _again(ask: Callable[..., T]) -> Callable[..., T]:
+    @wraps(ask)
+    def again(*given: Any, **changes: Any) -> T:
+        for _ in range(MAX_TRIES - 1):
+            with suppress(ShardLost):
+                return ask(*given, **changes)
+        return ask(*given, **changes)
 
-    def summarize(self, *given: Any, **changes: Any) -> Summary:
-        """See `Library`."""
-        return _again(lambda: super(ShardedLibrary, self).summarize(*given, **changes))
+    return again
 
 
-def _again(ask: Callable[[], T]) -> T:
-    for _ in range(MAX_TRIES - 1):
-        try:
-            return ask()
-        except ShardLost:
-            continue
-    return ask()
+for _method in (Library.search_many, Library.spelled, Library.explain, Library.summarize):
+    setattr(ShardedLibrary, _method.__name__, _again(_method))
 
 
 def open_shards(path: Path, cache: bool, options: ClusterOptions | None = None) -> ShardedLibrary:
     """The library of an index of shards, on this machine or on a cluster."""
-    how, source, work = options or ClusterOptions(), None, None
-    if how.address is not None:
-        from .ray_index import RayWork
-        from .ray_search import RaySource, connect
-
-        connect(how.address)
-        source, work = RaySource(path, how.replicas), RayWork()
-    found: Source = source or LocalSource(path)
-    return ShardedLibrary(ShardedStore(path, found, how.require_all), cache, work)
+    how, paths = options or ClusterOptions(), shard_folders(path)
+    if how.address is None:
+        return ShardedLibrary(ShardedStore(path, LocalShards(paths), how.require_all), cache)
+    connect(how.address)
+    shards = RayShards(paths, how.replicas)
+    return ShardedLibrary(ShardedStore(path, shards, how.require_all), cache, on_ray=True)

@@ -11,58 +11,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spanwise.errors import FormatTooNew, IndexCorrupt
 
 from ...corpora.folder import Listing
-from ...index.files import sync_directory
+from ...index.files import publish, write_file
 
 MANIFEST = "shards.json"
 SHARD = "shard"  # the setting of an index that is a shard: its number and the number of shards, "3/8"
 FORMAT = 1
-MAX_SHARDS = 8192  # more would not leave the ids of passages exact in JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The folders of the shards below the index, in the order of their numbers."""
-
-    folders: tuple[str, ...]
-
-    @classmethod
-    def read(cls, index: Path) -> Manifest:
-        """The manifest of an index; `IndexCorrupt` or `FormatTooNew` for one that cannot be used."""
-        path = index / MANIFEST
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            version, folders = found["format"], tuple(found["shards"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise IndexCorrupt(f"{path} is damaged ({error}): restore it from a copy of the index") from error
-        if version > FORMAT:
-            raise FormatTooNew(
-                f"{path} has format {version}, this program reads {FORMAT}: install a newer one"
-            )
-        if not folders or any(not name or Path(name).name != name for name in folders):
-            raise IndexCorrupt(f"{path} is damaged ({folders!r:.60}): restore it from a copy of the index")
-        return cls(folders)
-
-    def write(self, index: Path) -> None:
-        """Replace the manifest of an index atomically."""
-        temporary = index / f"{MANIFEST}.unfinished"
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, "shards": list(self.folders)}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(index / MANIFEST)
-        sync_directory(index)
-
-    def paths(self, index: Path) -> list[Path]:
-        """The folder of each shard."""
-        return [index / name for name in self.folders]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +43,29 @@ def is_sharded(index: Path) -> bool:
     return (index / MANIFEST).is_file()
 
 
+def shard_folders(index: Path) -> list[Path]:
+    """The folder of each shard, by number; `IndexCorrupt` for a damaged manifest, or `FormatTooNew`."""
+    path = index / MANIFEST
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        version, names = int(found["format"]), [str(name) for name in found["shards"]]
+        if not names or any(not name or Path(name).name != name for name in names):
+            raise ValueError(f"{names!r:.60}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise IndexCorrupt(f"{path} is damaged ({error}): restore it from a copy of the index") from error
+    if version > FORMAT:
+        raise FormatTooNew(f"{path} has format {version}, this program reads {FORMAT}: install a newer one")
+    return [index / name for name in names]
+
+
+def write_manifest(index: Path, names: Sequence[str]) -> None:
+    """Replace the manifest of an index by one with these folders, atomically."""
+    temporary = index / f"{MANIFEST}.unfinished"
+    temporary.unlink(missing_ok=True)
+    write_file(temporary, [json.dumps({"format": FORMAT, "shards": list(names)}, indent=1).encode("ascii")])
+    publish(temporary, index / MANIFEST)
+
+
 def shard_of(document_id: str, n_shards: int) -> int:
     """The number of the shard that a document belongs to.
 
@@ -93,11 +76,6 @@ def shard_of(document_id: str, n_shards: int) -> int:
     return int.from_bytes(digest[:8], "big") % n_shards
 
 
-def shard_setting(number: int, n_shards: int) -> dict[str, str]:
-    """The setting that makes an index this shard."""
-    return {SHARD: f"{number}/{n_shards}"}
-
-
 def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:
     """The files that belong to the index with these settings: all, unless it is a shard.
 
@@ -106,9 +84,6 @@ def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:
     if SHARD not in settings:
         return listing
     number, n_shards = map(int, settings[SHARD].split("/"))
-    return replace(
-        listing,
-        files=tuple(one for one in listing.files if shard_of(one.document_id, n_shards) == number),
-        rejected=tuple(one for one in listing.rejected if shard_of(one.document_id, n_shards) == number),
-        skipped=listing.skipped if number == 0 else {},
-    )
+    files = tuple(one for one in listing.files if shard_of(one.document_id, n_shards) == number)
+    rejected = tuple(one for one in listing.rejected if shard_of(one.document_id, n_shards) == number)
+    return replace(listing, files=files, rejected=rejected, skipped={} if number else listing.skipped)

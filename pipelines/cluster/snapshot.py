@@ -12,324 +12,194 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from spanwise.errors import ShardsMissing
 from spanwise.types import Document, Passage
 
-from ...index.ann import Tuning
-from ...index.lexical import LIKELY, CorpusStatistics, LivePostings
-from ...index.protocol import Floats, Ids, Index, Places, Ranking
+from ...index.lexical import LIKELY, CorpusStatistics
+from ...index.protocol import Floats, Ids, Index, Ranking
 from ...index.ranking import best, check_among, check_k
-from ...index.schema import Description, FileState, Refusal
-from ...index.snapshot import MakeLexical, Snapshot
 from .manifest import MANIFEST, shard_of
-from .shard import GetWhole, ShardState, Terms
+from .replicas import LocalShards, RayShards
+from .shard import GetWhole, ShardLost, ShardState, Terms
 
 BITS = 40  # of the id of a passage inside its shard
-MAX_COUNTED = 100_000  # terms whose document frequencies are remembered
-
-T = TypeVar("T")
-Queries = TypeVar("Queries")
-Calls = Mapping[int, tuple[Any, ...]]
-"""The arguments of a call for each shard, by its number."""
+REMEMBERED = 256  # questions with the document frequencies of their terms
 
 
-class Readings(Protocol):
-    """A commit of each shard that can be reached, by the number of the shard."""
+class ShardedSnapshot:
+    """What the program asks of a `Snapshot`, over all shards that can be reached.
 
-    n_shards: int
+    What changes an index, and the rows of its segments, are not here: that is done shard by shard.
+    """
 
-    @property
-    def states(self) -> Mapping[int, ShardState]:
-        """What each of these shards holds."""
+    def __init__(
+        self, index: Path, shards: LocalShards | RayShards, states: Mapping[int, ShardState], n_shards: int
+    ) -> None:
+        self.path, self._shards, self._states, self._n_shards = index / MANIFEST, shards, states, n_shards
+        every = states.values()
+        self.generation = sum(state.generation for state in every)
+        self.n_documents, self.n_passages = (sum(x) for x in zip(*(s[2:4] for s in every), strict=True))
+        self.digest, self.settings = commit_of(states), settings_of(states)
+        self.partial = f"{len(states)} of {n_shards} shards" if len(states) < n_shards else ""
+        self.numbers = sorted(states)
+        self._counted = lru_cache(REMEMBERED)(lambda terms: _total(self.all("statistics", terms).values()))
+        self._shared: dict[str, GetWhole | None] = {}  # the statistics of all terms
 
-    def gather(self, method: str, calls: Calls) -> dict[int, Any]:
-        """The results of a method of `Reading` for these shards, which work side by side."""
+    def gather(self, method: str, calls: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+        """The results of a method of `Shard` for arguments by the number of the shard; or ShardsMissing."""
+        if gone := calls.keys() - self._states.keys():
+            raise ShardsMissing(f"shard {min(gone)} of {self.path.parent} cannot be reached: try again")
+        sent = {at: ("call", self._states[at].commit, method, *given) for at, given in calls.items()}
+        found = self._shards.ask(sent)
+        if lost := sent.keys() - found.keys():
+            raise ShardLost(f"no replica of shard {min(lost)} can be reached: try again")
+        return found
 
-    def share(self, whole: CorpusStatistics) -> GetWhole:
-        """A function that gives every shard these statistics, without sending them each time."""
+    def all(self, method: str, *given: Any) -> dict[int, Any]:
+        """The results of a method for all shards."""
+        return self.gather(method, dict.fromkeys(self._states, given))
 
-    def reopen(self) -> bool:
-        """Begin to read again after `end_transaction`; False after another commit."""
-
-    def end_transaction(self) -> None:
-        """Let writers shrink their logs."""
-
-    def close(self) -> None:
-        """Close all."""
-
-
-class ShardedSnapshot(Snapshot):
-    """A snapshot over the shards of an index. What changes an index is done shard by shard and not here."""
-
-    def __init__(self, index: Path, readings: Readings) -> None:
-        self.path, self._readings = index / MANIFEST, readings
-        states = readings.states.values()
-        self.generation = sum(state.generation for state in states)
-        self.n_documents = sum(state.n_documents for state in states)
-        self.n_passages = sum(state.n_passages for state in states)
-        self.digest = commit_of({number: state.commit for number, state in readings.states.items()})
-        self._known: dict[int, Passage] = {}
-        self._indexes: dict[tuple[object, ...], Any] = {}
-
-    @property
-    def partial(self) -> str:
-        """Which part of the index is searched, such as "7 of 8 shards"; "" for all of it."""
-        n, of = len(self._readings.states), self._readings.n_shards
-        return f"{n} of {of} shards" if n < of else ""
-
-    # The commit
-
-    def begin(self) -> None:
-        """Nothing: it was begun when it was opened."""
+    def __getattr__(self, method: str) -> Any:
+        """A method whose results are put together by _MERGED."""
+        if method not in _MERGED:
+            raise AttributeError(f"an index of shards has no {method}")
+        return lambda *given: _MERGED[method](self.all(method, *given).values())
 
     def reopen(self) -> bool:
-        """Begin to read again; False after another commit of a shard."""
-        return self._readings.reopen()
+        """True: the store looks for new commits."""
+        return True
 
-    def end_transaction(self) -> None:
-        """End the transactions of all shards."""
-        self._readings.end_transaction()
+    def close(self, *error: object) -> None:
+        """Nothing: a shard is read in one transaction for each call."""
 
-    def close(self) -> None:
-        """Close the commits of all shards."""
-        self._readings.close()
+    def __enter__(self) -> ShardedSnapshot:
+        """The snapshot itself."""
+        return self
 
-    def read_digest(self) -> str:
-        """The digest of these commits."""
-        return self.digest
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The settings, which all shards share."""
-        return settings_of(self._readings.states)
+    end_transaction = __exit__ = close
 
     # Contents
 
     def document(self, document_id: str) -> Document:
-        """A document; `ValueError` for an unknown one, ShardsMissing when its shard cannot be reached."""
-        number = shard_of(document_id, self._readings.n_shards)
-        if number not in self._readings.states:
-            raise ShardsMissing(f"the shard of {document_id!r} cannot be reached: try again")
-        found: Document = self._readings.gather("document", {number: (document_id,)})[number]
+        """A document; `ValueError` for an unknown one."""
+        number = shard_of(document_id, self._n_shards)
+        found: Document = self.gather("document", {number: (document_id,)})[number]
         return found
-
-    def document_ids(self) -> list[str]:
-        """The documents, in no certain order."""
-        return list(chain.from_iterable(self._all("document_ids").values()))
-
-    def descriptions(self) -> list[Description]:
-        """Each document without its text, by id in order."""
-        return sorted(chain.from_iterable(self._all("descriptions").values()), key=lambda one: one.id)
-
-    def files(self) -> dict[str, FileState]:
-        """The state of the file of each document, by document id in order."""
-        return dict(sorted(chain.from_iterable(one.items() for one in self._all("files").values())))
-
-    def refusals(self) -> dict[str, Refusal]:
-        """The refused files by document id in order."""
-        found = chain.from_iterable(one.items() for one in self._all("refusals").values())
-        return dict(sorted(found, key=lambda one: one[0]))
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in this order; `ValueError` for an id that is not in the index."""
         found = self._of_passages("passages", passage_ids)
-        return [replace(found[number], id=number) for number in passage_ids]
+        return [replace(passage, id=number) for number, passage in zip(passage_ids, found, strict=True)]
+
+    found = passages
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in this order."""
-        found = self._of_passages("places", passage_ids)
-        return [found[number] for number in passage_ids]
+        return self._of_passages("places", passage_ids)
 
     def passage_ids(self) -> Ids:
         """All live passages, ordered by (document id, start, end)."""
-        found = self._all("passage_ids")
-        places = self._readings.gather("places", {number: (ids.tolist(),) for number, ids in found.items()})
-        ids = np.concatenate([np.empty(0, np.int64), *(_whole(number, one) for number, one in found.items())])
-        keys = list(chain.from_iterable(places[number] for number in found))
-        return ids[sorted(range(len(ids)), key=keys.__getitem__)]
+        ids = _joined(self.all("passage_ids"))
+        places = self.places(ids.tolist())
+        return ids[sorted(range(len(ids)), key=places.__getitem__)]
 
     def passage_ids_of(self, document_ids: Sequence[str]) -> Ids:
         """The passages of these documents, ascending."""
-        calls: dict[int, tuple[list[str]]] = {number: ([],) for number in self._readings.states}
-        for document_id in document_ids:
-            if (number := shard_of(document_id, self._readings.n_shards)) in calls:
-                calls[number][0].append(document_id)
-        found = self._readings.gather("passage_ids_of", calls)
-        parts = [_whole(number, ids) for number, ids in sorted(found.items())]
-        return np.concatenate([np.empty(0, np.int64), *parts])
+        return np.sort(_joined(self.all("passage_ids_of", document_ids)))
 
-    # Figures
+    # Terms
 
-    def vector_models(self) -> dict[str, int]:
-        """The number of live passages with a vector, by the digest of the model."""
-        return dict(_sums(state.vector_models for state in self._readings.states.values()))
-
-    def token_models(self) -> dict[str, int]:
-        """The number of live passages with tokens, by the digest of the model."""
-        return dict(_sums(state.token_models for state in self._readings.states.values()))
-
-    def sizes(self) -> dict[str, int]:
-        """The bytes of the segments of each kind, by kind."""
-        return dict(sorted(_sums(self._all("sizes").values()).items()))
-
-    def n_tokens(self, model_digest: str) -> int:
-        """The number of live token vectors of a model."""
-        return sum(self._all("n_tokens", model_digest).values())
-
-    def tuning(self, model_digest: str) -> tuple[Tuning, int] | None:
-        """The approximate search with the smallest recall, and the number of vectors of all of them."""
-        found = [one for one in self._all("tuning", model_digest).values() if one]
-        lowest = min((one[0] for one in found), key=lambda tuning: tuning.recall, default=None)
-        return (lowest, sum(n for _, n in found)) if lowest else None
-
-    # Indexes
-
-    def postings(self) -> LivePostings:
-        """The terms of all shards."""
-        return self._once(("postings",), lambda: ShardedPostings(self._readings, self.places))
-
-    def lexical(self, name: str, make: MakeLexical) -> Index[Terms]:
-        """The index of a lexical ranking, which each shard builds for itself."""
-        return self._once(("lexical", name), lambda: ShardedLexical(self._readings, self, name))
-
-    def vectors(self, model_digest: str, exact: bool = False) -> Index[Floats]:
-        """The dense index of one model."""
-        n, given = self.vector_models().get(model_digest, 0), (model_digest, exact)
-        return self._once(
-            ("vectors", *given), lambda: ShardedIndex(self._readings, self.places, "vectors", given, n)
-        )
-
-    def maxsim(self, model_digest: str, exact: bool = False) -> Index[Sequence[Floats]]:
-        """The MaxSim index of one model."""
-        n, given = self.token_models().get(model_digest, 0), (model_digest, exact)
-        return self._once(
-            ("maxsim", *given), lambda: ShardedIndex(self._readings, self.places, "maxsim", given, n)
-        )
-
-    def _once(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        if key not in self._indexes:
-            self._indexes[key] = make()
-        return cast("T", self._indexes[key])
-
-    def _all(self, method: str, *given: Any) -> dict[int, Any]:
-        return self._readings.gather(method, dict.fromkeys(self._readings.states, given))
-
-    def _of_passages(self, method: str, passage_ids: Collection[int]) -> dict[int, Any]:
-        """What a method gives for each passage."""
-        wanted: dict[int, list[int]] = {}
-        for number in dict.fromkeys(passage_ids):
-            wanted.setdefault(number >> BITS, []).append(number)
-        if unknown := wanted.keys() - self._readings.states.keys():
-            raise ValueError(f"no passage {wanted[min(unknown)][0]} in the index {self.path.parent}")
-        calls = {shard: ([one & (1 << BITS) - 1 for one in ids],) for shard, ids in wanted.items()}
-        found = self._readings.gather(method, calls)
-        return dict(chain.from_iterable(zip(ids, found[shard], strict=True) for shard, ids in wanted.items()))
-
-
-class ShardedPostings(LivePostings):
-    """The terms of all shards: statistics are sums, which are remembered. Rows stay in the shards."""
-
-    def __init__(self, readings: Readings, places: Places) -> None:
-        self._readings, self._places = readings, places
-        self._df: dict[str, int] = {}
-        self._size: tuple[int, int] | None = None
+    def postings(self) -> ShardedSnapshot:
+        """The snapshot itself: terms are counted over all shards, and their rows stay there."""
+        return self
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
         """The collection, with the document frequencies of these terms."""
-        wanted = list(dict.fromkeys(terms))
-        lacking = [term for term in wanted if term not in self._df]
-        if lacking or self._size is None:
-            found = self._gather("statistics", lacking).values()
-            self._size = sum(one.n_docs for one in found), sum(one.total_length for one in found)
-            if len(self._df) + len(lacking) > MAX_COUNTED:
-                self._df.clear()
-                lacking = wanted
-                found = self._gather("statistics", lacking).values()
-            self._df |= {term: sum(one.df[term] for one in found) for term in lacking}
-        return CorpusStatistics(*self._size, {term: self._df[term] for term in wanted})
-
-    @cached_property
-    def all_statistics(self) -> CorpusStatistics:
-        """The collection, with the document frequencies of all its terms."""
-        found = self._gather("all_statistics").values()
-        df = _sums(one.df for one in found)
-        return CorpusStatistics(sum(one.n_docs for one in found), sum(one.total_length for one in found), df)
-
-    def likely_terms(self, typed: str, most: int) -> list[tuple[float, str]]:
-        """The cheapest terms of all shards."""
-        return sorted(set(chain.from_iterable(self._gather("likely_terms", typed, most).values())))[:LIKELY]
+        return self._counted(tuple(sorted(set(terms))))
 
     def spelled_like(self, typed: str, most: int) -> list[str]:
         """The terms of live passages that a typed word may mean; see `LivePostings`."""
-        terms = [term for _, term in self.likely_terms(typed, most)]
+        found = chain.from_iterable(self.all("likely_terms", typed, most).values())
+        terms = [term for _, term in sorted(set(found))[:LIKELY]]
         df = self.statistics(terms).df
         return [term for term in terms if df[term]]
 
     def first_passages(self, term: str, n: int) -> list[int]:
         """The ids of the first n live passages that hold a term, by (document id, start)."""
-        found = self._gather("first_passages", term, n).items()
-        ids = [number << BITS | one for number, some in found for one in some]
-        return [one for _, one in sorted(zip(self._places(ids), ids, strict=True))[:n]]
+        ids = [at << BITS | one for at, some in self.all("first_passages", term, n).items() for one in some]
+        return [one for _, one in sorted(zip(self.places(ids), ids, strict=True))[:n]]
 
-    def _gather(self, method: str, *given: Any) -> dict[int, Any]:
-        return self._readings.gather(method, dict.fromkeys(self._readings.states, given))
+    # Indexes
+
+    def lexical(self, name: str, make: object) -> Index[Terms]:
+        """The index of a lexical ranking, which each shard makes for itself; all but bm25 need all terms."""
+
+        def given(queries: Terms) -> tuple[Any, ...]:
+            return *before, self.statistics(chain.from_iterable(queries))
+
+        if name not in self._shared:
+            needs_all = name != "bm25"
+            self._shared[name] = (
+                self._shards.share(_total(self.all("all_statistics").values())) if needs_all else None
+            )
+        before = name, self.digest, self._shared[name]
+        return ShardedIndex(self, self.n_passages, "lexical", given)
+
+    def vectors(self, model_digest: str, exact: bool = False) -> Index[Floats]:
+        """The dense index of one model."""
+        n, given = self.vector_models().get(model_digest, 0), ("vectors", model_digest, exact)
+        return ShardedIndex(self, n, "ranked", lambda queries: given)
+
+    def maxsim(self, model_digest: str, exact: bool = False) -> Index[Sequence[Floats]]:
+        """The MaxSim index of one model."""
+        n, given = self.token_models().get(model_digest, 0), ("maxsim", model_digest, exact)
+        return ShardedIndex(self, n, "ranked", lambda queries: given)
+
+    def _of_passages(self, method: str, passage_ids: Sequence[int]) -> list[Any]:
+        """What a method gives for each passage."""
+        wanted: dict[int, list[int]] = {}
+        for number in dict.fromkeys(passage_ids):
+            wanted.setdefault(number >> BITS, []).append(number)
+        parts = self.gather(method, {at: ([n & (1 << BITS) - 1 for n in ids],) for at, ids in wanted.items()})
+        found = dict(chain.from_iterable(zip(ids, parts[at], strict=True) for at, ids in wanted.items()))
+        return [found[number] for number in passage_ids]
 
 
-class ShardedIndex(Generic[Queries]):
-    """Asks every shard for its best k, by a method of `Reading`, and merges the rankings."""
+class ShardedIndex:
+    """Asks every shard for its best passages by a method of `Shard`, and merges the rankings."""
 
     def __init__(
-        self, readings: Readings, places: Places, method: str, given: tuple[Any, ...], n_passages: int
+        self, snapshot: ShardedSnapshot, n_passages: int, method: str, given: Callable[[Any], tuple[Any, ...]]
     ) -> None:
-        self._readings, self._places, self._method, self._given = readings, places, method, given
-        self._n_passages = n_passages
+        self._snapshot, self._n_passages, self._method, self._given = snapshot, n_passages, method, given
 
     def __len__(self) -> int:
         """The number of live passages that can be found."""
         return self._n_passages
 
-    def search(self, queries: Queries, k: int, among: Ids | None = None) -> list[Ranking]:
+    def search(self, queries: Any, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each query its best k passages; see `Index`."""
         check_k(k)
         check_among(among)
-        calls = {}
-        for number in self._readings.states:
+        given, calls = self._given(queries), dict[int, tuple[Any, ...]]()
+        for number in self._snapshot.numbers:
             own = None if among is None else among[among >> BITS == number] & (1 << BITS) - 1
             if own is None or len(own):
-                calls[number] = (*self._arguments(queries), queries, k, own)
-        found = self._readings.gather(self._method, calls)
-        n = len(queries)  # type: ignore[arg-type]
-        return [self._merged({number: one[at] for number, one in found.items()}, k) for at in range(n)]
-
-    def _arguments(self, queries: Queries) -> tuple[Any, ...]:
-        """What the method gets before the queries."""
-        return self._given
+                calls[number] = *given, queries, k, own
+        found = self._snapshot.gather(self._method, calls)
+        return [self._merged({at: one[n] for at, one in found.items()}, k) for n in range(len(queries))]
 
     def _merged(self, rankings: Mapping[int, Ranking], k: int) -> Ranking:
-        ids = [_whole(number, one.passage_ids) for number, one in rankings.items()]
-        scores = [np.empty(0), *(one.scores for one in rankings.values())]
-        return best(np.concatenate([np.empty(0, np.int64), *ids]), np.concatenate(scores), k, self._places)
-
-
-class ShardedLexical(ShardedIndex[Terms]):
-    """A lexical ranking: the statistics of the terms are exchanged before the shards are asked."""
-
-    def __init__(self, readings: Readings, snapshot: ShardedSnapshot, name: str) -> None:
-        self._postings = snapshot.postings()
-        needs_all = name != "bm25"
-        get_all = readings.share(self._postings.all_statistics) if needs_all else None
-        given = name, snapshot.digest, get_all
-        super().__init__(readings, snapshot.places, "lexical", given, snapshot.n_passages)
-
-    def _arguments(self, queries: Terms) -> tuple[Any, ...]:
-        return *self._given, self._postings.statistics(chain.from_iterable(queries))
+        ids = _joined({number: one.passage_ids for number, one in rankings.items()})
+        scores = np.concatenate([np.empty(0), *(one.scores for one in rankings.values())])
+        return best(ids, scores, k, self._snapshot.places)
 
 
 def settings_of(states: Mapping[int, ShardState]) -> Mapping[str, str]:
@@ -337,18 +207,52 @@ def settings_of(states: Mapping[int, ShardState]) -> Mapping[str, str]:
     return states[min(states)].settings
 
 
-def commit_of(commits: Mapping[int, str]) -> str:
+def commit_of(states: Mapping[int, ShardState]) -> str:
     """The digest of the commits of shards, by number; without a shard it is another one."""
-    return hashlib.sha256(json.dumps(sorted(commits.items())).encode("ascii")).hexdigest()
+    commits = sorted((number, state.commit) for number, state in states.items())
+    return hashlib.sha256(json.dumps(commits).encode("ascii")).hexdigest()
 
 
-def _whole(number: int, passage_ids: Ids) -> Ids:
-    """Ids of a shard as those of the whole index."""
-    return passage_ids + (number << BITS)
+def _joined(passage_ids: Mapping[int, Ids]) -> Ids:
+    """The ids of shards, by number, as those of the whole index."""
+    parts = [ids + (number << BITS) for number, ids in passage_ids.items()]
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def _sums(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+def _total(parts: Collection[CorpusStatistics]) -> CorpusStatistics:
+    df = _summed(one.df for one in parts)
+    return CorpusStatistics(sum(one.n_docs for one in parts), sum(one.total_length for one in parts), df)
+
+
+def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for one in counts:
         total.update(one)
-    return total
+    return dict(sorted(total.items()))
+
+
+def _by_id(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return dict(sorted(chain.from_iterable(one.items() for one in parts)))
+
+
+def _tuned(parts: Iterable[Any]) -> Any:
+    """The approximate search with the smallest recall, and the number of vectors of all."""
+    found = [one for one in parts if one]
+    return (
+        (min((one for one, _ in found), key=lambda one: one.recall), sum(n for _, n in found))
+        if found
+        else None
+    )
+
+
+_MERGED: Mapping[str, Callable[[Iterable[Any]], Any]] = {
+    "document_ids": lambda parts: list(chain.from_iterable(parts)),
+    "descriptions": lambda parts: sorted(chain.from_iterable(parts), key=lambda one: one.id),
+    "files": _by_id,
+    "refusals": _by_id,
+    "sizes": _summed,
+    "vector_models": _summed,
+    "token_models": _summed,
+    "n_tokens": sum,
+    "tuning": _tuned,
+}

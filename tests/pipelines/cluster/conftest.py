@@ -10,7 +10,7 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.models import encoder, locate, token_encoder
-from spanwise.pipelines.cluster.reshard import split_index
+from spanwise.pipelines.cluster.indexing import split_index
 
 N_SHARDS = 8
 

@@ -15,7 +15,7 @@ from made_shards import write_notes
 
 import spanwise
 from spanwise.errors import ShardsMissing
-from spanwise.pipelines.cluster.manifest import ClusterOptions, Manifest
+from spanwise.pipelines.cluster.manifest import ClusterOptions, shard_folders
 from spanwise.types import SummaryOptions
 
 ray = pytest.importorskip("ray")
@@ -60,7 +60,7 @@ def found(lists):
 
 
 def actors(library):
-    return library.store._source._replicas
+    return library.store._shards._replicas
 
 
 def open_cluster(index, **options):
@@ -118,25 +118,26 @@ def test_shards_are_synced_by_workers_as_here(cluster, tmp_path, encoder_folder)
             report = library.sync()
             assert (len(report.added), library.missing_vectors()) == (8, 0)
             assert library.search("mill owl", retriever="hybrid")
-        shards = Manifest.read(path).paths(path)
+        shards = shard_folders(path)
         kept.append([sorted(one.name for one in shard.glob("segments/*")) for shard in shards])
     assert kept[0] == kept[1]
 
 
 def test_the_server_runs_on_the_cluster(cluster, index):
-    from spanwise.pipelines.cluster.ray_serve import deploy
+    from spanwise.pipelines.cluster.serve import serve_on_ray
     from spanwise.pipelines.server.security import Access
 
-    serve = pytest.importorskip("ray.serve")
+    records = []
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    try:
-        deploy(index[0], ClusterOptions("local"), Access("127.0.0.1", port), SummaryOptions(), max_replicas=1)
+
+    def ask(url):
         body = json.dumps({"question": "mill owl", "retriever": "bm25"})
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as server:
             server.request("POST", "/api/search", body, {"content-type": "application/json"})
-            record = json.loads(server.getresponse().read())
-        assert [hit["document"] for hit in record["hits"]] == [name for name, _ in found(index[1])[0]]
-    finally:
-        serve.shutdown()
+            records.append(json.loads(server.getresponse().read()))
+        raise KeyboardInterrupt
+
+    serve_on_ray(index[0], ClusterOptions("local"), Access("127.0.0.1", port), SummaryOptions(), ask)
+    assert [hit["document"] for hit in records[0]["hits"]] == [name for name, _ in found(index[1])[0]]

@@ -1,0 +1,57 @@
+"""The server on a Ray cluster: Ray Serve runs its replicas, which share the actors of the shards.
+
+Ray Serve scales the replicas with the load, checks their health, and lets one finish its requests before it
+ends. The page, the routes and their limits are those of the server of one machine. The next question sees a
+new commit of a shard.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from spanwise.types import SummaryOptions
+
+from ..server.app import create_app
+from ..server.security import Access
+from .library import ShardedLibrary, ShardedStore
+from .manifest import ClusterOptions, shard_folders
+from .replicas import RayShards, connect
+
+DRAIN_S = 20.0  # that a replica may finish its requests
+MAX_REPLICAS = 8
+ONGOING = 4  # requests that one replica works on at a time
+
+
+def serve_on_ray(
+    index: Path, cluster: ClusterOptions, access: Access, how: SummaryOptions, ready: Callable[[str], None]
+) -> None:
+    """Start the server and stay until Ctrl-C, which ends it."""
+    connect(str(cluster.address))
+    from ray import serve
+
+    path, shards = index.resolve(), RayShards(shard_folders(index), cluster.replicas)
+
+    def make() -> Any:
+        return create_app(ShardedLibrary(ShardedStore(path, shards, cluster.require_all)), access, how)
+
+    scaling = {"min_replicas": 1, "max_replicas": MAX_REPLICAS, "target_ongoing_requests": ONGOING / 2}
+    deployment = serve.deployment(
+        name="spanwise",
+        max_ongoing_requests=ONGOING,
+        graceful_shutdown_timeout_s=DRAIN_S,
+        autoscaling_config=scaling,
+    )(serve.ingress(make)())
+    serve.start(http_options={"host": access.host, "port": access.port})
+    try:
+        serve.run(deployment.bind(), name="spanwise", route_prefix="/")
+        ready(access.url)
+        while True:
+            time.sleep(1)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        serve.shutdown()
+        shards.close()
