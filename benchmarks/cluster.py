@@ -1,9 +1,18 @@
-"""Shards on a Ray cluster whose workers die: `python -m benchmarks.cluster --seconds 180 --every 20`.
+"""Shards beside one index: rankings, failures, and size. Needs `pip install -e '.[ray]'`.
 
-A head, which stays, and four workers on this machine search eight shards, two replicas each. Again and again
-a worker is killed and a new one joins. Each search is compared with that of one index, each answer with its
-outcome. Prints how many failed, were wrong, or came from some of the shards, and the times. Documents are
-made up. Times of a search before a death are medians in ms: of one index, of shards by threads, and on Ray.
+python -m benchmarks.cluster equality INDEX --questions FILE --retrievers tfidf,bm25 --asks 40
+python -m benchmarks.cluster failures INDEX --questions FILE --retrievers bm25,hybrid --seconds 180
+python -m benchmarks.cluster indexing FOLDER --every 10
+python -m benchmarks.cluster size --passages 1000000 --retrievers bm25,dense,hybrid
+python -m benchmarks.cluster simulate --shard-ms 40 80
+
+equality   eight shards: passages in another order, the largest difference of scores, and other answers
+failures   two replicas on four workers of this machine, one of which dies every few seconds: what fails, is
+           wrong, or comes from some of the shards, and the time of a search
+indexing   workers die while they index: whether segments are those of an undisturbed run
+size       made-up passages and vectors: time to build, bytes, memory, ms a search, of one index, of four
+           shards by threads, and of four on Ray
+simulate   the time of a search over 5, 50 and 500 shards, which the slowest of them decides
 """
 
 from __future__ import annotations
@@ -13,114 +22,317 @@ import json
 import logging
 import os
 import random
+import shutil
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import Any
 
+import numpy as np
+
 import spanwise
-from spanwise.pipelines.cluster.manifest import ClusterOptions
+from spanwise.index.analysis import Analyzer
+from spanwise.index.schema import FileState
+from spanwise.index.store import Store
+from spanwise.models import encoder, locate
+from spanwise.pipelines.cluster.indexing import split_index
+from spanwise.pipelines.cluster.manifest import ClusterOptions, shard_folders
+from spanwise.types import Document, Passage
 
-SHARDS, WORKERS, REPLICAS = 8, 4, 2
-N_WORDS = 560  # of a document, about four passages
-OPTIONS: dict[str, Any] = {"retriever": "bm25"}
+SHARDS, WORKERS, REPLICAS, K = 8, 4, 2, 10
 SEARCHES_PER_ASK = 12
-PAUSE_S = 0.05
+TOLERANCE = {"tfidf": 1e-6, "bm25": 1e-6}  # of a score; 1e-3 for vectors
+Ranking = list[tuple[str, int, float]]
 
 
-def make_documents(folder: Path, n: int, draw: random.Random) -> list[str]:
-    """Write n documents; returns questions for them."""
-    common, rare = [f"word{number}" for number in range(40)], [f"term{number}" for number in range(3_000)]
-    folder.mkdir()
-    for number in range(n):
-        words = [draw.choice(common if draw.random() < 0.4 else rare) for _ in range(N_WORDS)]
-        (folder / f"n{number:05}.md").write_text(f"# Note {number}\n\n{' '.join(words)}.\n", encoding="utf-8")
-    return [" ".join(draw.sample(common, 2) + draw.sample(rare, 3)) for _ in range(100)]
-
-
-def ranking(library: spanwise.Library, question: str) -> list[tuple[str, int, float]]:
-    """The place and score of each hit."""
-    hits = library.search(question, **OPTIONS)
+def ranking(library: spanwise.Library, question: str, retriever: str) -> Ranking:
+    """The place and score of each hit, by exact search."""
+    hits = library.search(question, retriever=retriever, k=K, exact=True)
     return [(hit.passage.document_id, hit.passage.start, hit.score) for hit in hits]
 
 
+def differs(found: Ranking, expected: Ranking, tolerance: float) -> bool:
+    """Whether passages differ in more than the order of equal scores."""
+    scores = {one[:2]: one[2] for one in expected}
+    if len(found) != len(expected):
+        return True
+    return any(
+        abs(one[2] - at[2]) > tolerance or abs(one[2] - scores.get(one[:2], expected[-1][2])) > tolerance
+        for one, at in zip(found, expected, strict=True)
+    )
+
+
+def questions_of(how: argparse.Namespace, n: int) -> list[str]:
+    """The first n questions of the files that have an answer."""
+    every = [one for path in how.questions for one in spanwise.evaluation.read_questions(path)]
+    return [one.question for one in every if one.answerable][:n]
+
+
+def equality(how: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Rankings and answers of eight shards beside those of the index that they are made of."""
+    shutil.copytree(how.target, root / "shards")
+    split_index(root / "shards", SHARDS)
+    questions, record = questions_of(how, how.n), dict[str, Any]()
+    with (
+        spanwise.open_index(how.target, cache=False) as one,
+        spanwise.open_index(root / "shards", cache=False) as shards,
+    ):
+        record["passages"], record["questions"] = one.status()["passages"], len(questions)
+        for name in how.retrievers:
+            pairs = [(ranking(shards, q, name), ranking(one, q, name)) for q in questions]
+            record[f"{name}_differ"] = sum(differs(*pair, TOLERANCE.get(name, 1e-3)) for pair in pairs)
+            record[f"{name}_reordered"] = sum([x[:2] for x in a] != [x[:2] for x in b] for a, b in pairs)
+        if how.asks:
+            asked = questions[:: max(1, len(questions) // how.asks)][: how.asks]
+            found, expected = (library.ask_many(asked, exact=True) for library in (shards, one))
+            pairs_of = [(a.best, b.best) for a, b in zip(found, expected, strict=True)]
+            record["asks"] = len(asked)
+            record["other_answers"] = sum((a and a.span) != (b and b.span) for a, b in pairs_of)
+            gaps = [abs(a.confidence - b.confidence) for a, b in pairs_of if a and b]
+            record["largest_gap_of_confidence"] = max(gaps, default=0.0)
+    return record
+
+
+class Deaths:
+    """A head and four workers on this machine; every few seconds a worker is killed and a new one joins."""
+
+    def __init__(self, every_s: float) -> None:
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        import ray
+        from ray.cluster_utils import Cluster
+
+        self._ray, self._every_s, self._draw, self.n = ray, every_s, random.Random(7), 0
+        self._cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+        )
+        self._workers = [self._cluster.add_node(num_cpus=1) for _ in range(WORKERS)]
+        self.address = self._cluster.address
+        ray.init(self.address, log_to_driver=False, logging_level=logging.ERROR)
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Kill while the block runs, but not its last worker."""
+        is_over = Event()
+
+        def kill() -> None:
+            while not is_over.wait(self._every_s):
+                dead = self._workers.pop(self._draw.randrange(WORKERS))
+                self._cluster.remove_node(dead, allow_graceful=False)
+                self._workers.append(self._cluster.add_node(num_cpus=1))
+                self.n += 1
+
+        killer = Thread(target=kill)
+        killer.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            killer.join()
+
+    def close(self) -> None:
+        """End the cluster."""
+        self._ray.shutdown()
+        self._cluster.shutdown()
+
+
+def failures(how: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """What a caller sees while workers die."""
+    shutil.copytree(how.target, root / "shards")
+    split_index(root / "shards", SHARDS)
+    questions = questions_of(how, 100)
+    asked = questions[:4]
+    with spanwise.open_index(how.target, cache=False) as one:
+        expected = {(q, name): ranking(one, q, name) for q in questions for name in how.retrievers}
+        outcomes = {q: one.ask(q, k=3, exact=True).outcome for q in asked}
+    cluster, draw = Deaths(how.every), random.Random(7)
+    options = ClusterOptions(cluster.address, REPLICAS)
+    counts, times = dict.fromkeys(("searches", "asks", "failed", "wrong", "partial"), 0), list[float]()
+    with spanwise.open_index(root / "shards", cache=False, cluster=options) as library, cluster.going_on():
+        ends = time.monotonic() + how.seconds
+        while time.monotonic() < ends or counts["searches"] < how.n:
+            counts["searches"] += 1
+            is_ask = counts["searches"] % SEARCHES_PER_ASK == 0
+            question, name = draw.choice(asked if is_ask else questions), draw.choice(how.retrievers)
+            try:
+                began = time.monotonic()
+                found = ranking(library, question, name)
+                times.append(time.monotonic() - began)
+                is_partial = bool(library.partial)
+                is_wrong = differs(found, expected[question, name], TOLERANCE.get(name, 1e-3))
+                if is_ask:
+                    counts["asks"] += 1
+                    answer = library.ask(question, k=3, exact=True)
+                    is_wrong, is_partial = (
+                        is_wrong or answer.outcome != outcomes[question],
+                        bool(answer.partial),
+                    )
+                counts["partial"] += is_partial
+                counts["wrong"] += is_wrong and not is_partial
+            except spanwise.errors.SpanwiseError:
+                counts["failed"] += 1
+            time.sleep(how.pause)
+    cluster.close()
+    times.sort()
+    quantiles = {f"p{at}_s": round(times[len(times) * at // 100], 3) for at in (50, 99)}
+    return {**counts, "deaths": cluster.n, **quantiles}
+
+
+def indexing(how: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Shards that are indexed while workers die, beside shards that are not disturbed."""
+    kinds = {"shards": SHARDS, "model": "base", "colbert": "none", "cache": False}
+    with spanwise.open(how.target, root / "quiet", **kinds) as library:
+        library.sync()
+    cluster = Deaths(how.every)
+    options = ClusterOptions(cluster.address)
+    began = time.monotonic()
+    with spanwise.open(how.target, root / "dying", cluster=options, **kinds) as library, cluster.going_on():
+        library.sync()
+        record = {"passages": library.status()["passages"], "missing_vectors": library.missing_vectors()}
+    seconds = round(time.monotonic() - began, 1)
+    cluster.close()
+    gaps, differ = [0.0], 0
+    for pair in zip(shard_folders(root / "quiet"), shard_folders(root / "dying"), strict=True):
+        with Store.open(pair[0]) as a, Store.open(pair[1]) as b, a.snapshot() as quiet, b.snapshot() as dying:
+            names = [{e.id for e in one.segments() if e.kind == "postings"} for one in (quiet, dying)]
+            places = [one.places(one.passage_ids().tolist()) for one in (quiet, dying)]
+            differ += names[0] != names[1] or places[0] != places[1] or quiet.files() != dying.files()
+            ids = [one.passage_ids() for one in (quiet, dying)]
+            if len(ids[0]) and len(ids[0]) == len(ids[1]):
+                rows = [one.stored_vectors(*one.vector_models()) for one in (quiet, dying)]
+                vectors = [one.read(one.rows_of(at))["vectors"] for one, at in zip(rows, ids, strict=True)]
+                gaps.append(float(np.abs(vectors[0] - vectors[1]).max()))
+    return {
+        **record,
+        "shards_that_differ": differ,
+        "largest_gap": max(gaps),
+        "deaths": cluster.n,
+        "s": seconds,
+    }
+
+
+class MadeUp:
+    """An encoder whose vectors are drawn from a seed."""
+
+    digest, width, device, n_passages = "made up", 384, "cpu", 100
+
+    def vectors(self, n: int, seed: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """(n, 384) unit vectors."""
+        found = np.random.default_rng(seed).standard_normal((n, self.width), np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def encode_questions(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """(n, 384) unit vectors."""
+        return np.concatenate([self.vectors(1, len(text)) for text in texts])
+
+
+def size(how: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Time, bytes and memory of made-up passages."""
+    made, draw = MadeUp(), np.random.default_rng(7)
+    encoder.load_encoder = lambda name: made  # type: ignore[assignment]
+    locate.model_digest = lambda name, kind="encoder": made.digest  # type: ignore[assignment]
+    words = np.array([f"w{number:x}" for number in range(200_000)])
+    chances = 1 / np.arange(10, len(words) + 10)
+    chances /= chances.sum()
+    with spanwise.open(root, root / "one", model="base", colbert="none", cache=False) as library:
+        settings = dict(library.store.settings)
+    analyzer, record, began = Analyzer.from_settings(settings), dict[str, Any](), time.perf_counter()
+    with Store.open(root / "one") as store, store.writer() as writer:
+        for at in range(how.passages // made.n_passages):
+            texts = [" ".join(one) for one in draw.choice(words, (made.n_passages, how.words), p=chances)]
+            name, ends = f"d{at:06}.txt", np.cumsum([len(text) + 2 for text in texts]).tolist()
+            document = Document(name, name, "\n\n".join(texts), f"{at:064x}")
+            passages = [
+                Passage(0, name, end - 2 - len(text), end - 2, text)
+                for text, end in zip(texts, ends, strict=True)
+            ]
+            terms = [analyzer.terms(text) for text in texts]
+            ids = writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
+            writer.put_vectors(made.digest, ids, made.vectors(len(ids), at))
+            if at % 200 == 199:
+                writer.commit()
+        writer.commit()
+    record["build_s"] = round(time.perf_counter() - began)
+    shutil.copytree(root / "one", root / "four")
+    began = time.perf_counter()
+    split_index(root / "four", 4)
+    record["split_s"] = round(time.perf_counter() - began)
+    record["bytes_a_passage"] = round(
+        sum(p.stat().st_size for p in (root / "one").rglob("*.*")) / how.passages
+    )
+    questions = [
+        " ".join(one) for one in draw.choice(words[50:], (how.n, 5), p=chances[50:] / chances[50:].sum())
+    ]
+    for name, target, cluster in (
+        ("one", root / "one", None),
+        ("threads", root / "four", None),
+        ("ray", root / "four", ClusterOptions("local")),
+    ):
+        with spanwise.open_index(target, cache=False, cluster=cluster) as library:
+            for retriever in how.retrievers:
+                times = []
+                for question in [*questions[:3], *questions]:
+                    began = time.perf_counter()
+                    ranking(library, question, retriever)
+                    times.append((time.perf_counter() - began) * 1000)
+                times = sorted(times[3:])
+                record[f"{name}_{retriever}_p50_p99_ms"] = (
+                    round(median(times), 1),
+                    round(times[-1 - how.n // 100], 1),
+                )
+            record[f"{name}_MiB"] = resident_mib()
+    return record
+
+
+def simulate(how: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Expected times of a search over many shards, from the median and p99 of one shard, in ms."""
+    draw, record = np.random.default_rng(7), dict[str, Any]()
+    middle, high = how.shard_ms
+    spread = np.log(high / middle) / 2.326  # of a log-normal time
+    for shards in (5, 50, 500):
+        times = middle * np.exp(spread * draw.standard_normal((2000, shards)))
+        network = how.network_ms * (
+            1 + draw.exponential(0.5, (2000, shards, 3))
+        )  # statistics, ranking, texts
+        total = times.max(axis=1) + network.max(axis=1).sum(axis=1) + how.merge_ms * shards
+        record[f"{shards}_shards_p50_p99_ms"] = [round(float(np.percentile(total, at)), 1) for at in (50, 99)]
+    return record
+
+
+def resident_mib() -> int:
+    """The memory of this process that is no mapped file, in MiB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("RssAnon"))
+
+
 def main() -> None:
-    """Run it and print a JSON record."""
+    """Run one of them and print a JSON record."""
+    runs = {one.__name__: one for one in (equality, failures, indexing, size, simulate)}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("run", choices=runs)
+    parser.add_argument("target", type=Path, nargs="?", help="an index, or a folder to index")
+    parser.add_argument("--questions", type=Path, action="append", default=[])
+    parser.add_argument("--retrievers", type=lambda names: names.split(","), default=["bm25"])
+    parser.add_argument("--n", type=int, default=300, help="questions, or the least number of searches")
+    parser.add_argument("--asks", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two deaths")
-    parser.add_argument("--documents", type=int, default=100)
+    parser.add_argument("--pause", type=float, default=0.05, help="seconds between two searches")
+    parser.add_argument("--passages", type=int, default=1_000_000)
+    parser.add_argument(
+        "--shard-ms", type=float, nargs=2, default=[40.0, 80.0], help="median and p99 of a shard"
+    )
+    parser.add_argument("--network-ms", type=float, default=1.0, help="there and back")
+    parser.add_argument("--merge-ms", type=float, default=0.05, help="of the rankings, a shard")
+    parser.add_argument("--words", type=int, default=40, help="of a made-up passage")
     how = parser.parse_args()
     with TemporaryDirectory() as folder:
-        print(json.dumps(measured(Path(folder), how, random.Random(7))))
-
-
-def measured(root: Path, how: argparse.Namespace, draw: random.Random) -> dict[str, float]:
-    """The figures of one run."""
-    questions = make_documents(root / "notes", how.documents, draw)
-    with spanwise.open(root / "notes", root / "one", cache=False) as one:
-        one.sync(vectors=False)
-        expected = {question: ranking(one, question) for question in questions}
-        outcomes = {question: one.ask(question, k=3, **OPTIONS).outcome for question in questions[:4]}
-        one_ms = timed(one, questions)
-    with spanwise.open(root / "notes", root / "shards", cache=False, shards=SHARDS) as shards:
-        shards.sync(vectors=False)
-        threads_ms = timed(shards, questions)
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    import ray
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    workers = [cluster.add_node(num_cpus=1) for _ in range(WORKERS)]
-    ray.init(cluster.address, namespace="spanwise", log_to_driver=False, logging_level=logging.ERROR)
-    library = spanwise.open_index(
-        root / "shards", cache=False, cluster=ClusterOptions(cluster.address, REPLICAS)
-    )
-    counts = dict.fromkeys(("searches", "asks", "deaths", "failed", "wrong", "partial"), 0)
-    ray_ms, times = timed(library, questions), []
-    ends, next_death = time.monotonic() + how.seconds, time.monotonic() + how.every
-    while time.monotonic() < ends:
-        if time.monotonic() >= next_death:
-            cluster.remove_node(workers.pop(draw.randrange(WORKERS)), allow_graceful=False)
-            workers.append(cluster.add_node(num_cpus=1))
-            counts["deaths"] += 1
-            next_death = time.monotonic() + how.every
-        is_ask = counts["searches"] % SEARCHES_PER_ASK == SEARCHES_PER_ASK - 1
-        question = draw.choice(questions[:4] if is_ask else questions)
-        try:
-            began = time.monotonic()
-            is_right = ranking(library, question) == expected[question]
-            times.append(time.monotonic() - began)
-            is_partial = bool(library.partial)
-            if is_ask:
-                answer = library.ask(question, k=3, **OPTIONS)
-                is_right = is_right and answer.outcome == outcomes[question]
-                is_partial = is_partial or bool(answer.partial)
-            counts["partial"] += is_partial
-            counts["wrong"] += not is_right and not is_partial
-            counts["asks"] += is_ask
-        except spanwise.errors.SpanwiseError:
-            counts["failed"] += 1
-        counts["searches"] += 1
-        time.sleep(PAUSE_S)
-    library.close()
-    ray.shutdown()
-    cluster.shutdown()
-    times.sort()
-    quantiles = {f"p{at}_s": round(times[len(times) * at // 100], 3) for at in (50, 99)}
-    return counts | quantiles | {"one_ms": one_ms, "threads_ms": threads_ms, "ray_ms": ray_ms}
-
-
-def timed(library: spanwise.Library, questions: list[str]) -> float:
-    """The median time of a search, in ms, after each question was searched once."""
-    times = []
-    for question in [*questions, *questions]:
-        began = time.perf_counter()
-        ranking(library, question)
-        times.append((time.perf_counter() - began) * 1000)
-    return round(sorted(times[len(questions) :])[len(questions) // 2], 2)
+        print(json.dumps(runs[how.run](how, Path(folder))))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from ..index.ann import CACHE as CODES
 from ..index.store import Store
 from ..models.locate import wrong_weights
 from .cache import CACHE_NAME, AnswerCache
-from .cluster.manifest import is_sharded
+from .cluster.manifest import is_sharded, shard_folders
 from .folders import CATALOG_NAME, is_writable, resolve_index
 from .models import RERANKER, ModelKind, command
 
@@ -252,24 +252,16 @@ class Verification:
     bytes: int = 0
 
 
-def stored_at(path: Path) -> Store:
-    """The store of an index, of one part or of shards."""
-    if not is_sharded(path):
-        return Store.open(path)
-    from .cluster.library import open_shards
-
-    return open_shards(path, cache=False).store
-
-
 def verify(index: str | Path) -> Verification:
     """The problems of an index, named by its directory or by the folder that holds it; reads all of it."""
-    path = resolve_index(Path(index))
-    with stored_at(path) as store:
-        problems = store.verify()
-        if problems:
-            return Verification(path, tuple(problems))
-        with store.snapshot() as snapshot:
-            return Verification(path, (), snapshot.n_documents, snapshot.n_passages, bytes_below(path))
+    path, problems, counts = resolve_index(Path(index)), list[str](), [0, 0]
+    for part in shard_folders(path) if is_sharded(path) else [path]:
+        with Store.open(part) as store:
+            problems += store.verify()
+            if not problems:
+                with store.snapshot() as snapshot:
+                    counts = [counts[0] + snapshot.n_documents, counts[1] + snapshot.n_passages]
+    return Verification(path, tuple(problems), *([] if problems else [*counts, bytes_below(path)]))
 
 
 def verification_record(found: Verification) -> dict[str, Any]:

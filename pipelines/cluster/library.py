@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial, wraps
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -40,6 +39,7 @@ class ShardedStore(Store):
     def __init__(self, path: Path, shards: LocalShards | RayShards, require_all: bool = False) -> None:
         self.path, self._shards, self._require_all = path, shards, require_all
         self._n_shards, self._is_closed = len(shard_folders(path)), False
+        self._last: Mapping[int, ShardState] = {}
 
     def close(self) -> None:
         """Close all shards. Idempotent."""
@@ -53,12 +53,14 @@ class ShardedStore(Store):
         found = self._shards.ask({number: ("state",) for number in range(self._n_shards)})
         if not found:
             raise ShardsMissing("no shard of the index can be reached: is the cluster running?")
+        self._last = found
         return found
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings of the last commit."""
-        return settings_of(self._states())
+        """The settings of the commit that was looked up last."""
+        self.check_open()
+        return settings_of(self._last or self._states())
 
     def commit_digest(self) -> str:
         """The digest of the last commits of all shards that can be reached."""
@@ -73,24 +75,18 @@ class ShardedStore(Store):
 
     def writer(self, timeout_s: float = 0.0) -> Writer:
         """A context manager for changes of all shards: settings, and vectors to drop."""
+        self._last = {}
         return cast("Writer", _Writers(shard_folders(self.path), timeout_s))
-
-    def verify(self) -> list[str]:
-        """One line for each damaged thing; reads every byte of all shards."""
-        return list(chain.from_iterable(self._each(Store.verify)))
 
     def approximate(
         self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
     ) -> bool:
         """Bring the FAISS indexes of all shards up to date, see `Store`."""
-        return any(self._each(lambda shard: shard.approximate(recall, at_least, on_progress)))
-
-    def _each(self, work: Callable[[Store], T]) -> list[T]:
-        found = []
+        is_written = False
         for path in shard_folders(self.path):
             with Store.open(path) as shard:
-                found.append(work(shard))
-        return found
+                is_written |= shard.approximate(recall, at_least, on_progress)
+        return is_written
 
 
 class _Writers(ExitStack):
