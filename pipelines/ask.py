@@ -78,6 +78,7 @@ class Answerer:
     calibration: Calibration | None
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
+    partial: str = ""
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
@@ -204,6 +205,7 @@ class Answerer:
             candidates=self._candidates(shown, terms, hits[:n_read]) if terms and self.calibration else (),
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
+            partial=self.partial,
         )
 
     def _candidates(

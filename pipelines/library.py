@@ -51,7 +51,6 @@ from .models import (
     LoadedModels,
     ModelKind,
     command,
-    default_retriever,
     model_setting,
 )
 from .spelling import Spelling, spelled
@@ -115,8 +114,12 @@ class Library:
 
     @property
     def default_retriever(self) -> str:
-        """The retriever where none is named: "colbert", or "hybrid" when the index keeps no token vectors."""
-        return default_retriever(self.store.settings)
+        """The retriever where none is named: "colbert", or "hybrid" when the index keeps no token vectors.
+
+        While vectors are missing it ranks by words, too, or by words alone: "bm25+colbert", "bm25".
+        """
+        with self._views.current() as view:
+            return view.default_retriever
 
     def use_model(self, name: str | None) -> None:
         """Keep dense vectors of this model, or of the same one as before.
@@ -191,14 +194,17 @@ class Library:
         began = time.monotonic()
         listing = confined(list_roots(self.roots), self.store.settings)
         report = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, parsers)
-        return self._with_vectors(report, began, on_progress) if vectors else report
+        n_tokens = self.encode(on_progress) if vectors else 0
+        return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
-    def _with_vectors(self, report: SyncReport, began: float, on_progress: ProgressCallback) -> SyncReport:
-        """Encode what is missing after the words are in; the report of all."""
+    def encode(self, on_progress: ProgressCallback = no_progress) -> int:
+        """Encode the passages without vectors; returns the number of token-encoded ones.
+
+        They are committed as they come: an interrupted call keeps them, and the next one goes on.
+        """
         self._encode(("dense",), on_progress)
         self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
-        n_tokens = self._encode(("colbert",), on_progress)
-        return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
+        return self._encode(("colbert",), on_progress)
 
     def encode_for(
         self, stages: Container[str], colbert: str, on_progress: ProgressCallback = no_progress
@@ -275,10 +281,10 @@ class Library:
         """Whether answers are cached."""
         return self._cache is not None
 
-    @property
-    def partial(self) -> str:
-        """Which part of the index the last question searched, such as "7 of 8 shards"; "" for all of it."""
-        return ""
+    def partial(self, options: SearchOptions | None = None, **changes: Any) -> str:
+        """What a search leaves out, such as "7 of 8 shards" or passages without a vector; "" for nothing."""
+        with self._views.current() as view:
+            return view.partial(replace(options or SearchOptions(), **changes))
 
     def model_digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""

@@ -30,6 +30,7 @@ ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors, "" for none
 DEFAULT_RETRIEVER = "colbert"
+WORDS = "bm25"  # ranks the passages without vectors
 WITHOUT_TOKENS = "hybrid"  # the default over an index without token vectors
 RERANKER = "builtin"
 RERANK_SUFFIX = "+rerank"
@@ -78,7 +79,7 @@ def stages_below(retrievers: Iterable[str]) -> set[str]:
 
 
 def default_retriever(settings: Mapping[str, str]) -> str:
-    """The retriever of an index with these settings where none is named."""
+    """The retriever of an index with these settings and all of its vectors, where none is named."""
     return DEFAULT_RETRIEVER if settings.get(COLBERT) else WITHOUT_TOKENS
 
 
@@ -111,9 +112,9 @@ class LoadedModels:
         name = name or self._index_model(COLBERT, "token vectors", "--colbert builtin")
         return self._load_model("token-encoder", name, load_token_encoder)
 
-    def split(self, how: SearchOptions) -> tuple[str | object, str]:
+    def split(self, how: SearchOptions, default: str = "") -> tuple[str | object, str]:
         """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
-        given = how.retriever or default_retriever(self._store.settings)
+        given = how.retriever or default or default_retriever(self._store.settings)
         return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
 
     def encoders(self) -> Encoders:

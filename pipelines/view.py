@@ -20,7 +20,7 @@ from ..index.snapshot import Snapshot
 from ..index.store import Store
 from .ask import Answerer
 from .filters import Selection, select
-from .models import LoadedModels
+from .models import DEFAULT_RETRIEVER, WORDS, LoadedModels, default_retriever
 
 if TYPE_CHECKING:
     from ..retrieval.near_duplicates import DuplicateRule
@@ -44,6 +44,30 @@ class IndexView:
         self._selected: tuple[Filter, Selection] | None = None
         self._answerer: tuple[object, Answerer] | None = None
 
+    @cached_property
+    def n_encoded(self) -> int:
+        """The number of passages with the vectors that the default retriever needs."""
+        has_tokens = default_retriever(self.snapshot.settings) == DEFAULT_RETRIEVER
+        models = self.snapshot.token_models() if has_tokens else self.snapshot.vector_models()
+        return max(models.values(), default=0)
+
+    @property
+    def default_retriever(self) -> str:
+        """The retriever where none is named: words rank the passages without a vector, if there are any."""
+        full = default_retriever(self.snapshot.settings)
+        if self.n_encoded == self.snapshot.n_passages:
+            return full
+        if not self.n_encoded:
+            return WORDS
+        return f"{WORDS}+{full}" if full == DEFAULT_RETRIEVER else full
+
+    def partial(self, how: SearchOptions) -> str:
+        """What a result of these options leaves out, such as "7 of 8 shards"; "" for nothing."""
+        n, total = self.n_encoded, self.snapshot.n_passages
+        lacking = f"vectors for {n:,} of {total:,} passages; the others are ranked by words"
+        found = [getattr(self.snapshot, "partial", ""), lacking if n < total and not how.retriever else ""]
+        return ", ".join(filter(None, found))
+
     def retriever(
         self,
         how: SearchOptions,
@@ -51,7 +75,7 @@ class IndexView:
         rule: DuplicateRule | None = None,
     ) -> Retriever:
         """The retriever of these options, with re-ranking and deduplication; IndexEmpty without passages."""
-        below, reranker = self.models.split(how)
+        below, reranker = self.models.split(how, self.default_retriever)
         retriever = self._built(below, how.exact)
         if reranker:
             from ..retrieval.reranking import RerankingRetriever
@@ -68,7 +92,7 @@ class IndexView:
         """The single retrievers that the retriever of these options is made of."""
         from ..retrieval.retrievers import stages_of
 
-        below = self.models.split(how)[0]
+        below = self.models.split(how, self.default_retriever)[0]
         names = stages_of(below) if isinstance(below, str) else [below]
         return [cast("Ranker", self._built(name, how.exact)) for name in names]
 
@@ -95,6 +119,7 @@ class IndexView:
             calibration=calibration,
             options=how,
             selection=self.selection(how.where),
+            partial=self.partial(how),
             on_progress=on_progress,
         )
         self._answerer = (key, answerer)
@@ -168,11 +193,6 @@ class Views:
                 self._depth -= 1
                 if self._depth == 0 and self._view is not None:
                     self._view.end_transaction()
-
-    @property
-    def last(self) -> IndexView | None:
-        """The view that was used last, which may be out of date."""
-        return self._view
 
     def close(self) -> None:
         """Drop the view; held snapshots stay open."""

@@ -22,7 +22,7 @@ from ..records import answer_record, explanation_record
 from ..summarize import summary_record
 from ..visible import visible
 from . import options as opt
-from .index import synced
+from .index import encode_in_background, synced
 from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary, summarized
 
 PROMPT = "? "
@@ -73,6 +73,7 @@ def ask(
     ray: opt.Ray = None,
     replicas: opt.Replicas = 1,
     require_all_shards: opt.RequireAll = False,
+    no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
@@ -81,7 +82,8 @@ def ask(
     question, folder = opt.question_and_folder(question, folder, index)
     options = opt.options_of(SummaryOptions, context, document=None, max_sentences=WRITTEN_SENTENCES)
     opt.say_what_is_sent(generator if write else QUOTE, base_url)
-    with synced(folder, index, verbose, opt.cluster_of(context)) as library:
+    is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
+    with synced(folder, index, verbose, opt.cluster_of(context), not (no_wait or is_prompt)) as library:
 
         def answer(question: str) -> None:
             if explain:
@@ -92,7 +94,9 @@ def ask(
 
         if question is not None:
             answer(question)
-        elif sys.stdin.isatty() and sys.stdout.isatty():
+        elif is_prompt:
+            if folder is not None and library.missing_vectors():
+                encode_in_background(library)
             _talk(library, answer)
         else:
             _answer_lines(answer, json)

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
 
-from spanwise.errors import DocumentRejected
+from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import SyncReport
 
 from ..cluster.manifest import ClusterOptions
 from ..folders import FOLDER_NAME
 from ..library import Library
 from ..models import NONE, command, model_setting
-from ..open import open
+from ..open import open, open_index
 from ..records import sync_record
 from ..visible import visible
 from . import options as opt
 from .show import print_json, progress, say
 
 LINES_OF_A_KIND = 10
+AT_ONCE = 64  # passages that are encoded before a question is answered
 QUIET_S = 1.6  # without changes before `--watch` syncs
 
 
@@ -143,19 +146,50 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
 
 @contextmanager
 def synced(
-    folder: Path | None, index: Path | None, verbose: bool = False, cluster: ClusterOptions | None = None
+    folder: Path | None,
+    index: Path | None,
+    verbose: bool = False,
+    cluster: ClusterOptions | None = None,
+    wait: bool = True,
 ) -> Iterator[Library]:
-    """The library of a folder, which is synced first, or of an index."""
+    """The library of a folder, whose words are synced first, or of an index.
+
+    If `wait`, vectors are made afterwards, with a bar; Ctrl-C ends that and keeps those that are made. A few
+    are made at once.
+    """
     with opt.library_of(folder, index, cluster) as library:
         if folder is not None:
             with progress() as bar:
-                report = library.sync(on_progress=bar)
+                report = library.sync(vectors=False, on_progress=bar)
+                if library.missing_vectors() <= AT_ONCE:
+                    library.encode(bar)
             if report.added or report.updated or report.deleted:
                 say_report(library, report)
             elif verbose:
                 say(f"nothing changed in {visible(str(folder))}: {report.unchanged} documents")
             check_documents(library, report)
         yield library
+        if folder is not None and wait:
+            sys.stdout.flush()
+            try:
+                with progress() as bar:
+                    library.encode(bar)
+            except KeyboardInterrupt:
+                say(f"{library.partial()}. Make the others with: {visible(library.sync_command)}")
+
+
+def encode_in_background(library: Library) -> None:
+    """Make missing vectors in a daemon thread, which ends with the program and keeps those that are made."""
+    path = library.store.path
+
+    def run() -> None:
+        try:
+            with open_index(path) as own:
+                own.encode()
+        except (SpanwiseError, OSError) as error:
+            say(f"vectors are missing: {visible(str(error))}")
+
+    Thread(target=run, name="spanwise-encode", daemon=True).start()
 
 
 def say_report(library: Library, report: SyncReport) -> None:

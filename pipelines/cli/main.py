@@ -46,7 +46,7 @@ VERBS = {
 }
 # Options of these verbs that only --help-all shows; eval and train have verbs of their own.
 MORE = "rerank rerank_model reader base_url dedupe meta document timeout allow_host "
-MORE += "allow_origin token_file colbert lexical_only retry ray replicas require_all_shards"
+MORE += "allow_origin token_file colbert lexical_only retry ray replicas require_all_shards no_wait"
 
 
 def command_of(verb: str, everything: bool = True) -> Any:

@@ -61,6 +61,9 @@ BaseUrl = Annotated[
 ]
 Dedupe = Annotated[bool, typer.Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+NoWait = Annotated[
+    bool, typer.Option("--no-wait", help="End after the answer; missing vectors of the folder stay missing.")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Say what was searched, and how long it took.")]
 Ray = Annotated[
     str | None,

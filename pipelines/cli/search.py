@@ -32,25 +32,26 @@ def search(
     ray: opt.Ray = None,
     replicas: opt.Replicas = 1,
     require_all_shards: opt.RequireAll = False,
+    no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
     """Print the best passages for a question."""
     if opt.question_and_folder(question, folder, index)[0] is None:
         raise typer.BadParameter(f"{question} is a folder: name the words before it", param_hint="QUESTION")
     options = opt.options_of(SearchOptions, context)
-    with synced(folder, index, cluster=opt.cluster_of(context)) as library:
+    with synced(folder, index, cluster=opt.cluster_of(context), wait=not no_wait) as library:
         with progress(after_s=1) as report:
             report("models", 0, 0)
             spelling = library.spelled(question)
             hits = library.search(question, options, on_progress=report)
         scope = library.scope(options.where) if options.where else None
-        partial = library.partial
+        partial = library.partial(options)
         [name] = opt.reranked([retriever or library.default_retriever], bool(options.rerank))
-    say_spelling(spelling)
-    say_partial(partial)
-    if nothing := empty_filter(scope):
-        say(nothing)
-    if json:
-        print_json(search_record(spelling, name, hits, scope, partial))
-    else:
-        show_hits(hits)
+        say_spelling(spelling)
+        say_partial(partial)
+        if nothing := empty_filter(scope):
+            say(nothing)
+        if json:
+            print_json(search_record(spelling, name, hits, scope, partial))
+        else:
+            show_hits(hits)

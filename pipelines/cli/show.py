@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..spelling import Spelling
 
+RATED = ("encode", "tokens")
 LABELS = {
     "models": "loading models",
     "passages": "reading passages",
@@ -83,6 +84,8 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
             tasks[task] = bar.add_task(LABELS.get(task, task), total=total or None, amount="")
         megabytes = f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
         amount = megabytes if task == "bytes" else f"{done:,}/{total:,}" if total else ""
+        if task in RATED and (speed := bar.tasks[tasks[task]].speed):
+            amount += f", {speed:,.0f} a second"
         bar.update(tasks[task], completed=done, total=total or None, amount=amount)
 
     def stop() -> None:

@@ -39,6 +39,7 @@ def summarize(
     after: opt.AfterFilter = None,
     before: opt.BeforeFilter = None,
     meta: opt.MetaFilter = None,
+    no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
     """Summarize what documents say about a question, or list what they are about."""
@@ -47,8 +48,8 @@ def summarize(
         raise typer.BadParameter("a question uses all documents: pass a question or --document")
     options = opt.options_of(SummaryOptions, context, timeout_s=timeout)
     opt.say_what_is_sent(generator, base_url)
-    with synced(folder, index) as library:
+    with synced(folder, index, wait=not no_wait) as library:
         if question is not None:
             return show_answered(library, question, options, True, json)
         summary = summarized(library, None, options, is_shown=not json)
-    print_json(summary_record(summary)) if json else show_summary(summary)
+        print_json(summary_record(summary)) if json else show_summary(summary)

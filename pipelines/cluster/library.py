@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from spanwise.errors import ShardsMissing
-from spanwise.types import Answer, ProgressCallback, SyncReport, no_progress
+from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 from ...index.ann import FROM, RECALL, OnProgress
 from ...index.snapshot import Snapshot
@@ -131,7 +131,8 @@ class ShardedLibrary(Library):
         began, workers = time.monotonic(), 1 if self._on_ray else workers
         make = partial(sync_words, {"workers": workers, "retry": retry, "parsers": parsers})
         report = merged(run(make, shard_folders(self.store.path), on_progress, self._on_ray, actors=False))
-        return self._with_vectors(report, began, on_progress) if vectors else report
+        n_tokens = self.encode(on_progress) if vectors else 0
+        return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
     def _encode_missing(self, key: str, name: str, digest: str, on_progress: ProgressCallback) -> int:
         shards, load = shard_folders(self.store.path), partial(load_encoder, key, name)
@@ -141,17 +142,6 @@ class ShardedLibrary(Library):
         parts = [shards] if first is None else [[first], [shard for shard in shards if shard != first]]
         make = partial(encode, key, first, load)
         return sum(sum(run(make, part, on_progress, self._on_ray, actors=True)) for part in parts)
-
-    @property
-    def partial(self) -> str:
-        """Which part of the index the last question searched, such as "7 of 8 shards"; "" for all of it."""
-        view = self._views.last
-        return cast("ShardedSnapshot", view.snapshot).partial if view else ""
-
-    def ask_many(self, *given: Any, **changes: Any) -> list[Answer]:
-        """See `Library`; an answer from some of the shards says so in `Answer.partial`."""
-        answers = _again(Library.ask_many)(self, *given, **changes)
-        return [replace(one, partial=self.partial) for one in answers] if self.partial else answers
 
 
 def _again(ask: Callable[..., T]) -> Callable[..., T]:
@@ -165,7 +155,7 @@ def _again(ask: Callable[..., T]) -> Callable[..., T]:
     return again
 
 
-for _method in (Library.search_many, Library.spelled, Library.explain, Library.summarize):
+for _method in (Library.search_many, Library.ask_many, Library.spelled, Library.explain, Library.summarize):
     setattr(ShardedLibrary, _method.__name__, _again(_method))
 
 

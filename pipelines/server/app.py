@@ -195,8 +195,9 @@ class Routes:
         changes = self._changes(body)
         hits = self._library.search(body.question, SearchOptions(**changes))
         scope = self._library.scope(changes["where"]) if changes["where"] else None
-        partial, spelling = self._library.partial, self._library.spelled(body.question)
-        return Record(search_record(spelling, changes["retriever"], hits, scope, partial))
+        partial, spelling = self._library.partial(**changes), self._library.spelled(body.question)
+        name = changes["retriever"] or self._library.default_retriever
+        return Record(search_record(spelling, name, hits, scope, partial))
 
     def ask(self, body: AskBody) -> Record:
         """The answer, as `ask --json`."""
@@ -306,8 +307,7 @@ class Routes:
         """The options that a request changes."""
         changes = body.model_dump(exclude={"question", "where", "stream"}) | {"where": body.where.filter()}
         changes["rerank"] = (self._options.rerank or "builtin") if changes.get("rerank") else ""
-        default = self._options.retriever or self._library.default_retriever
-        return changes | {"retriever": changes.get("retriever") or default}
+        return changes | {"retriever": changes.get("retriever") or self._options.retriever}
 
     def _known(self, document_id: str) -> Document:
         try:

@@ -252,7 +252,7 @@ function footnote() {
   const seconds = Object.values(record.timings_ms).reduce((sum, each) => sum + each, 0) / 1000;
   const took = cached ? "answered before" : `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   const line = element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
-  return [...spelling(record), line];
+  return [...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
 }
 
 /** A declined question: candidates, passages to look at, and words that occur nowhere. */
