@@ -92,7 +92,7 @@ def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -
     """
     _check_models(encoder.digest, snapshot.vector_models(), "vector", "", "--model NAME")
     index = snapshot.vectors(encoder.digest, exact)
-    return Stage("dense", encoder.encode_questions, index, snapshot)
+    return Stage("dense", encoder.encode_questions, index, snapshot, needs_vectors=True)
 
 
 def colbert_retriever(
@@ -106,7 +106,7 @@ def colbert_retriever(
         encoder.digest, snapshot.token_models(), "token vector", " --colbert builtin", "--colbert NAME"
     )
     index = snapshot.maxsim(encoder.digest, exact)
-    return Stage("colbert", encoder.encode_questions, index, snapshot)
+    return Stage("colbert", encoder.encode_questions, index, snapshot, needs_vectors=True)
 
 
 def _check_models(digest: str, stored: Collection[str], noun: str, make: str, option: str) -> None:

@@ -4,7 +4,8 @@ Reciprocal rank fusion makes one of several rankings of the same passages:
 
     score(d) = sum over the rankings that hold d of  1 / (c + rank of d)
 
-Only ranks count, so scores of different scales need no calibration.
+Only ranks count, so scores of different scales need no calibration. Deviation: while vectors are being made,
+a passage without one counts in that ranking as it does on average in the others, else it would come last.
 
 Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
 Learning Methods", SIGIR 2009, with their c = 60.
@@ -12,8 +13,9 @@ Learning Methods", SIGIR 2009, with their c = 60.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -43,8 +45,10 @@ class Stage(Generic[Queries]):
         queries_of: Callable[[Sequence[str]], Queries],
         index: Index[Queries],
         snapshot: Snapshot,
+        needs_vectors: bool = False,
     ) -> None:
         self.name = name
+        self._is_partial = needs_vectors and len(index) < snapshot.n_passages
         self._queries_of = queries_of
         self._index = index
         self._snapshot = snapshot
@@ -59,6 +63,13 @@ class Stage(Generic[Queries]):
         """For each question the ids and scores of the hits of `search`."""
         check_questions(questions, k)
         return self._index.search(self._queries_of(questions), k, among) if questions else []
+
+    def lacking(self, question: str, passage_ids: Collection[int]) -> set[int]:
+        """Those of the passages that have no vector yet."""
+        if not self._is_partial or not passage_ids:
+            return set()
+        [found] = self.rank([question], len(passage_ids), np.array(sorted(passage_ids), np.int64))
+        return set(passage_ids) - set(found.passage_ids.tolist())
 
 
 def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
@@ -117,9 +128,19 @@ class FusionRetriever:
         check_questions(questions, k)
         stages = [stage.rank(questions, max(k, _DEPTH), among) for stage in self._stages]
         rankings = list(zip(*stages, strict=True))  # one a stage for each question
-        fused = [fuse(of_question, k, self._snapshot.places) for of_question in rankings]
+        fused = [
+            fuse(found, k, self._snapshot.places, self._lacking(question, found))
+            for question, found in zip(questions, rankings, strict=True)
+        ]
         hits = hits_of(fused, self._snapshot, self.name)
         return [self._with_stages(*one) for one in zip(hits, rankings, strict=True)]
+
+    def _lacking(self, question: str, rankings: Sequence[Ranking]) -> list[set[int]]:
+        """For each stage the passages of the other stages that have no vector for it yet."""
+        every = {number for ranking in rankings for number in ranking.passage_ids.tolist()}
+        return [
+            stage.lacking(question, every) if isinstance(stage, Stage) else set() for stage in self._stages
+        ]
 
     def _with_stages(self, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[Hit]:
         """The hits with the scores that the stages gave them before that of the fusion."""
@@ -139,11 +160,19 @@ class FusionRetriever:
         ]
 
 
-def fuse(rankings: Sequence[Ranking], k: int, places: Places) -> Ranking:
-    """The best k passages of several rankings, scored by reciprocal ranks, ties by (document id, start)."""
+def fuse(
+    rankings: Sequence[Ranking], k: int, places: Places, lacking: Sequence[Collection[int]] = ()
+) -> Ranking:
+    """The best k passages of several rankings, scored by reciprocal ranks, ties by (document id, start).
+
+    `lacking` are the passages that each ranking cannot hold.
+    """
     totals: dict[int, float] = {}
     for ranking in rankings:
         for rank, number in enumerate(ranking.passage_ids.tolist(), start=1):
             totals[number] = totals.get(number, 0.0) + 1 / (C + rank)
+    for number in set(chain.from_iterable(lacking)):
+        n_able = sum(number not in one for one in lacking)
+        totals[number] *= len(rankings) / n_able
     ids, scores = np.array(list(totals), np.int64), np.array(list(totals.values()), np.float64)
     return best(ids, scores, k, places)
