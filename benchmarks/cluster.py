@@ -24,13 +24,12 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -47,6 +46,7 @@ SHARDS, WORKERS, REPLICAS, K = 8, 4, 2, 10
 SEARCHES_PER_ASK = 12
 TOLERANCE = {"tfidf": 1e-6, "bm25": 1e-6}  # of a score; 1e-3 for vectors
 Ranking = list[tuple[str, int, float]]
+T = TypeVar("T")
 
 
 def ranking(library: spanwise.Library, question: str, retriever: str) -> Ranking:
@@ -113,25 +113,16 @@ class Deaths:
         self.address = self._cluster.address
         ray.init(self.address, log_to_driver=False, logging_level=logging.ERROR)
 
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Kill while the block runs, but not its last worker."""
-        is_over = Event()
-
-        def kill() -> None:
-            while not is_over.wait(self._every_s):
+    def during(self, work: Callable[[], T]) -> T:
+        """The result of work in another thread; nodes can be started by the first thread alone."""
+        with ThreadPoolExecutor(1) as pool:
+            result = pool.submit(work)
+            while not wait([result], self._every_s).done:
                 dead = self._workers.pop(self._draw.randrange(WORKERS))
                 self._cluster.remove_node(dead, allow_graceful=False)
                 self._workers.append(self._cluster.add_node(num_cpus=1))
                 self.n += 1
-
-        killer = Thread(target=kill)
-        killer.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            killer.join()
+            return result.result()
 
     def close(self) -> None:
         """End the cluster."""
@@ -151,7 +142,8 @@ def failures(how: argparse.Namespace, root: Path) -> dict[str, Any]:
     cluster, draw = Deaths(how.every), random.Random(7)
     options = ClusterOptions(cluster.address, REPLICAS)
     counts, times = dict.fromkeys(("searches", "asks", "failed", "wrong", "partial"), 0), list[float]()
-    with spanwise.open_index(root / "shards", cache=False, cluster=options) as library, cluster.going_on():
+
+    def search() -> None:
         ends = time.monotonic() + how.seconds
         while time.monotonic() < ends or counts["searches"] < how.n:
             counts["searches"] += 1
@@ -175,6 +167,9 @@ def failures(how: argparse.Namespace, root: Path) -> dict[str, Any]:
             except spanwise.errors.SpanwiseError:
                 counts["failed"] += 1
             time.sleep(how.pause)
+
+    with spanwise.open_index(root / "shards", cache=False, cluster=options) as library:
+        cluster.during(search)
     cluster.close()
     times.sort()
     quantiles = {f"p{at}_s": round(times[len(times) * at // 100], 3) for at in (50, 99)}
@@ -189,8 +184,8 @@ def indexing(how: argparse.Namespace, root: Path) -> dict[str, Any]:
     cluster = Deaths(how.every)
     options = ClusterOptions(cluster.address)
     began = time.monotonic()
-    with spanwise.open(how.target, root / "dying", cluster=options, **kinds) as library, cluster.going_on():
-        library.sync()
+    with spanwise.open(how.target, root / "dying", cluster=options, **kinds) as library:
+        cluster.during(library.sync)
         record = {"passages": library.status()["passages"], "missing_vectors": library.missing_vectors()}
     seconds = round(time.monotonic() - began, 1)
     cluster.close()
