@@ -239,7 +239,7 @@ def size(how: argparse.Namespace, root: Path) -> dict[str, Any]:
         for at in range(how.passages // made.n_passages):
             texts = [" ".join(one) for one in draw.choice(words, (made.n_passages, how.words), p=chances)]
             name, ends = f"d{at:06}.txt", np.cumsum([len(text) + 2 for text in texts]).tolist()
-            document = Document(name, name, "\n\n".join(texts), f"{at:064x}")
+            document = Document(name, "text/plain", f"{at:064x}", name, "\n\n".join(texts))
             passages = [
                 Passage(0, name, end - 2 - len(text), end - 2, text)
                 for text, end in zip(texts, ends, strict=True)

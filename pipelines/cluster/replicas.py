@@ -23,6 +23,7 @@ from .shard import GetWhole, Shard
 
 CPU = 0.01  # that Ray sets aside for an actor: it waits most of the time
 LOCAL = "local"
+LONG = ("lexical", "ranked", "all_statistics")  # methods that threads take less time for
 START_S = 60.0  # for the first answer of a replica that is being started
 TIMEOUT_S = 30.0  # for a call of the last replica that is left
 IMPATIENT_S = 1.0  # for a call while another replica is left: a dead node is noticed later
@@ -47,8 +48,8 @@ class LocalShards:
             method, *given = calls[number]
             return getattr(self._shards[number], method)(*given)
 
-        run = self._threads.map if len(calls) > 1 else map
-        return dict(zip(calls, run(call, calls), strict=True))
+        is_long = len(calls) > 1 and any(set(LONG) & {*one[:3]} for one in calls.values())
+        return dict(zip(calls, (self._threads.map if is_long else map)(call, calls), strict=True))
 
     def share(self, whole: CorpusStatistics) -> GetWhole:
         """See `RayShards`."""

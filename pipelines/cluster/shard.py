@@ -57,7 +57,7 @@ class Shard:
     def call(self, commit: str, method: str, *given: Any) -> Any:
         """What a method of this class, of the postings or of the snapshot gives; ShardLost after a commit."""
         with self._lock:
-            snapshot, state = self._last_commit()
+            snapshot, state = self._last_commit(commit)
             try:
                 if state.commit != commit:
                     raise ShardLost(f"{self._store.path} was changed while it was searched: try again")
@@ -103,10 +103,12 @@ class Shard:
                 self._read[0].close()
             self._store.close()
 
-    def _last_commit(self) -> tuple[Snapshot, ShardState]:
-        """The last commit, open to be read."""
+    def _last_commit(self, wanted: str = "") -> tuple[Snapshot, ShardState]:
+        """The last commit, or the wanted one if it is open and still the last of the catalog, open to be read."""
         while True:
-            commit = self._store.commit_digest()
+            is_wanted = self._read and self._read[1].commit == wanted
+            commit = wanted if is_wanted else self._store.commit_digest()
+            wanted = ""
             if self._read and self._read[1].commit == commit and self._read[0].reopen():
                 return self._read
             if self._read:
