@@ -104,7 +104,7 @@ class Shard:
             self._store.close()
 
     def _last_commit(self, wanted: str = "") -> tuple[Snapshot, ShardState]:
-        """The last commit, or the wanted one if it is open and still the last of the catalog, open to be read."""
+        """The last commit, open to be read; the wanted one is not looked up outside of the catalog."""
         while True:
             is_wanted = self._read and self._read[1].commit == wanted
             commit = wanted if is_wanted else self._store.commit_digest()
