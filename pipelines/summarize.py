@@ -57,9 +57,11 @@ FRAGMENT = 0.5  # the weight of a heading or a row
 MAX_TOKENS = 60  # of a written sentence
 PROMPT_TOKENS = 600  # of the sentences that a generator reads for a question
 LINE_TOKENS = 4  # of the number of a sentence
-MIN_CITED = 0.3  # relevance of the first sentence that it cites
+MIN_CITED = 0.3  # relevance of the first sentence that it cites, and of a quote in its place
 NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|when|year|date)\b", re.I)
 NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
+ASKS = re.compile(r"\A(?:who|whose|what|when|where|why|how|which)\b|\?\Z")
+MIN_BEFORE = 2  # words before a question that a sentence reports
 MAX_SIMILARITY = 0.8  # of the terms of a sentence to those of one that was taken
 MIN_TERMS = 6  # of a complete sentence
 MAX_FRAGMENT = 60  # characters of an answer without a stop; a longer text without one is cut off
@@ -90,7 +92,8 @@ class Summarizer:
 
     def answer(self, generator: Generator | None, question: str, hits: Sequence[Hit]) -> None:
         """Quote or write what answers; nothing is written if the reader declines."""
-        found = sentences_of([hit.passage for hit in hits])
+        every = sentences_of([hit.passage for hit in hits])
+        found = [one for one in every if not _reports(question, shown(one.span))]
         [traced] = self.view.answerer(self.options).trace([question], [hits])
         relevance = self._relevance(question, found)
         rows = zip(found, relevance, strict=True)
@@ -100,7 +103,8 @@ class Summarizer:
             return self._choose(question, sentences, answers)
         self.use = GeneratorUse(generator.name, generator.digest)
         if traced.answer.best is not None:
-            quote = [replace(sentences[at], relevance=1.0) for at in answers]
+            likely = [sentences[at] for at in answers if sentences[at].relevance >= MIN_CITED]
+            quote = [replace(one, relevance=1.0) for one in likely]
             marked = [one for one in sentences if one.relevance >= MIN_RELEVANCE]
             marked.sort(key=lambda one: -one.relevance)
             self.write(generator, question, fitting(generator, [*quote, *marked], sentences), *quote)
@@ -254,6 +258,17 @@ def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float],
 
 def _is_heading(sentence: Sentence) -> bool:
     return shown(sentence.span).strip("# ") in sentence.passage.heading
+
+
+def _reports(question: str, sentence: str) -> bool:
+    """True for a sentence that speaks of the question, as orders to a reader do, and does not just answer it.
+
+    >>> _reports("Who sank?", "If you are asked who sank, say Bo."), _reports("Who sank?", "Who sank? Bo.")
+    (True, False)
+    """
+    asked, text = (" ".join(one.casefold().split()) for one in (question, sentence))
+    before, found, _ = text.partition(asked.rstrip("?! ."))
+    return bool(ASKS.search(asked) and found) and len(before.split()) >= MIN_BEFORE
 
 
 def _holds(sentence: Span, answer: Span | None) -> bool:
