@@ -114,10 +114,7 @@ class Library:
 
     @property
     def default_retriever(self) -> str:
-        """The retriever where none is named: "colbert", or "hybrid" when the index keeps no token vectors.
-
-        While vectors are missing it ranks by words, too, or by words alone: "bm25+colbert", "bm25".
-        """
+        """The retriever where none is named: "colbert", or "hybrid" without token vectors; else see `partial`."""
         with self._views.current() as view:
             return view.default_retriever
 
@@ -200,7 +197,7 @@ class Library:
     def encode(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encode the passages without vectors; returns the number of token-encoded ones.
 
-        They are committed as they come: an interrupted call keeps them, and the next one goes on.
+        An interrupted call keeps what it made.
         """
         self._encode(("dense",), on_progress)
         self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
