@@ -114,7 +114,7 @@ class Library:
 
     @property
     def default_retriever(self) -> str:
-        """The retriever where none is named: "colbert", or "hybrid" without token vectors; else see `partial`."""
+        """The retriever where none is named: "colbert", or "hybrid" without token vectors; see `partial`."""
         with self._views.current() as view:
             return view.default_retriever
 
