@@ -154,7 +154,7 @@ def failures(how: argparse.Namespace, root: Path) -> dict[str, Any]:
                 began = time.monotonic()
                 found = ranking(library, question, name)
                 times.append(time.monotonic() - began)
-                is_partial = bool(library.partial())
+                is_partial = bool(library.partial(retriever=name))
                 is_wrong = differs(found, expected[question, name], TOLERANCE.get(name, 1e-3))
                 if is_ask:
                     counts["asks"] += 1
