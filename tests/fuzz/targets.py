@@ -72,6 +72,7 @@ def _parse(data: bytes, name: str, by_library: bool) -> None:
     try:
         document = parse(data, name)
     except DocumentRejected as error:
+        by_library = by_library or data.lstrip().startswith(b"%PDF-")  # which is read as what it begins like
         if not by_library and not isinstance(error.__cause__, DocumentRejected | ValueError | None):
             raise error.__cause__ from error
         return
