@@ -186,19 +186,13 @@ class Library:
         when they change, or all of them with `retry`. `parsers` are functions by suffix, such as
         {".log": parse}, from the bytes of a file and its id to a `Document`.
         """
-        from .sync import sync_words
-
         began = time.monotonic()
-        listing = confined(list_roots(self.roots), self.store.settings)
-        report = sync_words(self.store, listing, self.analyzer, on_progress, workers, retry, parsers)
+        report = self._sync_words(on_progress, workers=workers, retry=retry, parsers=parsers)
         n_tokens = self.encode(on_progress) if vectors else 0
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
     def encode(self, on_progress: ProgressCallback = no_progress) -> int:
-        """Encode the passages without vectors; returns the number of token-encoded ones.
-
-        An interrupted call keeps what it made.
-        """
+        """Encode passages without vectors, committing as they come; the number of token-encoded ones."""
         self._encode(("dense",), on_progress)
         self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
         return self._encode(("colbert",), on_progress)
@@ -442,6 +436,12 @@ class Library:
         if is_current:
             cache.put(key, commit, kind, result)
         return [result], False
+
+    def _sync_words(self, on_progress: ProgressCallback, **how: Any) -> SyncReport:
+        from .sync import sync_words
+
+        listing = confined(list_roots(self.roots), self.store.settings)
+        return sync_words(self.store, listing, self.analyzer, on_progress, **how)
 
     def _encode(self, stages: Container[str], on_progress: ProgressCallback) -> int:
         """Encode the passages without vectors of these stages; returns the number of token-encoded ones."""

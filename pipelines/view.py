@@ -51,7 +51,7 @@ class IndexView:
         models = self.snapshot.token_models() if has_tokens else self.snapshot.vector_models()
         return max(models.values(), default=0)
 
-    @property
+    @cached_property
     def default_retriever(self) -> str:
         """The retriever where none is named: words rank the passages without a vector, if there are any."""
         full = default_retriever(self.snapshot.settings)

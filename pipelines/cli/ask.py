@@ -23,7 +23,17 @@ from ..summarize import summary_record
 from ..visible import visible
 from . import options as opt
 from .index import encode_in_background, synced
-from .show import print_json, progress, say, show, show_answer, show_explanation, show_summary, summarized
+from .show import (
+    print_json,
+    progress,
+    say,
+    say_partial,
+    show,
+    show_answer,
+    show_explanation,
+    show_summary,
+    summarized,
+)
 
 PROMPT = "? "
 WRITTEN_SENTENCES = 2
@@ -109,6 +119,7 @@ def show_answered(
     if write:
         written = summarized(library, question, options, is_shown=not json)
         if json or not written.is_refusal:
+            say_partial(library.partial(options))
             print_json(summary_record(written)) if json else show_summary(written)
             return
     with progress(after_s=1) as report:

@@ -28,6 +28,7 @@ from .show import print_json, progress, say
 
 LINES_OF_A_KIND = 10
 AT_ONCE = 64  # passages that are encoded before a question is answered
+STOPPED = "some vectors are missing"
 QUIET_S = 1.6  # without changes before `--watch` syncs
 
 
@@ -175,7 +176,7 @@ def synced(
                 with progress() as bar:
                     library.encode(bar)
             except KeyboardInterrupt:
-                say(f"{library.partial()}. Make the others with: {visible(library.sync_command)}")
+                say(f"{library.partial() or STOPPED}. Make the others with: {visible(library.sync_command)}")
 
 
 def encode_in_background(library: Library) -> None:

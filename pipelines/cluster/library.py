@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from spanwise.errors import ShardsMissing
-from spanwise.types import ProgressCallback, SyncReport, no_progress
+from spanwise.types import ProgressCallback, SyncReport
 
 from ...index.ann import FROM, RECALL, OnProgress
 from ...index.snapshot import Snapshot
@@ -24,9 +22,6 @@ from .manifest import ClusterOptions, shard_folders
 from .replicas import LocalShards, RayShards, connect
 from .shard import ShardLost, ShardState
 from .snapshot import ShardedSnapshot, commit_of, settings_of
-
-if TYPE_CHECKING:
-    from ..sync import Parse
 
 T = TypeVar("T")
 
@@ -119,20 +114,10 @@ class ShardedLibrary(Library):
         super().__init__(store, cache)
         self._on_ray = on_ray
 
-    def sync(
-        self,
-        vectors: bool = True,
-        on_progress: ProgressCallback = no_progress,
-        workers: int | None = None,
-        retry: bool = False,
-        parsers: Mapping[str, Parse] | None = None,
-    ) -> SyncReport:
-        """See `Library`; only the shards of changed files change."""
-        began, workers = time.monotonic(), 1 if self._on_ray else workers
-        make = partial(sync_words, {"workers": workers, "retry": retry, "parsers": parsers})
-        report = merged(run(make, shard_folders(self.store.path), on_progress, self._on_ray, actors=False))
-        n_tokens = self.encode(on_progress) if vectors else 0
-        return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
+    def _sync_words(self, on_progress: ProgressCallback, **how: Any) -> SyncReport:
+        how["workers"] = 1 if self._on_ray else how["workers"]
+        make = partial(sync_words, how)
+        return merged(run(make, shard_folders(self.store.path), on_progress, self._on_ray, actors=False))
 
     def _encode_missing(self, key: str, name: str, digest: str, on_progress: ProgressCallback) -> int:
         shards, load = shard_folders(self.store.path), partial(load_encoder, key, name)

@@ -23,7 +23,7 @@ from .shard import GetWhole, Shard
 
 CPU = 0.01  # that Ray sets aside for an actor: it waits most of the time
 LOCAL = "local"
-LONG = ("lexical", "ranked", "all_statistics")  # methods that threads take less time for
+LONG = {"lexical", "ranked", "all_statistics"}  # methods that are worth a thread for each shard
 START_S = 60.0  # for the first answer of a replica that is being started
 TIMEOUT_S = 30.0  # for a call of the last replica that is left
 IMPATIENT_S = 1.0  # for a call while another replica is left: a dead node is noticed later
@@ -48,7 +48,7 @@ class LocalShards:
             method, *given = calls[number]
             return getattr(self._shards[number], method)(*given)
 
-        is_long = len(calls) > 1 and any(set(LONG) & {*one[:3]} for one in calls.values())
+        is_long = not LONG.isdisjoint(one[2] for one in calls.values() if one[0] == "call")
         return dict(zip(calls, (self._threads.map if is_long else map)(call, calls), strict=True))
 
     def share(self, whole: CorpusStatistics) -> GetWhole:

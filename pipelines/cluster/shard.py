@@ -104,11 +104,11 @@ class Shard:
             self._store.close()
 
     def _last_commit(self, wanted: str = "") -> tuple[Snapshot, ShardState]:
-        """The last commit, open to be read; the wanted one is not looked up outside of the catalog."""
+        """The last commit, open to be read; where it is the wanted one, only its catalog is looked at."""
+        if self._read and self._read[1].commit == wanted and self._read[0].reopen():
+            return self._read
         while True:
-            is_wanted = self._read and self._read[1].commit == wanted
-            commit = wanted if is_wanted else self._store.commit_digest()
-            wanted = ""
+            commit = self._store.commit_digest()
             if self._read and self._read[1].commit == commit and self._read[0].reopen():
                 return self._read
             if self._read:
