@@ -100,7 +100,7 @@ class Child:
         self._stderr = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115, `close` closes it
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", START, start],
+                [sys.executable, "-P", "-c", START, start],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,

@@ -13,6 +13,7 @@ import hostile_child
 import pytest
 from made_files import pdf_of
 
+import spanwise
 from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.errors import DocumentRejected, SpanwiseError
@@ -174,3 +175,12 @@ def test_pages_are_drawn_in_a_child() -> None:
             drawer.boxes(b"%PDF-1.7", 1, "mill", "", "")
     finally:
         drawer.close()
+
+
+def test_a_document_named_like_a_module_is_not_run(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH")  # what closes the network imports the module first
+    with spanwise.open(tmp_path, tmp_path / ".index") as library:
+        assert library.sync(vectors=False, workers=1).added == ("json.py",)
+    assert not (tmp_path / "ran").exists()
