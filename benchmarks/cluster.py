@@ -187,12 +187,13 @@ def indexing(how: argparse.Namespace, root: Path) -> dict[str, Any]:
     began = time.monotonic()
     with spanwise.open(how.target, root / "dying", cluster=options, **kinds) as library:
         cluster.during(library.sync)
-        record = {"passages": library.status()["passages"], "missing_vectors": library.missing_vectors()}
     seconds = round(time.monotonic() - began, 1)
     cluster.close()
-    gaps, differ = [0.0], 0
+    gaps, differ, n_passages, n_vectors = [0.0], 0, 0, 0
     for pair in zip(shard_folders(root / "quiet"), shard_folders(root / "dying"), strict=True):
         with Store.open(pair[0]) as a, Store.open(pair[1]) as b, a.snapshot() as quiet, b.snapshot() as dying:
+            n_passages += dying.n_passages
+            n_vectors += sum(dying.vector_models().values())
             names = [{e.id for e in one.segments() if e.kind == "postings"} for one in (quiet, dying)]
             places = [one.places(one.passage_ids().tolist()) for one in (quiet, dying)]
             differ += names[0] != names[1] or places[0] != places[1] or quiet.files() != dying.files()
@@ -202,7 +203,8 @@ def indexing(how: argparse.Namespace, root: Path) -> dict[str, Any]:
                 vectors = [one.read(one.rows_of(at))["vectors"] for one, at in zip(rows, ids, strict=True)]
                 gaps.append(float(np.abs(vectors[0] - vectors[1]).max()))
     return {
-        **record,
+        "passages": n_passages,
+        "vectors": n_vectors,
         "shards_that_differ": differ,
         "largest_gap": max(gaps),
         "deaths": cluster.n,

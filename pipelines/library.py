@@ -453,7 +453,7 @@ class Library:
             name = settings.get(NEXT + key) or settings.get(key)
             if stage in stages and name:
                 digest = self._models.digest(kind, name)
-                is_done = self._held(key) == ({digest: n} if n else {})
+                is_done = not snapshot.partial and self._held(key) == ({digest: n} if n else {})
                 if not is_done:
                     n_encoded = self._encode_missing(key, name, digest, on_progress)
                 self._set_model(key, {key: name, NEXT + key: ""}, only=digest)

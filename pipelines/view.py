@@ -65,7 +65,7 @@ class IndexView:
         """What a result of these options leaves out, such as "7 of 8 shards"; "" for nothing."""
         n, total = self.n_encoded, self.snapshot.n_passages
         lacking = f"vectors for {n:,} of {total:,} passages; the others are ranked by words"
-        found = [getattr(self.snapshot, "partial", ""), lacking if n < total and not how.retriever else ""]
+        found = [self.snapshot.partial, lacking if n < total and not how.retriever else ""]
         return ", ".join(filter(None, found))
 
     def retriever(

@@ -14,6 +14,7 @@ from spanwise.index import Store
 from spanwise.pipelines.cluster import indexing
 from spanwise.pipelines.cluster.indexing import split_index
 from spanwise.pipelines.cluster.manifest import shard_folders, shard_of
+from spanwise.pipelines.cluster.replicas import LocalShards
 from spanwise.pipelines.status import verify
 
 
@@ -79,6 +80,20 @@ def test_all_shards_have_one_codebook_and_nothing_is_encoded_twice(notes, encode
         library.use_model("base")
         library.sync()
         assert (library.default_retriever, library.missing_vectors()) == ("hybrid", 0)
+
+
+def test_a_shard_that_cannot_be_reached_is_encoded_too(notes, encoders, monkeypatch):
+    with open_shards(notes, colbert="builtin") as library:
+        library.sync()
+        (notes / "n0003.md").write_text("# New\n\nThe quetzal of the weir.\n", encoding="utf-8")
+        library.sync(vectors=False)
+        ask, lost = LocalShards.ask, shard_of("n0003.md", 4)
+        with monkeypatch.context() as patch:
+            reached = lambda calls: {at: call for at, call in calls.items() if at != lost}  # noqa: E731
+            patch.setattr(LocalShards, "ask", lambda shards, calls: ask(shards, reached(calls)))
+            assert library.partial(retriever="bm25") == "3 of 4 shards"
+            library.encode()
+        assert library.missing_vectors() == 0
 
 
 def test_another_number_of_shards_encodes_nothing(notes, encoders):
