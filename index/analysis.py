@@ -17,10 +17,9 @@ to be" still find something.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import chain
 from unicodedata import category, normalize
 
 from spanwise.errors import ModelMismatch
@@ -54,6 +53,7 @@ _IGNORED = (
     0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0,
     *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0),
 )  # fmt: skip
+_UNWRITTEN = frozenset({"Mn", "Mc", "Me", "Cf"})  # categories of marks, and of format characters
 
 
 # English function words carry no topic. Only closed classes are listed: articles, pronouns, question words,
@@ -119,7 +119,8 @@ class Analyzer:
         """The terms of a question: those of `terms` without stop words, unless nothing else is left."""
         words = _plain_words(folded(question))
         content = [word for word in words if word not in STOP_WORDS]
-        return [self.term(word) for word in content or words]
+        known = self._stems.get
+        return [known(word) or self.term(word) for word in content or words]
 
     def tokens(self, text: str) -> list[Token]:
         """Every word with its span: `text[start:end]` is what it was made from; starts never decrease.
@@ -295,10 +296,12 @@ def _replacements() -> dict[int, str | None]:
     return dict.fromkeys(map(ord, ignored()), None) | {0x2019: "'", 0x02BC: "'"}
 
 
-def _where(wanted: Callable[[str], bool]) -> Iterator[int]:
-    """The code points whose category is wanted; planes 2 to 13 hold neither marks nor format characters."""
-    codes = chain(range(0x80, 0x20000), range(0xE0000, 0xE0200))
-    return (code for code in codes if wanted(category(chr(code))))
+@cache
+def _marks_and_formats() -> list[tuple[int, str]]:
+    """The code points of marks and format characters with their categories; planes 2 to 13 hold none."""
+    codes = (*range(0x80, 0x20000), *range(0xE0000, 0xE0200))
+    names = map(category, map(chr, codes))
+    return [(code, name) for code, name in zip(codes, names, strict=True) if name in _UNWRITTEN]
 
 
 def _ranges(codes: Iterator[int]) -> str:
@@ -315,13 +318,14 @@ def _ranges(codes: Iterator[int]) -> str:
 @cache
 def ignored() -> str:
     """The characters that matching ignores: bidi controls, zero-width, soft hyphens, tags, selectors."""
-    return "".join(map(chr, sorted({*_where(lambda name: name == "Cf"), *_IGNORED})))
+    formats = (code for code, name in _marks_and_formats() if name == "Cf")
+    return "".join(map(chr, sorted({*formats, *_IGNORED})))
 
 
 @cache
 def marks() -> str:
     """The combining marks (Mn, Mc, Me), as ranges: they belong to the letter before them."""
-    return _ranges(_where(lambda name: name.startswith("M")))
+    return _ranges(code for code, name in _marks_and_formats() if name != "Cf")
 
 
 @cache

@@ -39,7 +39,8 @@ from .schema import (
 from .segment import is_digest
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    import sqlite3
+
     from sqlite_utils.db import Table
 
 _T = TypeVar("_T")
@@ -70,21 +71,18 @@ ORDER BY 1
 class Catalog:
     """One connection to `catalog.sqlite`; every failure of SQLite becomes a named error."""
 
-    def __init__(self, database: Database, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.path = path
-        self._database = database
+        self._connection = connection
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """The catalog at `path`, outside of any transaction."""
-        connection = open_catalog(path)
-        from sqlite_utils import Database
-
-        return cls(Database(connection, execute_plugins=False), path)
+        return cls(open_catalog(path), path)
 
     def close(self) -> None:
         """End the transaction and the connection. Idempotent."""
-        self._database.conn.close()
+        self._connection.close()
 
     def begin(self) -> None:
         """Fix the commit that is read from now on."""
@@ -93,18 +91,20 @@ class Catalog:
 
     def end_transaction(self) -> None:
         """End the transaction, if any, so that SQLite can shrink its log; `begin` starts another."""
-        if self._database.conn.in_transaction:
+        if self._connection.in_transaction:
             self.execute("COMMIT")
 
     def execute(self, sql: str, *parameters: object) -> None:
         """Run one statement that returns no rows."""
         with named_errors(self.path):
-            self._database.execute(sql, parameters)
+            self._connection.execute(sql, parameters)
 
     def rows(self, sql: str, *parameters: object) -> list[Row]:
         """All rows of a query, as dictionaries."""
         with named_errors(self.path):
-            return list(self._database.query(sql, parameters))
+            found = self._connection.execute(sql, parameters)
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found]
 
     def read_digest(self) -> str:
         """The digest of the last commit or merge: while it stays, so do all search results."""
@@ -225,7 +225,8 @@ class Catalog:
     def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a query as tuples, for queries of very many rows."""
         with named_errors(self.path):
-            return self._database.execute(sql, parameters).fetchall()
+            found: list[tuple[Any, ...]] = self._connection.execute(sql, parameters).fetchall()
+            return found
 
     def _column(self, rows: Sequence[tuple[Any, ...]], at: int, kind: type[_T]) -> list[_T]:
         """One column of the rows, whose values were checked to be of this type."""
@@ -288,7 +289,7 @@ class CatalogWriter(Catalog):
     @property
     def has_changes(self) -> bool:
         """True between the first change and the commit or rollback."""
-        return bool(self._database.conn.in_transaction)
+        return bool(self._connection.in_transaction)
 
     def begin_changes(self) -> None:
         """Open the transaction unless it is open, after the state of the catalog was checked."""
@@ -310,7 +311,7 @@ class CatalogWriter(Catalog):
         """Delete a document and tombstone its passages; False when there is none."""
         sql = "INSERT INTO tombstones SELECT id, content FROM passages WHERE document_id = ?"
         with self._changes():
-            self._database.execute(sql, (document_id,))
+            self._connection.execute(sql, (document_id,))
             self._table("passages").delete_where("document_id = ?", [document_id])
         return self._removed("documents", "id", document_id)
 
@@ -335,7 +336,7 @@ class CatalogWriter(Catalog):
         sql = "UPDATE documents SET size = ?, mtime_ns = ? WHERE id = ? AND sha256 = ?"
         with self._changes():
             values = (state.size, state.mtime_ns, document_id, state.sha256)
-            return bool(self._database.execute(sql, values).rowcount)
+            return bool(self._connection.execute(sql, values).rowcount)
 
     def set(self, key: str, value: str) -> None:
         """Add or replace a setting."""
@@ -412,10 +413,12 @@ class CatalogWriter(Catalog):
         """Delete the row with this value; False when there is none."""
         with self._changes():
             sql = f"DELETE FROM {table} WHERE {column} = ?"
-            return bool(self._database.execute(sql, (value,)).rowcount)
+            return bool(self._connection.execute(sql, (value,)).rowcount)
 
     def _table(self, name: str) -> Table:
-        return self._database.table(name)
+        from sqlite_utils import Database
+
+        return Database(self._connection, execute_plugins=False).table(name)
 
     @contextmanager
     def _changes(self) -> Iterator[None]:

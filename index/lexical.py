@@ -6,13 +6,16 @@ Rows of deleted passages keep their place, hold no term and are not counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar
+from itertools import chain
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spanwise.postponed import PostponedImport
 
 from .postings import Pairs, PostingsSegment
 from .protocol import Ids, Mask, Places, Ranking
@@ -20,10 +23,14 @@ from .ranking import best, check_k, promising, rows_among
 
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
-_MAX_HELD = 2**21  # pairs, about 40 MB
+_MAX_HELD = 2**29  # bytes of terms
+_MAX_WEIGHED = 2**21  # pairs with weights, about 40 MB
+_TERM = 32  # the cost of a term there besides its pairs, as a number of pairs
 LIKELY = 32  # terms that are compared with a misspelled word
 _ENDING = 0.25  # the cost of a letter that may belong to an ending, in edits
-_OVERHEAD = 32  # the cost of a term besides its pairs, as a number of pairs
+_OVERHEAD = 1024  # bytes of a term besides its pairs
+_EACH = 2**14  # rows that numpy would go through in the time it takes for a question to be prepared
+COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows that numpy went through
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +70,17 @@ class Formula(Protocol):
 
 
 @dataclass(slots=True)
-class _Term:
-    """The pairs of a term, and its weights by the last formula of each kind."""
+class Term:
+    """The live rows that hold a term, ascending, and its count in each, both read-only."""
 
-    rows: Ids
+    rows: NDArray[np.uint32]
     counts: NDArray[np.integer]
-    weights: dict[type[Formula], tuple[Formula, NDArray[np.float64]]] = field(default_factory=dict)
+    prepared: Any = None  # by MaxScore, for its last statistics
 
     @property
     def size(self) -> int:
-        return len(self.rows) + _OVERHEAD
+        """About how many bytes it may take."""
+        return _OVERHEAD + 12 * len(self.rows)
 
 
 class LivePostings:
@@ -89,30 +97,42 @@ class LivePostings:
         self.lengths: Ids = _joined([part.lengths for part in segments])
         self.live = np.isin(self.passage_ids, deleted, invert=True)
         self._n_docs, self._total_length = int(self.live.sum()), int(self.lengths[self.live].sum())
-        self._terms: dict[str, _Term] = {}
+        self._terms: dict[str, Term] = {}
         self._n_held = 0
+        self._weighed: dict[tuple[str, type[Formula]], tuple[Formula, Ids, NDArray[np.float64]]] = {}
+        self._n_weighed = 0
 
     def __len__(self) -> int:
         """The number of rows, deleted ones included."""
         return len(self.passage_ids)
 
-    def find(self, term: str) -> tuple[Ids, NDArray[np.integer]]:
+    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
         """The live rows that hold a term, ascending, and the count in each; both read-only."""
-        found = self._term(term)
+        found = self.term(term)
         return found.rows, found.counts
 
     def weighted(self, term: str, formula: Formula) -> tuple[Ids, NDArray[np.float64]]:
-        """The live rows that hold a term, ascending, and their weights by a formula; both read-only."""
-        found = self._term(term)
-        known = found.weights.get(type(formula))
+        """The live rows that hold a term, ascending, and their weights by a formula; both read-only.
+
+        The weights by the last formula of each kind are kept.
+        """
+        known = self._weighed.get((term, type(formula)))
         if known is None or known[0] != formula:
-            weights = formula(found.counts.astype(np.float64), self.lengths[found.rows])
-            known = found.weights[type(formula)] = formula, _read_only(weights)
-        return found.rows, known[1]
+            found = self.term(term)
+            rows = found.rows.astype(np.int64)
+            weights = formula(found.counts.astype(np.float64), self.lengths[rows])
+            self._n_weighed += len(rows) + _TERM
+            if self._n_weighed > _MAX_WEIGHED:
+                self._weighed.clear()
+                self._n_weighed = len(rows) + _TERM
+            known = formula, _read_only(rows), _read_only(weights)
+            self._weighed[term, type(formula)] = known
+        return known[1:]
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
         """The live corpus, with the document frequencies of these terms."""
-        df = {term: len(self._term(term).rows) for term in terms}
+        known = self._terms.get
+        df = {term: len((known(term) or self.term(term)).rows) for term in terms}
         return CorpusStatistics(self._n_docs, self._total_length, df)
 
     def spelled_like(self, typed: str, most: int) -> list[str]:
@@ -154,12 +174,12 @@ class LivePostings:
             kept = self.live[rows]
             yield Pairs(pairs.vocabulary, pairs.terms[kept], rows[kept], pairs.counts[kept])
 
-    def _term(self, term: str) -> _Term:
+    def term(self, term: str) -> Term:
         """The pairs of a term, read on first use."""
         found = self._terms.get(term)
         if found is None:
             rows, counts = self._read(term)
-            found = _Term(_read_only(rows), _read_only(counts))
+            found = Term(_read_only(rows), _read_only(counts))
             if self._n_held + found.size > _MAX_HELD:
                 self._terms.clear()
                 self._n_held = 0
@@ -167,9 +187,10 @@ class LivePostings:
             self._n_held += found.size
         return found
 
-    def _read(self, term: str) -> tuple[Ids, NDArray[np.integer]]:
+    def _read(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
         found = [segment.find(term) for segment in self._segments]
-        rows = _joined([part.astype(np.int64) + first for first, (part, _) in self._numbered(found)])
+        parts = [part + np.uint32(first) for first, (part, _) in self._numbered(found)]
+        rows = np.concatenate([np.empty(0, np.uint32), *parts])
         counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
         if self._n_docs == len(self):
             return rows, counts
@@ -202,19 +223,41 @@ class Weighting(Protocol):
         """
 
 
+class CompiledSearch(Protocol):
+    """Finds what `PostingsIndex` finds, with the same scores."""
+
+    def search(
+        self,
+        questions: Sequence[Sequence[str]],
+        k: int,
+        allowed: Mask | None,
+        statistics: CorpusStatistics,
+        places: Places,
+    ) -> list[Ranking]:
+        """For each list of terms its best k passages; `allowed` (rows,) says which may be found."""
+
+
 class PostingsIndex:
     """Ranks live passages for lists of terms; a passage with score 0 is not found.
 
-    Statistics are those of `corpus`: by default of the postings themselves.
+    Statistics are those of `corpus`: by default of the postings themselves. numpy scores every row. After
+    many questions, or for many at once, code that was compiled pays off: `load` takes about a second.
     """
 
     def __init__(
-        self, postings: LivePostings, weighting: Weighting, places: Places, corpus: Corpus | None = None
+        self,
+        postings: LivePostings,
+        weighting: Weighting,
+        places: Places,
+        corpus: Corpus | None = None,
+        load: Callable[[], CompiledSearch] | None = None,
     ) -> None:
         self._postings = postings
         self._weighting = weighting
         self._places = places
         self._corpus = corpus or postings
+        self._load = load
+        self._compiled: CompiledSearch | None = None
 
     def __len__(self) -> int:
         """The number of live passages that can be found."""
@@ -224,10 +267,18 @@ class PostingsIndex:
         """For each list of terms its best k passages; `among` does not change the statistics."""
         check_k(k)
         allowed = rows_among(self._postings.passage_ids, among)
-        return [self._search(terms, k, allowed) for terms in queries]
+        statistics = self._corpus.statistics(set(chain.from_iterable(queries)))
+        work = len(queries) * (len(self._postings) + _EACH)
+        if self._load and not self._compiled and COMPILED.is_worth(work):
+            self._compiled = self._load()
+        if self._compiled:
+            return self._compiled.search(queries, k, allowed, statistics, self._places)
+        return [self._search(terms, k, allowed, statistics) for terms in queries]
 
-    def _search(self, terms: Sequence[str], k: int, allowed: Mask | None) -> Ranking:
-        scores = self._weighting.scores(terms, self._postings, self._corpus.statistics(set(terms)))
+    def _search(
+        self, terms: Sequence[str], k: int, allowed: Mask | None, statistics: CorpusStatistics
+    ) -> Ranking:
+        scores = self._weighting.scores(terms, self._postings, statistics)
         if allowed is not None:
             scores = np.where(allowed, scores, 0.0)
         found = promising(scores, k)

@@ -23,7 +23,7 @@ from .rows import RowsSegment, StoredRows
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    import sqlite3
 
     from .maxsim.search import MaxSimIndex
 
@@ -49,12 +49,13 @@ class Snapshot(Catalog):
 
     partial = ""
 
-    def __init__(self, database: Database, path: Path) -> None:
-        super().__init__(database, path)
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        super().__init__(connection, path)
         self._segments: tuple[Segment, ...] = ()
         self._deleted = np.empty(0, np.int64)
         self._known: dict[int, Passage] = {}
         self._postings: LivePostings | None = None
+        self._lexical: dict[str, Index[Sequence[Sequence[str]]]] = {}
         self._vectors: dict[tuple[str, bool], VectorIndex] = {}
         self._tokens: dict[str, tuple[StoredRows, Codebook]] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
@@ -124,8 +125,10 @@ class Snapshot(Catalog):
         return self._postings
 
     def lexical(self, name: str, make: MakeLexical) -> Index[Sequence[Sequence[str]]]:
-        """The index that `make` builds over the postings; `name` is that of its ranking."""
-        return make(self.postings(), self.places)
+        """The index that `make` builds over the postings, once for each `name` of a ranking."""
+        if name not in self._lexical:
+            self._lexical[name] = make(self.postings(), self.places)
+        return self._lexical[name]
 
     def vectors(self, model_digest: str, exact: bool = False) -> Index[Floats]:
         """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
@@ -177,7 +180,7 @@ class Snapshot(Catalog):
         """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
         key = (model_digest, exact)
         if key not in self._maxsim:
-            from .maxsim.search import MaxSimIndex  # loads numba
+            from .maxsim.search import MaxSimIndex
 
             self._maxsim[key] = MaxSimIndex(*self._coded(model_digest), self.places, exact)
         return self._maxsim[key]

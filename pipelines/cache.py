@@ -14,15 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from spanwise import __version__
 from spanwise.types import Answer, Filter
 
 from .records import plain, rebuilt
-
-if TYPE_CHECKING:
-    from sqlite_utils.db import Table
 
 T = TypeVar("T")
 
@@ -30,6 +27,12 @@ CACHE_NAME = "cache.sqlite"
 FORMAT = 4  # of the file: raise it when the meaning of a result changes
 SET_FORMAT = "PRAGMA user_version = 4"  # a pragma takes no parameters
 MAX_RESULTS = 4_000
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, commit_digest TEXT, value TEXT, digest TEXT)"
+)
+_DELETE_OLDEST = (
+    "DELETE FROM results WHERE rowid NOT IN (SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?)"
+)
 _DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # 0: another format
 
 
@@ -43,16 +46,16 @@ class AnswerCache:
 
     def __init__(self, path: Path) -> None:
         self.path, self.fault = path, ""
-        self._results: Table | None = None
+        self._results: sqlite3.Connection | None = None
         self._lock = Lock()
 
     def get(self, key: str, kind: Any, question: str, where: Filter | None) -> Any:
         """The result of this type under a key, or None."""
-        none: list[dict[str, Any]] = []
-        rows = self._use(lambda results: list(results.rows_where("key = ?", [key])), none)
-        if not rows or rows[0]["digest"] != _sha256(key + rows[0]["value"]):
+        sql = "SELECT value, digest FROM results WHERE key = ?"
+        found = self._use(lambda results: results.execute(sql, (key,)).fetchone(), None)
+        if found is None or found[1] != _sha256(key + found[0]):
             return None
-        return _with_question(rebuilt(kind, json.loads(rows[0]["value"])), question, where)
+        return _with_question(rebuilt(kind, json.loads(found[0])), question, where)
 
     def put(self, key: str, commit: str, kind: Any, result: Any) -> None:
         """Keep a result; results of other commits and the oldest beyond MAX_RESULTS are dropped."""
@@ -60,26 +63,31 @@ class AnswerCache:
         value = json.dumps(plain(anonymous))
         if rebuilt(kind, json.loads(value)) != anonymous:
             return  # it would not come back equal
-        row = {"key": key, "commit_digest": commit, "value": value, "digest": _sha256(key + value)}
+        row = key, commit, value, _sha256(key + value)
 
-        def write(results: Table) -> None:
-            kept = "SELECT rowid FROM results ORDER BY rowid DESC LIMIT ?"
-            results.delete_where("commit_digest != ?", [commit])
-            results.upsert(row, pk="key").delete_where(f"rowid NOT IN ({kept})", [MAX_RESULTS])
+        def write(results: sqlite3.Connection) -> None:
+            with results:
+                results.execute("DELETE FROM results WHERE commit_digest != ?", (commit,))
+                results.execute("REPLACE INTO results VALUES (?, ?, ?, ?)", row)
+                results.execute(_DELETE_OLDEST, (MAX_RESULTS,))
 
         self._use(write, None)
 
     def count(self) -> int:
         """The number of results."""
-        return self._use(lambda results: results.count, 0) if self.path.exists() else 0
+        if not self.path.exists():
+            return 0
+        return self._use(
+            lambda results: int(results.execute("SELECT count(*) FROM results").fetchone()[0]), 0
+        )
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         if self._results is not None:
-            self._results.db.close()
+            self._results.close()
             self._results = None
 
-    def _use(self, job: Callable[[Table], T], otherwise: T) -> T:
+    def _use(self, job: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         with self._lock:
             for _ in range(2):
                 try:
@@ -96,17 +104,16 @@ class AnswerCache:
             return otherwise
 
 
-def _open(path: Path) -> Table:
-    from sqlite_utils import Database
-
-    database = Database(sqlite3.connect(path, timeout=1.0, check_same_thread=False))
-    if database.execute("PRAGMA user_version").fetchone() != (FORMAT,) and database.table_names():
-        database.close()
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=1.0, check_same_thread=False)
+    is_empty = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    if connection.execute("PRAGMA user_version").fetchone() != (FORMAT,) and not is_empty:
+        connection.close()
         raise sqlite3.DatabaseError("the cache has another format")
-    database.enable_wal()
-    database.execute(SET_FORMAT)
-    columns = dict.fromkeys(("key", "commit_digest", "value", "digest"), str)
-    return cast("Table", database["results"]).create(columns, pk="key", if_not_exists=True)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(SET_FORMAT)
+    connection.execute(_TABLE)
+    return connection
 
 
 def _sha256(text: str) -> str:

@@ -29,7 +29,7 @@ from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import Corpus, CorpusStatistics, LivePostings, PostingsIndex
+from ..index.lexical import CompiledSearch, Corpus, CorpusStatistics, LivePostings, PostingsIndex
 from ..index.protocol import Places, Ranking
 from ..index.ranking import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
@@ -46,13 +46,22 @@ def idf_lucene(df: int, n_docs: int) -> float:
     return log(1 + (n_docs - df + 0.5) / (df + 0.5))
 
 
+def length_norm(length_ratio: Number, k1: float, b: float) -> Number:
+    """k1 * (1 - b + b * length_ratio), with length_ratio = |d| / avgdl.
+
+    >>> length_norm(1.0, k1=1.2, b=0.75)
+    1.2
+    """
+    return k1 * (1 - b + b * length_ratio)
+
+
 def tf_saturation(tf: Number, length_ratio: Number, k1: float, b: float) -> Number:
-    """tf * (k1 + 1) / (tf + k1 * (1 - b + b * length_ratio)), with length_ratio = |d| / avgdl; below k1 + 1.
+    """tf * (k1 + 1) / (tf + length_norm); below k1 + 1.
 
     >>> tf_saturation(2.0, 1.0, k1=1.2, b=0.75)
     1.375
     """
-    return tf * (k1 + 1) / (tf + k1 * (1 - b + b * length_ratio))
+    return tf * (k1 + 1) / (tf + length_norm(length_ratio, k1, b))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +99,32 @@ class BM25:
         scores, avgdl = np.zeros(len(postings)), statistics.avgdl
         for term, times in Counter(question).items():
             if len(postings.find(term)[0]):
-                idf = idf_lucene(statistics.df[term], statistics.n_docs)
+                idf = self.idf(statistics.df[term], statistics.n_docs)
                 rows, weights = postings.weighted(term, TermWeight(times * idf, avgdl, self.k1, self.b))
                 np.add.at(scores, rows, weights)
         return scores
+
+    def idf(self, df: int, n_docs: int) -> float:
+        """That of Lucene."""
+        return idf_lucene(df, n_docs)
+
+    def norms(self, lengths: NDArray[np.int64], avgdl: float) -> NDArray[np.float64]:
+        """The `length_norm` of passages of these lengths."""
+        return length_norm(lengths / avgdl, self.k1, self.b)
 
 
 def bm25_index(
     postings: LivePostings, places: Places, corpus: Corpus | None = None, weighting: BM25 | None = None
 ) -> PostingsIndex:
     """The index of the ranking `bm25`."""
-    return PostingsIndex(postings, weighting or BM25(), places, corpus)
+    chosen = weighting or BM25()
+
+    def load() -> CompiledSearch:
+        from ..index.maxscore import MaxScore  # loads numba
+
+        return MaxScore(postings, chosen)
+
+    return PostingsIndex(postings, chosen, places, corpus, load)
 
 
 def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:

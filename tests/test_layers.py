@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "corpora": set(),
     "eval": set(),
 }
-CONTRACT = {"spanwise.types", "spanwise.options", "spanwise.errors", "spanwise.__version__"}
+CONTRACT = {f"spanwise.{name}" for name in ("types", "options", "errors", "postponed", "__version__")}
 
 
 def imports_of(source: str, package: str) -> Iterator[tuple[ast.stmt, str]]:

@@ -48,10 +48,11 @@ instructions: Callable[[Callable[..., Any]], Any] = intrinsic  # from a signatur
 
 def compiled(function: Function) -> Function:
     """The function in machine code, compiled on first use and cached on disk where possible."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # x / 0 is inf and costs no check
     try:
-        made: Any = numba.njit(cache=True, nogil=True)(function)
+        made: Any = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder for its cache: compile in every process
-        made = numba.njit(nogil=True)(function)
+        made = numba.njit(**options)(function)
     return cast(Function, made)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.lexical import CorpusStatistics, LivePostings
@@ -16,20 +17,6 @@ from spanwise.index.segment import Segment
 TERM = st.text("abc\u00e9\u6771", min_size=1, max_size=3)
 PASSAGES = st.lists(st.lists(TERM, max_size=8), max_size=6)
 NOBODY = np.empty(0, np.int64)
-
-
-class Unchecked(Segment):
-    """A segment that was never on a disk, so that there is no digest to compare."""
-
-    def check(self, *names: str) -> None:
-        pass
-
-
-def segment_of(passages, first_id=1):
-    builder = PostingsBuilder()
-    for number, terms in enumerate(passages, start=first_id):
-        builder.add(number, terms)
-    return PostingsSegment(Unchecked(Path("x"), "postings", "", builder.columns(), {}, b""))
 
 
 @given(PASSAGES)
