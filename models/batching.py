@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Lengths = Sequence[int] | NDArray[np.int64]
 Vectors = NDArray[np.float32]
+Ids = NDArray[np.int64]
 MULTIPLE = 8  # what lengths are padded to
 BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: larger batches are no faster
 
@@ -26,6 +28,56 @@ def padded(length: int, multiple: int) -> int:
     (64, 32)
     """
     return -(-length // multiple) * multiple
+
+
+@dataclass(frozen=True, slots=True)
+class PackedTokens:
+    """The ids and segment types of all tokens, (T,) int64 each, and the length of each sequence (B,).
+
+    >>> tokens = PackedTokens.of([[5, 6, 7], [8]])
+    >>> tokens.positions().tolist(), tokens.starts().tolist()
+    ([0, 1, 2, 0], [0, 3])
+    """
+
+    ids: Ids
+    types: Ids
+    lengths: Ids
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> PackedTokens:
+        """These sequences, all of segment 0; ValueError if there is none or one is empty."""
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        if not len(lengths) or not lengths.all():
+            raise ValueError(f"sequences of {lengths.tolist()} tokens, expected some, none of them empty")
+        ids = np.fromiter((i for row in rows for i in row), dtype=np.int64, count=int(lengths.sum()))
+        return cls(ids, np.zeros_like(ids), lengths)
+
+    @classmethod
+    def of_padded(cls, ids: Ids, mask: Ids, types: Ids) -> PackedTokens:
+        """The tokens of a padded batch (B, L) where the mask is not 0."""
+        kept = mask.astype(bool)
+        return cls(ids[kept], types[kept], mask.sum(axis=1))
+
+    def starts(self) -> Ids:
+        """(B,): where each sequence begins."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def positions(self) -> Ids:
+        """(T,): the distance of each token from the start of its sequence."""
+        return np.arange(len(self.ids), dtype=np.int64) - np.repeat(self.starts(), self.lengths)
+
+    def mask(self, multiple: int = 1) -> NDArray[np.bool_]:
+        """(B, L): where a padded batch would hold a token."""
+        width = padded(int(self.lengths.max()), multiple)
+        kept: NDArray[np.bool_] = np.arange(width) < self.lengths[:, np.newaxis]
+        return kept
+
+    def padded(self, pad: int, multiple: int = 1) -> tuple[Ids, Ids, Ids]:
+        """Ids, attention mask and types as a padded batch, (B, L) int64 each, L a multiple of `multiple`."""
+        kept = self.mask(multiple)
+        ids, types = np.full(kept.shape, pad, dtype=np.int64), np.zeros(kept.shape, dtype=np.int64)
+        ids[kept], types[kept] = self.ids, self.types
+        return ids, kept.astype(np.int64), types
 
 
 def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> list[NDArray[np.int64]]:

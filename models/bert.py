@@ -9,59 +9,14 @@ weights: `packed` and `packed_training` compute the states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
+from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS, BertConfig
 from .weights import Checkpoint
 
-EVIDENCE_HEAD = "evidence_outputs"
-EVIDENCE_OUTPUTS = ("support", "passage", "yes_no", "yes", "several")
-"""Logits of a token: it supports the answer; at [CLS], the passage answers; as a mean over the sentences of
-the answer: the question asks whether something is so, it is so, it asks for several things."""
 _META = torch.device("meta")  # modules get no memory: their weights come from the checkpoint
-
-
-@dataclass(frozen=True, slots=True)
-class BertConfig:
-    """The settings of an encoder that its forward pass depends on, named as in config.json."""
-
-    vocab_size: int
-    hidden_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    intermediate_size: int
-    max_position_embeddings: int
-    type_vocab_size: int = 2
-    layer_norm_eps: float = 1e-12
-    model_type: str = "bert"
-
-    @classmethod
-    def read(cls, settings: Mapping[str, Any]) -> Self | None:
-        """The settings of a plain BERT encoder; None for any other model."""
-        plain = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
-        flags = ("is_decoder", "add_cross_attention", "chunk_size_feed_forward", "quantization_config")
-        if any(settings.get(name, value) != value for name, value in plain.items()):
-            return None
-        if "model_type" not in settings or any(settings.get(name) for name in flags):
-            return None
-        try:
-            config = cls(**{name: settings[name] for name in cls.__slots__ if name in settings})
-        except TypeError:  # a size is missing: transformers has defaults
-            return None
-        return config if config._makes_sense() else None
-
-    def _makes_sense(self) -> bool:
-        sizes = (self.hidden_size, self.num_hidden_layers, self.num_attention_heads, self.intermediate_size)
-        rows = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size)
-        positive = all(type(size) is int and size > 0 for size in (*sizes, *rows))
-        return (
-            positive
-            and type(self.layer_norm_eps) is float
-            and not self.hidden_size % self.num_attention_heads
-        )
 
 
 class BertEmbeddings(nn.Module):

@@ -23,12 +23,11 @@ from torch import nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from .batching import Vectors, no_progress, split_scores
-from .bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
+from .batching import PackedTokens, Vectors, no_progress, split_scores
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
 from .locate import BUILTIN, READER, model_digest, model_folder
-from .packed import PackedTokens
+from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from .precision import pick_device
 from .tokenizer import special_tokens
 

@@ -2,8 +2,8 @@
 
 The base encodes questions and passages alike; the built-in student (`dpr`) has a dense head for each side.
 Any other model is loaded by sentence-transformers (`foreign`). Texts are sorted by length and batched by a
-token budget; products run in bf16 where the hardware has it, the mean and all that follows in float32. A text
-longer than the positions of the model is cut there.
+token budget; products run in the precision that suits the processor, the mean and all that follows in
+float32. A text longer than the positions of the model is cut there.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from .batching import BUDGETS, Batcher, Vectors, no_progress, prefetch
+from .batching import BUDGETS, Batcher, PackedTokens, Vectors, no_progress, prefetch
 from .load import base_tokenizer, n_positions, tuned_backbone
 from .locate import is_base, is_student, model_digest, model_folder
-from .packed import Backbone, PackedTokens, sequence_means
+from .packed import Backbone, sequence_means
 from .precision import pick_device
 from .student import load_student
 from .tokenizer import text_ids

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from spanwise.errors import ModelRejected
 
 from .batching import BUDGETS, Batcher, Vectors, no_progress, split_scores
-from .load import load_network, quietly
+from .load import load_network
 from .locate import CONFIG, folder_digest, read_json
 from .precision import autocast
+from .tokenizer import quietly
 from .weights import require_finite
 
 Factory = Literal["SentenceTransformer", "MultiVectorEncoder", "CrossEncoder"]

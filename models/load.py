@@ -6,8 +6,7 @@ question. Every other network, and every reader in training, is one of transform
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,14 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .bert import Bert, BertConfig, bert_backbone, bert_span_model
+from .bert import Bert, bert_backbone, bert_span_model
 from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
-from .tokenizer import FastTokenizer
+from .numpy_bert import BertConfig
+from .tokenizer import LOCAL, load_tokenizer, quietly
 from .weights import Checkpoint, read_checkpoint, require_finite, tuned_weights
 
-VOCABULARIES = (
-    *("tokenizer.json", "vocab.txt", "vocab.json"),
-    *("sentencepiece.bpe.model", "spiece.model", "spm.model"),
-)
 SPAN_HEAD = "qa_outputs."  # the start and the end vector, as transformers names them
 _PREFIX = "bert."  # of a backbone inside a model with a head, as transformers names it
-_LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
 def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
@@ -64,21 +59,6 @@ def base_tokenizer(backbone: nn.Module) -> Any:
     base = find_base()
     tokenizer = load_tokenizer(base)
     check_vocabulary(tokenizer, backbone, base)
-    return tokenizer
-
-
-def load_tokenizer(folder: Path) -> Any:
-    """The fast tokenizer of a model folder; ModelRejected if the folder has none that can be read."""
-    if (fast := FastTokenizer.open(folder)) is not None:
-        return fast
-    from transformers import AutoTokenizer
-
-    if not any((folder / name).is_file() for name in VOCABULARIES):
-        raise ModelRejected(f"{folder} holds no tokenizer: none of {', '.join(VOCABULARIES)}")
-    with quietly(folder):
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), use_fast=True, **_LOCAL)
-    if not tokenizer.is_fast:
-        raise ModelRejected(f"{folder}: its tokenizer does not report the offsets of tokens")
     return tokenizer
 
 
@@ -124,7 +104,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
 
     checked_folder(folder)
     with quietly(folder):
-        config = AutoConfig.from_pretrained(str(folder), **_LOCAL)
+        config = AutoConfig.from_pretrained(str(folder), **LOCAL)
         if hasattr(config, "attention_probs_dropout_prob"):
             config.attention_probs_dropout_prob = 0.0
         model, found = factory.from_pretrained(
@@ -134,7 +114,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
             attn_implementation=None,  # fused where the model has it, whatever the folder names
             dtype=torch.float32,
             output_loading_info=True,
-            **_LOCAL,
+            **LOCAL,
         )
     missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
     if missing:
@@ -164,21 +144,3 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         raise ModelRejected(
             f"{source}: its tokenizer makes ids up to {largest}, its vocabulary has {config.vocab_size}"
         )
-
-
-@contextmanager
-def quietly(folder: Path) -> Iterator[None]:
-    """Loading without progress bars and warnings; an error becomes a ModelRejected that names the folder."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()  # a new head is expected here
-    logging.disable_progress_bar()
-    try:
-        yield
-    except (MemoryError, ModelRejected):
-        raise
-    except Exception as error:  # the library has no common base class for what a folder can do to it
-        raise ModelRejected(f"the model in {folder} cannot be loaded: {error}") from error
-    finally:
-        logging.set_verbosity(before)

@@ -13,75 +13,24 @@ al. 2017, equation 1.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import gelu, linear, scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention
 
-from .batching import padded
-from .bert import Bert, BertConfig
-from .precision import autocast, compute_dtype
+from .batching import Ids, PackedTokens, padded
+from .bert import Bert
+from .numpy_bert import BertConfig
+from .precision import autocast, compute_dtype, has_int8
+from .products import Int8Linear, PackedLinear, kind_for
 
 VECTOR = 16
 SHAPES_PER_OCTAVE = 16
-
-Ids = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class PackedTokens:
-    """The ids and segment types of all tokens, (T,) int64 each, and the length of each sequence (B,).
-
-    >>> tokens = PackedTokens.of([[5, 6, 7], [8]])
-    >>> tokens.positions().tolist(), tokens.starts().tolist()
-    ([0, 1, 2, 0], [0, 3])
-    """
-
-    ids: Ids
-    types: Ids
-    lengths: Ids
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[int]]) -> PackedTokens:
-        """These sequences, all of segment 0; ValueError if there is none or one is empty."""
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        if not len(lengths) or not lengths.all():
-            raise ValueError(f"sequences of {lengths.tolist()} tokens, expected some, none of them empty")
-        ids = np.fromiter((i for row in rows for i in row), dtype=np.int64, count=int(lengths.sum()))
-        return cls(ids, np.zeros_like(ids), lengths)
-
-    @classmethod
-    def of_padded(cls, ids: Ids, mask: Ids, types: Ids) -> PackedTokens:
-        """The tokens of a padded batch (B, L) where the mask is not 0."""
-        kept = mask.astype(bool)
-        return cls(ids[kept], types[kept], mask.sum(axis=1))
-
-    def starts(self) -> Ids:
-        """(B,): where each sequence begins."""
-        return np.cumsum(self.lengths) - self.lengths
-
-    def positions(self) -> Ids:
-        """(T,): the distance of each token from the start of its sequence."""
-        return np.arange(len(self.ids), dtype=np.int64) - np.repeat(self.starts(), self.lengths)
-
-    def mask(self, multiple: int = 1) -> NDArray[np.bool_]:
-        """(B, L): where a padded batch would hold a token."""
-        width = padded(int(self.lengths.max()), multiple)
-        kept: NDArray[np.bool_] = np.arange(width) < self.lengths[:, np.newaxis]
-        return kept
-
-    def padded(self, pad: int, multiple: int = 1) -> tuple[Ids, Ids, Ids]:
-        """Ids, attention mask and types as a padded batch, (B, L) int64 each, L a multiple of `multiple`."""
-        kept = self.mask(multiple)
-        ids, types = np.full(kept.shape, pad, dtype=np.int64), np.zeros(kept.shape, dtype=np.int64)
-        ids[kept], types[kept] = self.ids, self.types
-        return ids, kept.astype(np.int64), types
+ROWS_A_THREAD = 768  # in float32 and 8 bits on a CPU, so that what a layer makes of them stays in the cache
 
 
 class Backbone:
@@ -96,13 +45,13 @@ class Backbone:
         self._packing = threading.Lock()
 
     def states(self, tokens: PackedTokens) -> Tensor:
-        """(T, H): the final state of each token, on the device of the model; in bf16 where that is fast."""
+        """(T, H): the final state of each token, on the model's device; in bf16 or 8 bits where fast."""
         if not is_packable(self.model):
             return padded_forward(self.model, tokens, "last_hidden_state")
         device = next(self.model.parameters()).device
         with self._packing:  # several threads may be first
             if device not in self._packed:
-                self._packed[device] = PackedBert(self.model, compute_dtype(device))
+                self._packed[device] = PackedBert(self.model, compute_dtype(device), has_int8(device))
         return self._packed[device].states(tokens)
 
 
@@ -161,7 +110,7 @@ class Layout:
     @classmethod
     def of(cls, lengths: Ids, dtype: torch.dtype, device: torch.device) -> Layout:
         """The layout for sequences of these lengths (B,); biases in the precision of the scores."""
-        widths = -(-lengths // VECTOR) * VECTOR
+        widths = _widths(lengths)
         ends = np.cumsum(widths)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         blocks = [  # of neighbours of equal width
@@ -187,79 +136,6 @@ def rounded(n_rows: int) -> int:
     return padded(n_rows, max(VECTOR, octave // SHAPES_PER_OCTAVE))
 
 
-class PlainLinear:
-    """One product with the public functions of torch; x is (rows, in), the result (rows, out)."""
-
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        self.weight, self.bias = weight, bias  # (out, in), (out,)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """X W^T + b."""
-        return linear(x, self.weight, self.bias)
-
-    def gelu(self, x: Tensor) -> Tensor:
-        """gelu(x W^T + b)."""
-        return gelu(self(x))
-
-    def onto(self, x: Tensor, residual: Tensor) -> Tensor:
-        """X W^T + b + residual."""
-        return self(x).add_(residual)
-
-
-class PrepackedLinear:
-    """The same with functions of oneDNN that are private in torch.
-
-    They keep the weights in the order in which the kernels read them, apply GELU to sums that are still in
-    the cache, and add the residual on the way. The public functions reorder the weights at every call and
-    take 1.3 to 1.6 times as long in bf16.
-    """
-
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight)
-        self.bias = bias
-        self._product: Any = torch.ops.mkldnn._linear_pointwise
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """X W^T + b."""
-        out: Tensor = self._product(x, self.weight, self.bias, "none", [], "")
-        return out
-
-    def gelu(self, x: Tensor) -> Tensor:
-        """gelu(x W^T + b)."""
-        out: Tensor = self._product(x, self.weight, self.bias, "gelu", [], "none")
-        return out
-
-    def onto(self, x: Tensor, residual: Tensor) -> Tensor:
-        """X W^T + b + residual."""
-        out: Tensor = self._product.binary(x, residual, self.weight, self.bias, "add")
-        return out
-
-
-PackedLinear = PlainLinear | PrepackedLinear
-
-
-def kind_for(dtype: torch.dtype, device: torch.device) -> type[PackedLinear]:
-    """The faster kind that works on the device."""
-    return PrepackedLinear if device.type == "cpu" and _prepacked_works(dtype) else PlainLinear
-
-
-def _prepacked_works(dtype: torch.dtype) -> bool:
-    """True if the private functions exist and agree with the public ones on a small product."""
-    weight = torch.linspace(-1, 1, 32 * 32).view(32, 32).sin().to(dtype)
-    x, bias = weight.flip(0).contiguous(), weight[0].contiguous()
-    plain = PlainLinear(weight, bias)
-    try:
-        prepacked = PrepackedLinear(weight, bias)
-        pairs = [
-            (prepacked(x), plain(x)),
-            (prepacked.gelu(x), plain.gelu(x)),
-            (prepacked.onto(x, x), plain.onto(x, x)),
-        ]
-    except (AttributeError, RuntimeError, NotImplementedError, TypeError):
-        return False
-    return all(torch.allclose(one.float(), other.float(), rtol=0.02, atol=0.02) for one, other in pairs)
-
-
 @dataclass(frozen=True, slots=True)
 class PackedLayer:
     """The products and norms of one layer."""
@@ -280,13 +156,16 @@ class PackedLayer:
 
 
 class PackedBert:
-    """The backbone of a BERT; the weights of its layers are copied, its embeddings are shared."""
+    """The backbone of a BERT; the weights of its layers are copied, its embeddings are shared.
 
-    def __init__(self, model: Any, dtype: torch.dtype) -> None:
+    With `int8` the products have 8 bits, and all else is in `dtype`, which must be float32.
+    """
+
+    def __init__(self, model: Any, dtype: torch.dtype, int8: bool = False) -> None:
         self.embeddings, self.dtype = model.embeddings, dtype
         self.heads: int = model.config.num_attention_heads
         self.device: torch.device = self.embeddings.word_embeddings.weight.device
-        kind = kind_for(dtype, self.device)
+        kind = Int8Linear if int8 else kind_for(dtype, self.device)
 
         def joined(*layers: nn.Linear) -> PackedLinear:  # layers that read the same input, as one product
             weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
@@ -303,6 +182,12 @@ class PackedBert:
     @torch.inference_mode()
     def states(self, tokens: PackedTokens) -> Tensor:
         """(T, H): the final state of each token, on the device."""
+        if self.device.type != "cpu" or self.dtype != torch.float32:
+            return self._states(tokens)
+        pieces = _pieces(tokens, ROWS_A_THREAD * torch.get_num_threads())
+        return torch.cat([self._states(piece) for piece in pieces])
+
+    def _states(self, tokens: PackedTokens) -> Tensor:
         layout = Layout.of(tokens.lengths, self.dtype, self.device)
         x = self._embedded(tokens, layout)
         for layer in self.layers:
@@ -347,6 +232,30 @@ def sequence_means(states: Tensor, lengths: Ids) -> Tensor:
     weighted = states.float() * torch.from_numpy(weights).to(device).unsqueeze(1)
     counts = torch.from_numpy(lengths).to(device)
     return torch.segment_reduce(weighted, "sum", lengths=counts, axis=0, unsafe=True)
+
+
+def _pieces(tokens: PackedTokens, n_rows: int) -> list[PackedTokens]:
+    """Neighbouring sequences together, up to `n_rows` rows of a layout, or one sequence with more.
+
+    >>> [piece.lengths.tolist() for piece in _pieces(PackedTokens.of([[5, 6], [7], [8, 9, 4]]), 32)]
+    [[2, 1], [3]]
+    """
+    cuts, rows = [0], 0
+    for number, width in enumerate(_widths(tokens.lengths).tolist()):
+        if rows and rows + width > n_rows:
+            cuts.append(number)
+            rows = 0
+        rows += width
+    ends = [*tokens.starts().tolist(), len(tokens.ids)]
+    return [
+        PackedTokens(tokens.ids[ends[i] : ends[j]], tokens.types[ends[i] : ends[j]], tokens.lengths[i:j])
+        for i, j in pairwise([*cuts, len(tokens.lengths)])
+    ]
+
+
+def _widths(lengths: Ids) -> Ids:
+    """(B,): the rows that each sequence takes."""
+    return -(-lengths // VECTOR) * VECTOR
 
 
 def _block(lengths: Ids, first: int, width: int, dtype: torch.dtype, device: torch.device) -> Block:

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
-from .packed import Layout, PackedTokens, attend, is_packable, model_inputs
+from .batching import PackedTokens
+from .packed import Layout, attend, is_packable, model_inputs
 from .precision import autocast, compute_dtype
 
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-
-from torch import nn
+from typing import TYPE_CHECKING
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from .load import linear, tuned_backbone
 from .locate import BASE_SHA256, STUDENT, file_sha256, read_json, stated
-from .weights import save_tuned
+
+if TYPE_CHECKING:
+    from torch import nn
 
 SETTINGS, FORMAT = "settings.json", 1
 LAYERS = ("projection", "question_head", "passage_head")
@@ -54,6 +54,8 @@ def save_student(folder: Path, student: StoredStudent) -> None:
     The settings name the sha256 of the weights, so that files of two students are never mixed up.
     ModelRejected for weights that are not finite.
     """
+    from .weights import save_tuned
+
     layers = (student.projection, student.question_head, student.passage_head)
     added = {
         f"{name}.{part}": tensor.detach().cpu()
@@ -84,7 +86,9 @@ def load_student(folder: Path) -> StoredStudent:
     ModelNotFound without the files of a student, ModelRejected for damaged files, files of two students, and
     a student of another base.
     """
-    settings, path = _read_settings(folder), folder / STUDENT
+    from .load import linear, tuned_backbone
+
+    settings, path = read_settings(folder)
     backbone, added = tuned_backbone(path)
     if added.keys() != {f"{name}.{part}" for name in LAYERS for part in ("weight", "bias")}:
         raise ModelRejected(
@@ -94,8 +98,8 @@ def load_student(folder: Path) -> StoredStudent:
     return StoredStudent(backbone, projection, question, passage, settings)
 
 
-def _read_settings(folder: Path) -> StudentSettings:
-    """The settings; the weights are checked against their digest."""
+def read_settings(folder: Path) -> tuple[StudentSettings, Path]:
+    """The settings, and the file of the weights, which is checked against its digest."""
     path, weights = folder / SETTINGS, folder / STUDENT
     for needed in (path, weights):
         if not needed.is_file():
@@ -110,4 +114,5 @@ def _read_settings(folder: Path) -> StudentSettings:
     length = stated(config, "max_length", int, path)
     if length is not None and length < _MIN_LENGTH:
         raise ModelRejected(f"{path}: max_length is {length}, expected at least {_MIN_LENGTH} tokens")
-    return StudentSettings(length, tuple(map(str, stated(config, "skiplist", list, path) or ())))
+    skiplist = tuple(map(str, stated(config, "skiplist", list, path) or ()))
+    return StudentSettings(length, skiplist), weights

@@ -1,8 +1,8 @@
 """Texts become a unit vector for each token (ColBERT): a transformer, a linear layer, L2 normalisation.
 
 The built-in student and students trained here run on the fast BERT; any other late-interaction model is
-loaded by sentence-transformers (`foreign`). Products run in bf16 where the hardware has it, the layer and the
-normalisation in float32. Padding gives no vector, and no vector depends on the texts beside it.
+loaded by sentence-transformers (`foreign`). Products run in the precision that suits the processor, the
+layer and the normalisation in float32. Padding gives no vector, and no vector depends on the texts beside it.
 
 Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
 Interaction over BERT", SIGIR 2020, sections 3.1 and 3.2.
@@ -12,71 +12,26 @@ from __future__ import annotations
 
 import string
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from .batching import Vectors, no_progress
+from .batching import PackedTokens, Vectors, no_progress
 from .encoder import BatchedEncoder, unit
 from .load import base_tokenizer, n_positions
 from .locate import BUILTIN, is_student, model_digest, model_folder
-from .packed import PackedTokens
 from .precision import pick_device
 from .student import load_student
-from .tokenizer import text_ids
+from .tokenizer import TokenRow, TokenRows
 
 if TYPE_CHECKING:
     from .foreign import ForeignTokenEncoder
 
 PUNCTUATION = tuple(string.punctuation)  # what ColBERT skips in passages
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRow:
-    """Token ids, of which those at `kept` give a vector."""
-
-    ids: list[int]
-    kept: list[int]
-
-    def __len__(self) -> int:
-        """How many tokens go through the transformer."""
-        return len(self.ids)
-
-
-class TokenRows:
-    """Makes rows of at most `max_length` tokens; the tokens of `skiplist` give no vector."""
-
-    def __init__(self, tokenizer: Any, max_length: int, skiplist: Iterable[str] = ()) -> None:
-        self.tokenizer, self.max_length = tokenizer, max_length
-        vocabulary = tokenizer.get_vocab()
-        self._skipped = frozenset(vocabulary[word] for word in skiplist if word in vocabulary)
-        self._special = frozenset(tokenizer.all_special_ids)
-
-    def of(self, texts: Sequence[str]) -> list[TokenRow]:
-        """The row of each text."""
-        rows = text_ids(self.tokenizer, texts, self.max_length)
-        return [TokenRow(ids, kept_places(ids, self._skipped, self._special)) for ids in rows]
-
-
-def kept_places(ids: Sequence[int], skipped: Collection[int], special: Collection[int]) -> list[int]:
-    """The places in `ids` of the tokens that give a vector: those that are not skipped, but at least one.
-
-    If all tokens are skipped, as in a passage of dashes only, those that are not `special` are kept all the
-    same; if there are none, [CLS] and [SEP] represent the empty text.
-
-    >>> kept_places([101, 7, 102], {101, 102}, {101, 102}), kept_places([101, 102], {101, 102}, {101, 102})
-    ([1], [0, 1])
-    """
-    for left_out in (skipped, special, ()):
-        places = [place for place, token in enumerate(ids) if token not in left_out]
-        if places:
-            return places
-    raise ValueError("no tokens, expected at least one")
 
 
 def punctuation_skiplist(vocabulary: Iterable[str]) -> tuple[str, ...]:

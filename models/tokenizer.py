@@ -1,4 +1,4 @@
-"""Tokenizers: a BERT tokenizer straight from its tokenizer.json, and the special tokens of a text or a pair.
+"""Tokenizers of a model folder, the special tokens of a text or a pair, and which tokens give a vector.
 
 `FastTokenizer` is called as the fast tokenizers of transformers are and gives the same ids and offsets, but
 loads sooner; of their arguments it knows those that this project uses.
@@ -6,7 +6,8 @@ loads sooner; of their arguments it knows those that this project uses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -17,6 +18,11 @@ from spanwise.errors import ModelRejected
 
 from .locate import read_json
 
+LOCAL = {"local_files_only": True, "trust_remote_code": False}
+VOCABULARIES = (
+    *("tokenizer.json", "vocab.txt", "vocab.json"),
+    *("sentencepiece.bpe.model", "spiece.model", "spm.model"),
+)
 _CLASSES = ("BertTokenizer", "BertTokenizerFast")
 
 
@@ -139,6 +145,82 @@ def text_ids(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list
         return []
     rows = tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)["input_ids"]
     return [row if len(row) <= max_length else [*row[: max_length - 1], row[-1]] for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """Token ids, of which those at `kept` give a vector."""
+
+    ids: list[int]
+    kept: list[int]
+
+    def __len__(self) -> int:
+        """How many tokens go through the transformer."""
+        return len(self.ids)
+
+
+class TokenRows:
+    """Makes rows of at most `max_length` tokens; the tokens of `skiplist` give no vector."""
+
+    def __init__(self, tokenizer: Any, max_length: int, skiplist: Iterable[str] = ()) -> None:
+        self.tokenizer, self.max_length = tokenizer, max_length
+        vocabulary = tokenizer.get_vocab()
+        self._skipped = frozenset(vocabulary[word] for word in skiplist if word in vocabulary)
+        self._special = frozenset(tokenizer.all_special_ids)
+
+    def of(self, texts: Sequence[str]) -> list[TokenRow]:
+        """The row of each text."""
+        rows = text_ids(self.tokenizer, texts, self.max_length)
+        return [TokenRow(ids, kept_places(ids, self._skipped, self._special)) for ids in rows]
+
+
+def kept_places(ids: Sequence[int], skipped: Collection[int], special: Collection[int]) -> list[int]:
+    """The places in `ids` of the tokens that give a vector: those that are not skipped, but at least one.
+
+    If all tokens are skipped, as in a passage of dashes only, those that are not `special` are kept all the
+    same; if there are none, [CLS] and [SEP] represent the empty text.
+
+    >>> kept_places([101, 7, 102], {101, 102}, {101, 102}), kept_places([101, 102], {101, 102}, {101, 102})
+    ([1], [0, 1])
+    """
+    for left_out in (skipped, special, ()):
+        places = [place for place, token in enumerate(ids) if token not in left_out]
+        if places:
+            return places
+    raise ValueError("no tokens, expected at least one")
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a model folder; ModelRejected if the folder has none that can be read."""
+    if (fast := FastTokenizer.open(folder)) is not None:
+        return fast
+    from transformers import AutoTokenizer
+
+    if not any((folder / name).is_file() for name in VOCABULARIES):
+        raise ModelRejected(f"{folder} holds no tokenizer: none of {', '.join(VOCABULARIES)}")
+    with quietly(folder):
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), use_fast=True, **LOCAL)
+    if not tokenizer.is_fast:
+        raise ModelRejected(f"{folder}: its tokenizer does not report the offsets of tokens")
+    return tokenizer
+
+
+@contextmanager
+def quietly(folder: Path) -> Iterator[None]:
+    """Loading without progress bars and warnings; an error becomes a ModelRejected that names the folder."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()  # a new head is expected here
+    logging.disable_progress_bar()
+    try:
+        yield
+    except (MemoryError, ModelRejected):
+        raise
+    except Exception as error:  # the library has no common base class for what a folder can do to it
+        raise ModelRejected(f"the model in {folder} cannot be loaded: {error}") from error
+    finally:
+        logging.set_verbosity(before)
 
 
 def _range(sequence: Sequence[int | None], segment: int) -> tuple[int, int]:

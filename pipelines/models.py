@@ -107,7 +107,7 @@ class LoadedModels:
 
     def token_encoder(self, name: str = "") -> TokenEncoder:
         """The encoder of tokens: that of the index, or one by name; IndexEmpty for an index without one."""
-        from ..models.token_encoder import load_token_encoder
+        from ..models.first import load_token_encoder
 
         name = name or self._index_model(COLBERT, "token vectors", "--colbert builtin")
         return self._load_model("token-encoder", name, load_token_encoder)

@@ -119,32 +119,42 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
 
 def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
-    from ..models.bert import bert_span_model
-    from ..models.load import load_tokenizer
-    from ..models.precision import pick_device
-    from ..models.weights import Checkpoint, read_checkpoint, tuned_weights
+    from ..models.first import FirstScores, Scores, first_model
+    from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader
 
-    base = find_base()
-    checkpoint = read_checkpoint(base)
-    backbone = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
-    weights = tuned_weights(backbone, folder / DELTA)
-    model = bert_span_model(Checkpoint(checkpoint.config, weights))
-    if model is None:
-        raise ModelRejected(f"{folder / DELTA} or {base / CONFIG} does not describe a reader over the base")
-    digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(folder / DELTA)}".encode()).hexdigest()
-    return SpanReader(model.to(pick_device(device)), load_tokenizer(base), digest, split=split)
+    base, delta = find_base(), folder / DELTA
+
+    def whole() -> Scores:
+        from ..models.bert import bert_span_model
+        from ..models.precision import pick_device
+        from ..models.weights import Checkpoint, read_checkpoint, tuned_weights
+        from .span_reader import SpanScores
+
+        checkpoint = read_checkpoint(base)
+        backbone = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
+        model = bert_span_model(Checkpoint(checkpoint.config, tuned_weights(backbone, delta)))
+        if model is None:
+            raise ModelRejected(f"{delta} or {base / CONFIG} does not describe a reader over the base")
+        return SpanScores(model.to(pick_device(device)))
+
+    first = first_model(delta) if device is None else None
+    scores = whole() if first is None else FirstScores(first, whole)
+    digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
+    return SpanReader(scores, load_tokenizer(base), digest, split=split)
 
 
 def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
     """The reader of a model folder; ModelRejected when it cannot be one."""
-    from ..models.load import check_vocabulary, load_span_reader, load_tokenizer
+    from ..models.load import check_vocabulary, load_span_reader
     from ..models.precision import pick_device
-    from .span_reader import SpanReader
+    from ..models.tokenizer import load_tokenizer
+    from .span_reader import SpanReader, SpanScores
 
     model, tokenizer = load_span_reader(folder), load_tokenizer(folder)
     check_vocabulary(tokenizer, model, folder)
     max_length, stride = input_length(model, folder)
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
-    return SpanReader(model.to(pick_device(device)), tokenizer, digest, max_length=max_length, stride=stride)
+    scores = SpanScores(model.to(pick_device(device)))
+    return SpanReader(scores, tokenizer, digest, max_length=max_length, stride=stride)

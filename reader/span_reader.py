@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from spanwise.types import Passage, ScoredSpan, Span
 
-from ..models.batching import Batcher
-from ..models.bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
-from ..models.packed import Backbone, PackedTokens, packable_part, padded_forward
+from ..models.batching import Batcher, PackedTokens
+from ..models.first import Scores
+from ..models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from ..models.tokenizer import special_tokens
 from .spans import (
     MAX_ANSWER_TOKENS,
@@ -51,15 +51,20 @@ class SpanScores:
     def __init__(self, model: nn.Module) -> None:
         from torch import nn
 
+        from ..models.packed import Backbone, packable_part
+
         self.model = model
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
         self.backbone = Backbone(part) if part is not None and is_linear else None
-        self.evidence_head: Any = getattr(model, EVIDENCE_HEAD, None) if self.backbone else None
+        self._evidence_head: Any = getattr(model, EVIDENCE_HEAD, None) if self.backbone else None
+        self.has_evidence = self._evidence_head is not None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
         """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
         import torch
+
+        from ..models.packed import padded_forward
 
         with torch.inference_mode():
             if self.backbone is None:
@@ -67,7 +72,7 @@ class SpanScores:
             else:
                 head: Any = self.model.qa_outputs
                 states = self.backbone.states(tokens).float()
-                heads = [head] if self.evidence_head is None else [head, self.evidence_head]
+                heads = [head, self._evidence_head] if self.has_evidence else [head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
             scores: NDArray[np.float32] = logits.float().cpu().numpy()
         return scores
@@ -83,7 +88,7 @@ class SpanReader:
 
     def __init__(
         self,
-        model: nn.Module,
+        scores: Scores,
         tokenizer: Any,
         digest: str,
         answers_null: bool = True,
@@ -93,10 +98,10 @@ class SpanReader:
         max_answer_tokens: int | None = None,
         split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
     ) -> None:
-        self.model, self.tokenizer, self.digest, self.answers_null = model, tokenizer, digest, answers_null
+        self.scores, self.tokenizer, self.digest, self.answers_null = scores, tokenizer, digest, answers_null
         self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
-        self.special, self.scores, self.split = special_tokens(tokenizer), SpanScores(model), split
-        longest = MAX_LONG_TOKENS if self.scores.evidence_head else MAX_ANSWER_TOKENS
+        self.special, self.split = special_tokens(tokenizer), split
+        longest = MAX_LONG_TOKENS if scores.has_evidence else MAX_ANSWER_TOKENS
         self.max_answer_tokens = max_answer_tokens or longest
 
     def read(
@@ -185,7 +190,7 @@ class SpanReader:
     ) -> list[ScoredSpan]:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
         relevance = max((w.relevance for w in of_passage), default=math.nan)
-        sentences = self.split(passage.text) if self.scores.evidence_head else ()
+        sentences = self.split(passage.text) if self.scores.has_evidence else ()
         found = []
         for kept in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
             span = character_span(passage, text, kept)

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.batching import shuffled_batches
-from ..models.bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
-from ..models.packed import PackedTokens, model_inputs, packable_part
+from ..models.batching import PackedTokens, shuffled_batches
+from ..models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
+from ..models.packed import model_inputs, packable_part
 from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, train

@@ -99,3 +99,20 @@ def data() -> Path:
     if not Path(folder).is_dir():
         pytest.fail(f"SPANWISE_DATA names {folder}, which is not a folder")
     return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def float32() -> Generator[None, None, None]:
+    """Products in float32 whatever the processor has, for tests that compare closely."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPANWISE_PRECISION", "float32")
+        yield
+
+
+@pytest.fixture(scope="module")
+def without_int8(request: pytest.FixtureRequest) -> None:
+    """Products in float32 where they would be in 8 bits; bf16 where the processor has it."""
+    from spanwise.models.precision import has_int8, pick_device
+
+    if has_int8(pick_device("cpu")):
+        request.getfixturevalue("float32")

@@ -129,7 +129,7 @@ def open_sample(index: Path) -> spanwise.Library:
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def index(tmp_path_factory: pytest.TempPathFactory, without_int8: None) -> Path:
     """A folder for the index."""
     return tmp_path_factory.mktemp("behaviour") / "index"
 

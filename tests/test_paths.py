@@ -18,7 +18,7 @@ import spanwise
 
 ROOT = Path(__file__).parents[1]
 QUESTION = "Why is the Eskery Psalter shown for only one month in the year?"
-MAX_WARM_FILES = 33
+MAX_WARM_FILES = 35
 MAX_SHELL_FILES = 75
 SHELL = """
 import sys

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
 
+from spanwise.models.batching import PackedTokens
 from spanwise.models.load import tuned_backbone
 from spanwise.models.locate import find_base
 from spanwise.models.student import StoredStudent, StudentSettings, save_student
@@ -138,6 +140,25 @@ def layer(n_out: int, seed: int) -> torch.nn.Linear:
         for weight in made.parameters():
             weight.copy_(torch.randn(weight.shape, generator=generator))
     return made
+
+
+def of_family(family: str, **changes):
+    """A model of transformers in memory, with weights that make layers change much."""
+    import transformers
+
+    sizes = dict(vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=2)
+    sizes |= dict(intermediate_size=64, max_position_embeddings=520) | changes
+    torch.manual_seed(1)
+    model = getattr(transformers, f"{family}Model")(getattr(transformers, f"{family}Config")(**sizes))
+    for parameter in model.parameters():  # new weights are so small that layers would change little
+        torch.nn.init.normal_(parameter, std=0.2)
+    return model.eval()
+
+
+def tokens_of(lengths, seed=0) -> PackedTokens:
+    """Sequences of these lengths for `of_family`."""
+    random = np.random.default_rng(seed)
+    return PackedTokens.of([random.integers(5, 99, size=length).tolist() for length in lengths])
 
 
 def saved(network, folder: Path, tokenizer: bool = True) -> Path:

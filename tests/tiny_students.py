@@ -7,9 +7,8 @@ from tiny_models import tiny_config
 from torch import nn
 
 from spanwise.models.bert import bert_backbone
-from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.token_encoder import TokenRows
+from spanwise.models.tokenizer import TokenRows, load_tokenizer
 from spanwise.models.weights import Checkpoint
 from spanwise.retrieval.training.distillation import Student
 from spanwise.types import RankingExample

@@ -31,6 +31,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.postponed import PostponedImport
+
 from ..protocol import Floats, Ids
 from ..segment import Segment
 
@@ -53,6 +55,7 @@ _SMALLEST = 1e-6
 _PROBES = 8  # groups of centroids that a vector is compared with
 _UNGROUPED = 1024  # centroids that are all compared
 _NEAREST_BLOCK = 16_384  # vectors at a time
+NUMBA = PostponedImport("numba", budget=1_000_000)  # tokens, decoded and compared in numpy
 
 Finder = Callable[[Floats], Ids]
 Codes = Mapping[str, NDArray[Any]]
@@ -142,12 +145,18 @@ class Codebook:
             raise ValueError(f"values of {values.shape[1:]} bytes, expected {self.n_bytes}")
         if int(centroids.max(initial=0)) >= len(self.centroids):
             raise ValueError(f"centroid {centroids.max()} of {len(self.centroids)}")
+        pairs = self.levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15]  # (256, 2): those of each byte
+        table, factors = pairs.view(np.uint64)[:, 0], scales.astype(np.float32)
+        if not NUMBA.is_worth(len(values)):
+            vectors: Floats = table[values].view(np.float32)
+            vectors *= factors[:, np.newaxis]
+            vectors += self.centroids[centroids]
+            return vectors
         from .kernels import add_centroids, look_up
 
         vectors = np.empty((len(values), self.width), np.float32)
-        pairs = self.levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15]  # (256, 2): those of each byte
-        look_up(values, pairs.view(np.uint64)[:, 0], vectors.view(np.uint64))
-        add_centroids(self.centroids, centroids, scales.astype(np.float32), vectors)
+        look_up(values, table, vectors.view(np.uint64))
+        add_centroids(self.centroids, centroids, factors, vectors)
         return vectors
 
     def extended(self, sample: Floats, n_tokens: int) -> Codebook:

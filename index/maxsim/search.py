@@ -14,7 +14,7 @@ Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, section 3.3, equation 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import ceil, sqrt
 
@@ -26,13 +26,15 @@ from spanwise.errors import VectorRejected
 from ..protocol import Floats, Ids, Places, Ranking
 from ..ranking import best, check_among, check_k, check_vectors
 from ..rows import Part, StoredRows
-from .codebook import Codebook
-from .kernels import LANES, ROWS, code_sums, interleaved, is_fused, product_sums
+from .codebook import NUMBA, Codebook
 
 CANDIDATES = 640, 16  # for any k, and for each passage of the result
 _MEASURED_AT = 20_000  # passages; candidates grow with the square root of how many times more there are
 _WORTHWHILE = 4  # times as many passages as candidates: else all are scanned
-_DECODED = 128  # passages that are decoded at once
+_DECODED = 32  # passages that are decoded at once, and stay in a core's cache
+_LANES = 16  # question rows that kernels compare at once
+_SUMMED = 256  # passages at once
+_CODES = 8  # that numpy looks at in the time it takes for a decoded token
 _LARGEST = 127  # of an int8
 _STEPS = 255  # of a byte
 _LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
@@ -89,13 +91,22 @@ class MaxSimIndex:
     def _ranked(self, question: Floats, k: int, rows: Ids | None) -> Ranking:
         """The best k of these rows (None means all); scanned scores show which cannot be among them."""
         wanted = np.arange(len(self)) if rows is None else rows
-        if len(wanted) > k and is_fused(self.width):
-            rounded = Question(question, self._codebook)
-            scanned = rounded.scan(self._stored, rows)
-            threshold = np.partition(scanned, len(wanted) - k)[len(wanted) - k]
-            wanted = wanted[scanned >= threshold - rounded.slack(self._largest_scale)]
+        if len(wanted) > k and NUMBA.is_worth(int(self._stored.lengths[wanted].sum())):
+            wanted = self._finalists(question, k, rows, wanted)
         scores = exact_scores(self._stored, self._codebook, wanted, question)
         return best(self._stored.passage_ids[wanted], scores, k, self._places)
+
+    def _finalists(self, question: Floats, k: int, rows: Ids | None, wanted: Ids) -> Ids:
+        """Those of the wanted rows, all of `rows`, that may be among the best k."""
+        from .kernels import is_fused
+
+        if not is_fused(self.width):
+            return wanted
+        rounded = Question(question, self._codebook)
+        scanned = rounded.scan(self._stored, rows)
+        threshold = np.partition(scanned, len(wanted) - k)[len(wanted) - k]
+        kept: Ids = wanted[scanned >= threshold - rounded.slack(self._largest_scale)]
+        return kept
 
     def _proposed(self, question: Floats, n: int, rows: Ids | None) -> Ids:
         """The n rows with the best scores by centroids, ascending; requires more than n."""
@@ -138,6 +149,8 @@ class Question:
 
         One pass over the tokens where they lie; only where `is_fused`.
         """
+        from .kernels import LANES, ROWS, interleaved, product_sums
+
         if rows is None:
             stored.check()
         else:
@@ -186,14 +199,32 @@ def centroid_scores(stored: StoredRows, centroids: Floats, question: Floats, row
     lowest = similarities.min(axis=0)
     spread, m = similarities.max(axis=0) - lowest, len(question)
     factors = np.divide(np.float32(_STEPS), spread, out=np.zeros_like(spread), where=spread > 0)
-    weights = np.zeros(-(-m // LANES) * LANES, np.float32)
+    weights = np.zeros(-(-m // _LANES) * _LANES, np.float32)
     np.divide(np.float32(1), factors, out=weights[:m], where=spread > 0)
     table = np.zeros((len(centroids), len(weights)), np.uint8)
     table[:, :m] = (similarities - lowest) * factors + np.float32(0.5)
     scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
+    add_up: Callable[..., None] = code_sums
+    if NUMBA.is_worth(stored.n_rows // _CODES):
+        from .kernels import code_sums as add_up
     for part, starts, ends, to in _spans_among(stored, rows):
-        code_sums(table, weights, part.data["centroids"], starts, ends, scores[to])
+        add_up(table, weights, part.data["centroids"], starts, ends, scores[to])
     return scores
+
+
+def code_sums(
+    table: NDArray[np.uint8], weights: Floats, codes: NDArray[np.uint16], starts: Ids, ends: Ids, sums: Floats
+) -> None:
+    """What `kernels.code_sums` does, in numpy; sums are added in the same order."""
+    for first in range(0, len(starts), _SUMMED):
+        here = slice(first, first + _SUMMED)
+        lengths = ends[here] - starts[here]
+        places = np.arange(lengths.sum()) + np.repeat(starts[here] - np.cumsum(lengths) + lengths, lengths)
+        maxima = np.maximum.reduceat(table[codes[places]], np.cumsum(lengths) - lengths, axis=0)
+        total = np.zeros(len(lengths), np.float32)
+        for lane, weight in enumerate(weights):
+            total += maxima[:, lane] * weight
+        sums[here] = total
 
 
 def _spans_among(stored: StoredRows, rows: Ids | None) -> Iterator[tuple[Part, Ids, Ids, slice]]:

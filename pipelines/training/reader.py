@@ -22,15 +22,16 @@ from spanwise.types import Passage, ScoredSpan
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
-from ...models.bert import EVIDENCE_HEAD
-from ...models.load import SPAN_HEAD, VOCABULARIES, load_span_model, load_tokenizer, n_positions
+from ...models.load import SPAN_HEAD, load_span_model, n_positions
 from ...models.locate import file_sha256, find_base, find_model, is_base
+from ...models.numpy_bert import EVIDENCE_HEAD
 from ...models.precision import pick_device
+from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
 from ...models.weights import apply_delta, read_delta, save_delta
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
-from ...reader.span_reader import SpanReader
+from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from ..candidates import score_over_null
@@ -84,7 +85,8 @@ def train_reader(
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
         if not held_out:
             return {}
-        reading = SpanReader(tuned, begun.tokenizer, "in training", max_length=max_length, stride=stride)
+        scores = SpanScores(tuned)
+        reading = SpanReader(scores, begun.tokenizer, "in training", max_length=max_length, stride=stride)
         return reader_figures(reading, held_out, held_back)
 
     evaluations = fine_tune(

@@ -14,11 +14,12 @@ from torch import nn
 
 from spanwise.types import RankingExample
 
-from ...models.load import load_tokenizer, n_positions, tuned_backbone
+from ...models.load import n_positions, tuned_backbone
 from ...models.locate import BUILTIN, STUDENT, builtin_folder, find_base
 from ...models.precision import pick_device
 from ...models.student import StoredStudent, StudentSettings, load_student, save_student
-from ...models.token_encoder import TokenRows, punctuation_skiplist
+from ...models.token_encoder import punctuation_skiplist
+from ...models.tokenizer import TokenRows, load_tokenizer
 from ...models.training import Progress, own_memory
 from ...retrieval.training.distillation import (
     DistillationConfig,

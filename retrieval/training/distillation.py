@@ -30,11 +30,11 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
-from ...models.batching import shuffled_batches, token_budget_batches
-from ...models.packed import Backbone, PackedTokens
+from ...models.batching import PackedTokens, shuffled_batches, token_budget_batches
+from ...models.packed import Backbone
 from ...models.packed_training import training_states
 from ...models.precision import autocast
-from ...models.token_encoder import TokenRow, TokenRows
+from ...models.tokenizer import TokenRow, TokenRows
 from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
 from .lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss, length_buckets, mean_length
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 from tiny_models import student
 
+from spanwise.models.batching import PackedTokens
 from spanwise.models.encoder import TextEncoder, load_encoder
-from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base, model_digest
-from spanwise.models.packed import PackedTokens
 from spanwise.models.packed_training import training_states
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import TokenEncoder, load_token_encoder
+from spanwise.models.tokenizer import load_tokenizer
 
 TEXTS = [
     "a mill",
@@ -26,7 +26,7 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def base():
+def base(without_int8):
     return load_encoder("base", "cpu")
 
 
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def tokens(folder):
+def tokens(folder, without_int8):
     return load_token_encoder(str(folder), "cpu")
 
 
@@ -95,7 +95,7 @@ def test_out_of_memory_changes_no_vector(base, tokens, monkeypatch, fits):
         assert reports[-1] == len(texts)
 
 
-def test_a_dense_vector_is_the_head_of_the_mean_of_all_states(folder):
+def test_a_dense_vector_is_the_head_of_the_mean_of_all_states(folder, without_int8):
     encoder, parts = load_encoder(str(folder), "cpu"), load_student(folder)
     assert isinstance(encoder, TextEncoder)
     for text in TEXTS:

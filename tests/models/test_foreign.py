@@ -26,8 +26,8 @@ PAIRS = [(question, text) for question in ("who built it?", "the tram") for text
 
 
 @pytest.fixture(autouse=True)
-def _in_float32(monkeypatch):
-    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+def _in_float32(float32):
+    """Compare what float32 gives."""
 
 
 @pytest.fixture(scope="module")

@@ -9,20 +9,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_models import of_family, tokens_of
 
 from spanwise.models import packed_training
 from spanwise.models.packed import (
     Backbone,
     PackedBert,
     PackedTokens,
-    PlainLinear,
-    PrepackedLinear,
     attend,
     is_packable,
-    kind_for,
     padded_forward,
 )
 from spanwise.models.precision import has_bf16
+from spanwise.models.products import PlainLinear, PrepackedLinear, kind_for
 
 CPU = torch.device("cpu")
 LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
@@ -33,30 +32,11 @@ def bert():
     return of_family("Bert")
 
 
-def of_family(family: str, **changes):
-    import transformers
-
-    sizes = dict(vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=2)
-    sizes |= dict(intermediate_size=64, max_position_embeddings=520) | changes
-    torch.manual_seed(1)
-    model = getattr(transformers, f"{family}Model")(getattr(transformers, f"{family}Config")(**sizes))
-    for parameter in model.parameters():  # new weights are so small that layers would change little
-        torch.nn.init.normal_(parameter, std=0.2)
-    return model.eval()
-
-
-def tokens_of(lengths, seed=0):
-    random = np.random.default_rng(seed)
-    return PackedTokens.of([random.integers(5, 99, size=length).tolist() for length in lengths])
-
-
 def least_cosine(one, other):
     return float(torch.nn.functional.cosine_similarity(one.float(), other.float(), dim=1).min())
 
 
-def test_float32_states_are_those_of_transformers(bert, tmp_path, monkeypatch):
-    monkeypatch.setattr("spanwise.models.packed.compute_dtype", lambda device: torch.float32)
-    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+def test_float32_states_are_those_of_transformers(bert, float32):
     tokens = tokens_of([512, 33, 32, 32, 7, 1])
     expected = padded_forward(bert, tokens, "last_hidden_state")
     assert torch.allclose(Backbone(bert).states(tokens), expected, atol=1e-4)

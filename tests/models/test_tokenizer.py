@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import change, copy_tokenizer
 
-from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.tokenizer import FastTokenizer, text_ids
+from spanwise.models.tokenizer import FastTokenizer, load_tokenizer, text_ids
 
 WORDS = st.sampled_from(["[MASK]", "[SEP]", "Weir's", "caf\u00e9", "\u6c34", "\u0130", "\u200b", " "])
 TEXT = st.lists(WORDS | st.text(st.characters(exclude_categories=["Cs"]))).map("".join)

@@ -28,8 +28,7 @@ def folder(request, tmp_path_factory):
 
 
 @pytest.fixture
-def reader(folder, monkeypatch):
-    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+def reader(folder, float32):
     made = load_reader(str(folder), "cpu")
     made.answers_null = True
     return made

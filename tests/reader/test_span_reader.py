@@ -41,8 +41,7 @@ def test_c28_a_span_takes_its_combining_marks_along(reader):
     assert spans[0].span.text == text
 
 
-def test_r16_a_batch_reads_as_one_by_one(reader, monkeypatch):
-    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+def test_r16_a_batch_reads_as_one_by_one(reader, float32):
     texts = ["The mill stands by the weir. " * n for n in (1, 7, 30, 2)]
     [together] = reader.read(["Where is the mill?"], [[passage(t) for t in texts]])
     for text, spans in zip(texts, together, strict=True):
@@ -55,8 +54,7 @@ def test_r16_a_batch_reads_as_one_by_one(reader, monkeypatch):
 
 @pytest.mark.promise("T16")
 @pytest.mark.parametrize("fits", [1, 2, 7, 64])
-def test_out_of_memory_changes_no_score_and_no_order(reader, monkeypatch, fits):
-    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+def test_out_of_memory_changes_no_score_and_no_order(reader, float32, monkeypatch, fits):
     passages = [[passage("The mill stands by the weir. " * (n % 7) + f"Row {n}.") for n in range(90)]]
     [expected] = reader.read(["Where is the mill?"], passages)
     forward = reader._forward
@@ -103,8 +101,7 @@ def test_headings_are_read_and_never_quoted(reader):
     assert with_headings[0].score != without[0].score
 
 
-def test_sentences_are_scored_by_a_model_that_was_trained_to(reader, monkeypatch):
-    monkeypatch.setattr("spanwise.models.precision.has_bf16", lambda device: False)
+def test_sentences_are_scored_by_a_model_that_was_trained_to(reader, float32):
     text = "The weir has two gates. The mill burned in 1871. It was built again."
     places = [(0, 23), (24, 48), (49, 68)]
     given = passage(text)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spanwise.models.load import load_tokenizer
 from spanwise.models.locate import find_base
-from spanwise.models.tokenizer import special_tokens
+from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.reader.spans import NO_CONTEXT, assemble, distinct_spans, tokenize, windows
 from spanwise.reader.training import token_labels
 

@@ -10,10 +10,10 @@ import torch
 from tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
-from spanwise.models.bert import EVIDENCE_HEAD
-from spanwise.models.load import load_span_model, load_tokenizer
+from spanwise.models.load import load_span_model
 from spanwise.models.locate import find_base
-from spanwise.models.tokenizer import special_tokens
+from spanwise.models.numpy_bert import EVIDENCE_HEAD
+from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.models.training import TrainingConfig
 from spanwise.reader.spans import assemble
 from spanwise.reader.training import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from made_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 
 from spanwise.errors import VectorRejected
-from spanwise.index.maxsim import search
+from spanwise.index.maxsim import codebook, kernels, search
 from spanwise.index.maxsim.search import MaxSimIndex, Question
+from spanwise.postponed import PostponedImport
 
 
 @cache
@@ -35,9 +37,9 @@ def questions(n: int, n_rows: int = 8, n_passages: int = 60, width: int = 32) ->
 @pytest.fixture(params=[True, False], ids=["fused", "decoded"])
 def means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without a scan, whatever the processor has."""
-    if request.param and not search.is_fused(32):
+    if request.param and not kernels.is_fused(32):
         pytest.skip("the processor has no VNNI")
-    monkeypatch.setattr(search, "is_fused", lambda width: request.param)
+    monkeypatch.setattr(kernels, "is_fused", lambda width: request.param)
 
 
 @pytest.mark.parametrize("n_rows", [1, 15, 16, 70])
@@ -49,7 +51,7 @@ def test_equals_the_definition(means, n_rows: int) -> None:
         assert ranking.scores == pytest.approx(expected[ranking.passage_ids], rel=1e-5)
 
 
-@pytest.mark.skipif(not search.is_fused(32), reason="the processor has no VNNI")
+@pytest.mark.skipif(not kernels.is_fused(32), reason="the processor has no VNNI")
 def test_scans_stay_within_their_slack() -> None:
     stored, codebook = held()
     index = index_in(held())
@@ -124,3 +126,18 @@ def test_wrong_questions_are_refused() -> None:
     for bad in (good[:, :16], good[:0], good[0], good.astype(np.float64), good * np.float32(np.nan)):
         with pytest.raises(VectorRejected):
             index.search([good, bad], 3)
+
+
+@pytest.mark.parametrize("most", [640, 5])
+def test_the_first_questions_are_searched_without_numba_and_found_alike(most: int, monkeypatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", (most, 0))
+    asked = questions(4, n_rows=20)
+    compiled = index_in(held(deleted=(3, 4))).search(asked, 5)
+    waiting = PostponedImport("not imported", 1_000_000)
+    monkeypatch.setattr(search, "NUMBA", waiting)
+    monkeypatch.setattr(codebook, "NUMBA", waiting)
+    monkeypatch.setitem(sys.modules, "spanwise.index.maxsim.kernels", None)
+    for one, other in zip(index_in(held(deleted=(3, 4))).search(asked, 5), compiled, strict=True):
+        assert (one.passage_ids.tolist(), one.scores.tolist()) == (
+            other.passage_ids.tolist(), other.scores.tolist(),
+        )  # fmt: skip

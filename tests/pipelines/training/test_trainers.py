@@ -60,7 +60,7 @@ def test_a_reader_over_another_encoder_is_written_resumed_and_continued(tmp_path
     assert "| learning rate | 0.01 |" in (out / "README.md").read_text()
     theirs = AutoModelForQuestionAnswering.from_pretrained(out).state_dict()
     ours = load_reader(str(out), "cpu")
-    assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.model.state_dict().items())
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.scores.model.state_dict().items())
     assert ours.answers_null is True
     train_reader([read_squad(squad)], tmp_path / "second", SMALL, start=str(out), shares={})
     assert load_reader(str(tmp_path / "second")).answers_null is False
