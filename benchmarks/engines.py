@@ -1,8 +1,8 @@
 """The engines that are compared, each run in a process of its own, pinned to the same threads.
 
 An engine is a function that prepares itself for a corpus and returns what is measured: a search, from a
-question and k to the numbers of passages, or an encoder of texts. All engines of a comparison get the same
-passages, questions and vectors.
+question and k to the numbers of passages, or an encoder of texts. Engines of BM25 take a list of questions.
+All engines of a comparison get the same passages, questions and vectors.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
@@ -26,13 +27,16 @@ from numpy.typing import NDArray
 
 from spanwise.pipelines.evaluation.corpus import document_id_of, document_library, paragraph_documents
 from spanwise.pipelines.library import Library
+from spanwise.retrieval.bm25 import bm25_retriever
 
 Matrix = NDArray[np.float32]
 Search = Callable[[str, int], Any]  # from a question and k to the numbers of passages, best first
+SearchMany = Callable[[list[str], int], Any]  # the same for a list of questions
 Encode = Callable[[list[str]], Any]  # from texts to (n, width) float32, rows unit-norm
 
 GIVEN = "given"  # the digest of the vectors that the benchmark makes
 MIN_ROUND_S = 0.2
+THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
 WORD = re.compile(r"\b\w\w+\b")
 STOP_WORDS = frozenset(
     "a an and are as at be by for from has he in is it its of on that the to was were will with".split()
@@ -97,16 +101,22 @@ def numbers_by_passage(library: Library, numbers: dict[str, int]) -> dict[int, i
         return {one: numbers[place[0]] for one, place in zip(ids, snapshot.places(ids), strict=True)}
 
 
-def bm25(corpus: Corpus) -> Search:
-    """From a question to hits with text and place."""
+def bm25(corpus: Corpus, hits: bool) -> SearchMany:
+    """From questions to ids and scores, or to hits with text and place."""
     library, numbers = spanwise_library(corpus)
-    retriever = library.retriever("bm25")
-    return lambda question, k: [
-        numbers[hit.passage.document_id] for hit in retriever.search([question], k)[0]
-    ]
+    by_passage = numbers_by_passage(library, numbers)
+    snapshot = library.store.snapshot()
+    retriever = bm25_retriever(snapshot, library.analyzer)
+    if hits:
+        return lambda questions, k: [
+            [by_passage[hit.passage.id] for hit in found] for found in retriever.search(questions, k)
+        ]
+    numbered = np.zeros(max(by_passage) + 1, np.int64)
+    numbered[list(by_passage)] = list(by_passage.values())
+    return lambda questions, k: [numbered[found.passage_ids] for found in retriever.rank(questions, k)]
 
 
-def bm25s(corpus: Corpus, backend: str) -> Search:
+def bm25s(corpus: Corpus, backend: str) -> SearchMany:
     """bm25s as its manual says, with stop words and a stemmer."""
     library: Any = import_module("bm25s")
     stemmer = import_module("Stemmer").Stemmer("english")
@@ -116,29 +126,46 @@ def bm25s(corpus: Corpus, backend: str) -> Search:
 
     index = library.BM25(k1=1.2, b=0.75, backend=backend)
     index.index(tokenized(corpus.passages), show_progress=False)
-    return lambda question, k: index.retrieve(tokenized([question]), k=k, show_progress=False).documents[0]
+    how = {"show_progress": False, "n_threads": THREADS if THREADS > 1 else 0}
+    return lambda questions, k: index.retrieve(tokenized(questions), k=k, **how).documents
 
 
-def rank_bm25(corpus: Corpus, module: str) -> Search:
-    """rank_bm25, which scores every passage in Python and numpy, or its port to Rust."""
-    stemmer = import_module("Stemmer").Stemmer("english")
+def _words(stemmer: Any, text: str) -> list[str]:
+    kept = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
+    return list(stemmer.stemWords(kept))
 
-    def words(text: str) -> list[str]:
-        kept = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
-        return list(stemmer.stemWords(kept))
 
+def rank_bm25(corpus: Corpus) -> SearchMany:
+    """rank_bm25, which scores every passage in Python and numpy."""
+    words = partial(_words, import_module("Stemmer").Stemmer("english"))
     rows = list(range(len(corpus.passages)))
-    index = import_module(module).BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
-    return lambda question, k: index.get_top_n(words(question), rows, n=k)
+    index = import_module("rank_bm25").BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
+    return lambda questions, k: [index.get_top_n(words(one), rows, n=k) for one in questions]
 
 
-def tantivy(corpus: Corpus) -> Search:
-    """An index on disk, merged and committed."""
+def rank_bm25_rs(corpus: Corpus) -> SearchMany:
+    """The port of rank_bm25 to Rust: its scores on all threads, the best by numpy, faster than get_top_n."""
+    words = partial(_words, import_module("Stemmer").Stemmer("english"))
+    index = import_module("rank_bm25_rs").BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
+
+    def best(scores: Any, k: int) -> Any:
+        found = np.argpartition(scores, len(scores) - k)[-k:]
+        return found[np.argsort(-scores[found])]
+
+    def search(questions: list[str], k: int) -> Any:
+        parts = (questions[first : first + THREADS] for first in range(0, len(questions), THREADS))
+        return [best(one, k) for part in parts for one in index.get_scores_many(list(map(words, part)))]
+
+    return search
+
+
+def tantivy(corpus: Corpus) -> SearchMany:
+    """An index on disk, merged and committed, searched by a pool of threads."""
     library: Any = import_module("tantivy")
     schema = library.SchemaBuilder()
     schema.add_text_field("body", tokenizer_name="en_stem", index_option="freq")
     schema.add_integer_field("number", fast=True)
-    folder = corpus.folder / "tantivy"
+    folder = corpus.folder / f"tantivy-{THREADS}"
     folder.mkdir()
     index = library.Index(schema.build(), path=str(folder))
     writer = index.writer(256_000_000, 1)
@@ -154,10 +181,11 @@ def tantivy(corpus: Corpus) -> Search:
         hits = searcher.search(query, limit=k, count=False).hits
         return searcher.fast_field_values("number", [address for _, address in hits])
 
-    return search
+    run = ThreadPoolExecutor(THREADS).map if THREADS > 1 else map
+    return lambda questions, k: list(run(partial(search, k=k), questions))
 
 
-def fts5(corpus: Corpus) -> Search:
+def fts5(corpus: Corpus) -> SearchMany:
     """SQLite's full-text index, in memory."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE t USING fts5(body, content='', tokenize='porter unicode61')")
@@ -169,7 +197,7 @@ def fts5(corpus: Corpus) -> Search:
         found = db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
         return [row for [row] in found]
 
-    return search
+    return lambda questions, k: [search(one, k) for one in questions]
 
 
 def dense(corpus: Corpus) -> Search:
@@ -279,25 +307,63 @@ def sentence_transformers(corpus: Corpus, bf16: bool) -> Encode:
     return encode
 
 
+def reading(n_bytes: float) -> Callable[[], object]:
+    """Reads as many bytes as fast as the machine can: a product of float32 numbers with themselves."""
+    held = np.ones(max(1, int(n_bytes) // 4), np.float32)
+    return lambda: held.dot(held)
+
+
+def peak_of_dense(corpus: Corpus) -> Search:
+    """Reading the vectors as they are held, two bytes a number."""
+    read = reading(2 * corpus.matrix("vectors").size)
+    return lambda question, k: [read()][:0]
+
+
+def peak_of_maxsim(corpus: Corpus) -> Search:
+    """A float32 product of a quarter of the operations: with VNNI, four of 8 bits take the time of one."""
+    n_rows = float(np.mean(corpus.matrix("question_lengths")))
+    side = round((corpus.matrix("tokens").size * n_rows / 4) ** (1 / 3))
+    square = np.ones((side, side), np.float32)
+    return lambda question, k: [square @ square][:0]
+
+
+def peak_of_bm25(corpus: Corpus) -> SearchMany:
+    """Reading all pairs of a question's terms, four bytes each, of which the search leaves some out."""
+    library, _ = spanwise_library(corpus)
+    postings = library.store.snapshot().postings()
+    asked = [set(library.analyzer.question_terms(question)) for question in corpus.questions]
+    n_pairs = [sum(len(postings.find(term)[0]) for term in terms) for terms in asked]
+    read = reading(4 * float(np.mean(n_pairs)))
+    return lambda questions, k: [[read()][:0] for _ in questions]
+
+
+PEAK = "the machine's peak"
 ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
     "encode": {
         "spanwise": encoder,
         "sentence-transformers": partial(sentence_transformers, bf16=False),
         "sentence-transformers bf16": partial(sentence_transformers, bf16=True),
     },
-    "maxsim": {"spanwise": maxsim, "maxsim-cpu": maxsim_cpu, "torch float32": torch_maxsim},
+    "maxsim": {
+        "spanwise": maxsim,
+        "maxsim-cpu": maxsim_cpu,
+        "torch float32": torch_maxsim,
+        PEAK: peak_of_maxsim,
+    },
     "bm25": {
-        "spanwise": bm25,
+        "spanwise": partial(bm25, hits=False),
+        "spanwise, text and place": partial(bm25, hits=True),
         "bm25s (numba)": partial(bm25s, backend="numba"),
         "bm25s (numpy)": partial(bm25s, backend="numpy"),
-        "rank_bm25": partial(rank_bm25, module="rank_bm25"),
-        "rank-bm25-rs": partial(rank_bm25, module="rank_bm25_rs"),
+        "rank_bm25": rank_bm25,
+        "rank-bm25-rs": rank_bm25_rs,
         "SQLite FTS5": fts5,
         "tantivy": tantivy,
+        PEAK: peak_of_bm25,
     },
-    "dense": {"spanwise": dense, "FAISS IndexFlatIP": faiss_flat},
+    "dense": {"spanwise": dense, "FAISS IndexFlatIP": faiss_flat, PEAK: peak_of_dense},
 }
-"""The engines of each comparison, by name."""
+"""The engines of each comparison, by name; PEAK only does the work that the machine cannot do without."""
 
 
 def main(comparison: str, name: str, folder: str, cpus: str) -> None:
@@ -308,34 +374,43 @@ def main(comparison: str, name: str, folder: str, cpus: str) -> None:
         os.sched_setaffinity(0, map(int, cpus.split(",")))
     corpus = Corpus.load(Path(folder))
     run = ENGINES[comparison][name](corpus)
-    seconds, search = (encoding_s, _nearest(run, corpus)) if comparison == "encode" else (search_s, run)
+    corpus.passages[:] = corpus.passages if comparison == "encode" else []
+    many: SearchMany = run if comparison == "bm25" else partial(_each, run)
+    if comparison == "encode":
+        many = partial(_each, _nearest(run, corpus))
     print(json.dumps("ready"), file=answers, flush=True)
     for line in sys.stdin:
         what, k = json.loads(line)
         if what == "find":
-            found: Any = [[int(row) for row in search(question, k)] for question in corpus.questions]
+            found: Any = [[int(row) for row in rows] for rows in many(corpus.questions, k)]
         else:
             gc.collect()
-            found = seconds(run, corpus, k)
+            found = encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k)
         print(json.dumps(found), file=answers, flush=True)
 
 
-def encoding_s(encode: Encode, corpus: Corpus, k: int) -> float:
+def encoding_s(encode: Encode, corpus: Corpus) -> float:
     """Seconds a passage."""
     began = time.perf_counter()
     encode(corpus.passages)
     return (time.perf_counter() - began) / len(corpus.passages)
 
 
-def search_s(search: Search, corpus: Corpus, k: int) -> float:
-    """Seconds a question; questions are repeated for at least 0.2 s."""
+def search_s(search: SearchMany, corpus: Corpus, k: int) -> float:
+    """Seconds a question, one at a time or all at once on several threads, repeated for at least 0.2 s."""
+    every, batch = corpus.questions, 1 if THREADS == 1 else len(corpus.questions)
+    batches = [every[first : first + batch] for first in range(0, len(every), batch)]
     began = time.perf_counter()
     passes = 0
     while passes == 0 or time.perf_counter() - began < MIN_ROUND_S:
-        for question in corpus.questions:
-            search(question, k)
+        for questions in batches:
+            search(questions, k)
         passes += 1
-    return (time.perf_counter() - began) / passes / len(corpus.questions)
+    return (time.perf_counter() - began) / passes / len(every)
+
+
+def _each(search: Search, questions: list[str], k: int) -> Any:
+    return [search(question, k) for question in questions]
 
 
 def _nearest(encode: Encode, corpus: Corpus) -> Search:

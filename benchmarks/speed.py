@@ -5,9 +5,12 @@ rounds; figures are medians, and a ratio above 1 means that spanwise is faster. 
 of our ten best passages that the peer finds, too. Needs `pip install -e '.[bench]'`; an engine that is not
 installed is named and left out. Texts are the SQuAD files below SPANWISE_DATA, or the sample corpus.
 
+"the machine's peak" reads the same bytes (bm25, dense) or multiplies as often (maxsim) and finds nothing: its
+ratio is the share of the machine's speed that we reach. `benchmarks.precision` prints that of encode.
+
 encode   passages a second, from text to vector
 maxsim   ms a question, from its token vectors to passages
-bm25     ms a question, from its text to hits; ours have text and place
+bm25     ms a question, from its text to ids and scores; on more than one thread all questions at once
 dense    ms a question, from its vector to passages, over --vectors random unit vectors
 """
 
@@ -17,8 +20,10 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -37,6 +42,7 @@ THREAD_VARIABLES = (
 WIDTH, K = 384, 10
 OURS = "spanwise"
 ENCODED = 64  # passages that the encoders are measured on
+TOKENS_OF = 2048  # passages of maxsim
 
 
 def texts(seed: int) -> tuple[list[str], list[str]]:
@@ -55,10 +61,22 @@ def texts(seed: int) -> tuple[list[str], list[str]]:
     return passages, [question for passage in passages for question in asked[passage][:1]]
 
 
+def made(passages: list[str], n: int, seed: int) -> list[str]:
+    """n texts of sentences drawn from these passages, each of as many sentences as one of them has."""
+    draw = random.Random(seed)
+    sentences = [re.split(r"(?<=[.!?]) +", passage) for passage in passages]
+    every = list(chain.from_iterable(sentences))
+    return [" ".join(draw.choices(every, k=len(draw.choice(sentences)))) for _ in range(n)]
+
+
 def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
     """Saves the corpus of a comparison with its vectors in a folder."""
     passages, questions = texts(how.seed)
-    limit = {"encode": ENCODED, "maxsim": how.passages, "dense": how.vectors}.get(comparison, len(passages))
+    if comparison == "bm25" and how.passages:
+        passages = passages[: how.passages] + made(passages, how.passages - len(passages), how.seed)
+    limit = {"encode": ENCODED, "maxsim": how.passages or TOKENS_OF, "dense": how.vectors}.get(
+        comparison, len(passages)
+    )
     if comparison == "dense":
         passages = [f"passage {number}" for number in range(how.vectors)]
     few = 10 if comparison in ("maxsim", "encode") else how.questions
@@ -120,31 +138,37 @@ class Process:
 
 
 def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
-    """A row for each peer; engines that fail are named on stderr."""
+    """A row for each number of threads and peer; engines that fail are named on stderr."""
     with TemporaryDirectory(prefix="spanwise-speed-") as scratch:
         corpus_of(comparison, Path(scratch), how)
-        running: dict[str, Process] = {}
-        for engine in ENGINES[comparison]:
-            process = Process(comparison, engine, Path(scratch), how.threads)
-            try:
-                process.answer()
-                process.ask("round")
-                running[engine] = process
-            except RuntimeError as error:
-                process.end()
-                print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
+        numbers = map(int, how.threads.split(","))
+        return [row for threads in numbers for row in _rows(comparison, Path(scratch), threads, how)]
+
+
+def _rows(comparison: str, folder: Path, threads: int, how: argparse.Namespace) -> list[dict[str, Any]]:
+    running: dict[str, Process] = {}
+    for engine in [OURS, *how.peers.split(";")] if how.peers else ENGINES[comparison]:
+        process = Process(comparison, engine, folder, threads)
         try:
-            seconds: dict[str, list[float]] = {name: [] for name in running}
-            for _ in range(how.rounds):
-                for name, process in running.items():
-                    seconds[name].append(process.ask("round"))
-            found = {name: process.ask("find") for name, process in running.items()}
-        finally:
-            for process in running.values():
-                process.end()
+            process.answer()
+            process.ask("round")
+            running[engine] = process
+        except RuntimeError as error:
+            process.end()
+            print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
+    try:
+        seconds: dict[str, list[float]] = {name: [] for name in running}
+        for _ in range(how.rounds):
+            for name, process in running.items():
+                seconds[name].append(process.ask("round"))
+        found = {name: process.ask("find") for name, process in running.items()}
+    finally:
+        for process in running.values():
+            process.end()
     if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
-    return [_row(comparison, name, seconds, found) for name in running if name != OURS]
+    rows = [_row(comparison, name, seconds, found) for name in running if name != OURS]
+    return [{"threads": threads, **row} for row in rows]
 
 
 def _row(
@@ -177,9 +201,12 @@ def main() -> None:
     )
     parser.add_argument("--only", default=",".join(ENGINES), help="comparisons, divided by commas")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", default="1", help="numbers of threads, divided by commas")
     parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--passages", type=int, default=2048, help="passages of maxsim")
+    parser.add_argument(
+        "--passages", type=int, help="passages of maxsim and bm25; made of sentences of SQuAD if it has fewer"
+    )
+    parser.add_argument("--peers", help="engines of the comparison, divided by semicolons; default: all")
     parser.add_argument("--vectors", type=int, default=100_000, help="vectors of dense")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="print one JSON array")
@@ -193,7 +220,7 @@ def main() -> None:
         return
     for row in rows:
         print(
-            f"{row['name']:15} {row['ours']:>9} {row['peer']:>9} {row['unit']:11} "
+            f"{row['name']:15} {row['threads']} {row['ours']:>9} {row['peer']:>9} {row['unit']:11} "
             f"x{row['ratio']:<7} ({row['ratio_min']}-{row['ratio_max']})  {row['peer_name']}"
         )
 
