@@ -30,6 +30,9 @@ _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
 _MAX_EXTENDERS = 30
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+# Anything but Latin letters and common punctuation, each of which is folded alone: no mark, nothing ignored.
+_UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
+_APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
 _PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # of text without anything rare
 
@@ -172,7 +175,7 @@ def _plain_words(text: str) -> list[str]:
     """Words of folded text without their place, in a fraction of the time where no sign is rare."""
     if text.isascii():
         words = _ASCII_WORDS.findall(text)
-    elif _rare().search("".join(NOT_ASCII.findall(text))):
+    elif _UNUSUAL.search(text) and _rare().search("".join(NOT_ASCII.findall(text))):
         return [word for word, _, _ in _words(text)]
     else:
         words = _PLAIN_WORDS.findall(text)
@@ -260,6 +263,8 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")  # ASCII alone
+    if not _UNUSUAL.search(text):
+        return NOT_ASCII.sub(lambda run: "".join(map(_fold_alone, run.group())), text)
     pieces: list[str] = []
     done = 0
     for run in NOT_ASCII.finditer(text):
@@ -286,14 +291,23 @@ def _clusters() -> re.Pattern[str]:
 def _fold_cluster(cluster: str) -> tuple[str, int]:
     """A cluster folded, and its length without trailing ignored characters."""
     kept = cluster.translate(_replacements())
-    folded = normalize("NFKC", normalize("NFKC", normalize("NFKC", kept).casefold()).casefold())
-    return folded.translate(_replacements()), len(cluster.rstrip(ignored()))
+    return _normalized(kept).translate(_replacements()), len(cluster.rstrip(ignored()))
+
+
+@lru_cache(maxsize=1024)
+def _fold_alone(character: str) -> str:
+    """What `_fold_cluster` makes of a character that is not _UNUSUAL."""
+    return _normalized(character.translate(_APOSTROPHES)).translate(_APOSTROPHES)
+
+
+def _normalized(text: str) -> str:
+    return normalize("NFKC", normalize("NFKC", normalize("NFKC", text).casefold()).casefold())
 
 
 @cache
 def _replacements() -> dict[int, str | None]:
     """For `str.translate`: ignored characters go, apostrophes become one."""
-    return dict.fromkeys(map(ord, ignored()), None) | {0x2019: "'", 0x02BC: "'"}
+    return dict.fromkeys(map(ord, ignored()), None) | _APOSTROPHES
 
 
 @cache
