@@ -24,9 +24,8 @@ TEXTS = ["Who built the mill?", "mill", "", "How many boats sail to the island o
 
 
 @pytest.fixture(autouse=True)
-def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+def exact(float32: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """float32, and torch counts as not imported."""
-    monkeypatch.setattr("spanwise.models.packed.compute_dtype", lambda device: torch.float32)
     monkeypatch.setattr(first, "TORCH", PostponedImport("not imported", 10_000))
 
 
