@@ -115,15 +115,13 @@ class Analyzer:
         >>> Analyzer().terms("The ship's twenty-five sailors")
         ['the', 'ship', 'twenti', 'five', 'sailor']
         """
-        known = self._stems.get
-        return [known(word) or self.term(word) for word in _plain_words(folded(text))]
+        return self._terms(_plain_words(folded(text)))
 
     def question_terms(self, question: str) -> list[str]:
         """The terms of a question: those of `terms` without stop words, unless nothing else is left."""
         words = _plain_words(folded(question))
         content = [word for word in words if word not in STOP_WORDS]
-        known = self._stems.get
-        return [known(word) or self.term(word) for word in content or words]
+        return self._terms(content or words)
 
     def tokens(self, text: str) -> list[Token]:
         """Every word with its span: `text[start:end]` is what it was made from; starts never decrease.
@@ -159,6 +157,10 @@ class Analyzer:
                     "delete the index and run `spanwise index FOLDER` again"
                 )
         return analyzer
+
+    def _terms(self, words: Sequence[str]) -> list[str]:
+        known = self._stems.get
+        return [known(word) or self.term(word) for word in words]
 
     def _remember(self, word: str) -> str:
         # A stemmer holds the word it works on, so each word has its own and threads do not meet.

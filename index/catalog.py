@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -41,6 +42,7 @@ from .segment import is_digest
 if TYPE_CHECKING:
     import sqlite3
 
+    from sqlite_utils import Database
     from sqlite_utils.db import Table
 
 _T = TypeVar("_T")
@@ -415,10 +417,14 @@ class CatalogWriter(Catalog):
             sql = f"DELETE FROM {table} WHERE {column} = ?"
             return bool(self._connection.execute(sql, (value,)).rowcount)
 
-    def _table(self, name: str) -> Table:
+    @cached_property
+    def _database(self) -> Database:
         from sqlite_utils import Database
 
-        return Database(self._connection, execute_plugins=False).table(name)
+        return Database(self._connection, execute_plugins=False)
+
+    def _table(self, name: str) -> Table:
+        return self._database.table(name)
 
     @contextmanager
     def _changes(self) -> Iterator[None]:

@@ -319,6 +319,20 @@ def _rounding(question: _Question) -> Any:
 
 
 @compiled
+def _scratch(n_windows: int, longest: int) -> Any:
+    """The memory for questions of at most `longest` terms."""
+    return _Scratch(
+        np.zeros(_WINDOW, np.float32),
+        np.empty(_WINDOW + 1, np.uint16),
+        np.empty(n_windows),
+        np.empty(longest, np.int64),
+        np.empty(longest),
+        np.empty((longest, 2), np.int64),
+        np.empty(longest, np.int64),
+    )
+
+
+@compiled
 def search(
     places: Ids, terms: Ids, weights: Scores, ends: Ids, norms: Scores, k1: float, k: int, allowed: Mask
 ) -> Any:
@@ -332,15 +346,7 @@ def search(
     """
     n_windows = (len(norms) + _WINDOW - 1) >> WINDOW_BITS
     longest = (ends[1:] - ends[:-1]).max()
-    scratch = _Scratch(
-        np.zeros(_WINDOW, np.float32),
-        np.empty(_WINDOW + 1, np.uint16),
-        np.empty(n_windows),
-        np.empty(longest, np.int64),
-        np.empty(longest),
-        np.empty((longest, 2), np.int64),
-        np.empty(longest, np.int64),
-    )
+    scratch = _scratch(n_windows, longest)
     heap = np.empty(min(k, len(norms)))
     found_rows, found_scores = np.empty(_FIRST, np.int64), np.empty(_FIRST)
     found_ends, is_unordered = np.zeros(len(ends), np.int64), np.zeros(len(ends) - 1, np.bool_)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from spanwise.postponed import PostponedImport
 from .postings import Pairs, PostingsSegment
 from .protocol import Ids, Mask, Places, Ranking
 from .ranking import best, check_k, promising, rows_among
+
+if TYPE_CHECKING:
+    from .maxscore import MaxScore
 
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
@@ -223,20 +226,6 @@ class Weighting(Protocol):
         """
 
 
-class CompiledSearch(Protocol):
-    """Finds what `PostingsIndex` finds, with the same scores."""
-
-    def search(
-        self,
-        questions: Sequence[Sequence[str]],
-        k: int,
-        allowed: Mask | None,
-        statistics: CorpusStatistics,
-        places: Places,
-    ) -> list[Ranking]:
-        """For each list of terms its best k passages; `allowed` (rows,) says which may be found."""
-
-
 class PostingsIndex:
     """Ranks live passages for lists of terms; a passage with score 0 is not found.
 
@@ -250,14 +239,14 @@ class PostingsIndex:
         weighting: Weighting,
         places: Places,
         corpus: Corpus | None = None,
-        load: Callable[[], CompiledSearch] | None = None,
+        load: Callable[[], MaxScore] | None = None,
     ) -> None:
         self._postings = postings
         self._weighting = weighting
         self._places = places
         self._corpus = corpus or postings
         self._load = load
-        self._compiled: CompiledSearch | None = None
+        self._compiled: MaxScore | None = None
 
     def __len__(self) -> int:
         """The number of live passages that can be found."""

@@ -20,13 +20,15 @@ from spanwise.postponed import PostponedImport
 
 from .batching import PackedTokens, Vectors, no_progress
 from .locate import find_base, is_student, model_digest, model_folder
-from .numpy_bert import EVIDENCE_HEAD, SPAN_HEAD, NumpyBert
+from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS, SPAN_HEAD, NumpyBert
 from .student import read_settings
 from .tokenizer import FastTokenizer, TokenRows
 
 if TYPE_CHECKING:
     from .foreign import ForeignTokenEncoder
     from .token_encoder import TokenEncoder
+
+    Whole = TokenEncoder | ForeignTokenEncoder
 
 TORCH = PostponedImport("torch", budget=6144)  # tokens
 
@@ -45,7 +47,8 @@ class FirstScores:
 
     def __init__(self, bert: NumpyBert, load: Callable[[], Scores]) -> None:
         self.has_evidence = bert.has(EVIDENCE_HEAD)
-        self._head = bert.linear(*(SPAN_HEAD, EVIDENCE_HEAD)[: 1 + self.has_evidence])
+        n_evidence = len(EVIDENCE_OUTPUTS) if self.has_evidence else 0
+        self._head = bert.head(2 + n_evidence, *(SPAN_HEAD, EVIDENCE_HEAD)[: 1 + self.has_evidence])
         self._bert: NumpyBert | None = bert
         self._load = load
         self._loaded: Scores | None = None
@@ -64,13 +67,17 @@ class FirstTokenEncoder:
     """A student's encoder of tokens, for questions in numpy at first, then the one that `load` gives."""
 
     def __init__(
-        self, bert: NumpyBert, rows: TokenRows, digest: str, load: Callable[[], TokenEncoder]
+        self,
+        bert: NumpyBert,
+        rows: TokenRows,
+        digest: str,
+        load: Callable[[], Whole],
     ) -> None:
         self.digest, self._rows, self._load = digest, rows, load
         self._projection = bert.linear("projection")
         self.width = len(self._projection.bias)
         self._bert: NumpyBert | None = bert
-        self._loaded: TokenEncoder | None = None
+        self._loaded: Whole | None = None
 
     def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
         """See `TokenEncoder`."""
@@ -91,31 +98,30 @@ class FirstTokenEncoder:
         """See `TokenEncoder`."""
         return self._whole().encode_passages(texts, on_progress)
 
-    def _whole(self) -> TokenEncoder:
+    def _whole(self) -> Whole:
         if self._loaded is None:
             self._loaded, self._bert = self._load(), None
         return self._loaded
 
 
-def load_token_encoder(name: str) -> FirstTokenEncoder | TokenEncoder | ForeignTokenEncoder:
+def load_token_encoder(name: str) -> FirstTokenEncoder | Whole:
     """The encoder of `token_encoder.load_token_encoder`; that of a student needs no torch at first."""
 
-    def load() -> TokenEncoder | ForeignTokenEncoder:
+    def load() -> Whole:
         from .token_encoder import load_token_encoder as load_whole
 
         return load_whole(name)
 
     folder = model_folder(name, "token-encoder")
-    tokenizer = FastTokenizer.open(find_base()) if is_student(folder) else None
-    if tokenizer is None or TORCH.is_worth(0):
+    if TORCH.is_worth(0) or not is_student(folder):
         return load()
     settings, weights = read_settings(folder)
-    bert = first_model(weights)
-    if bert is None:
+    tokenizer, bert = FastTokenizer.open(find_base()), first_model(weights)
+    if tokenizer is None or bert is None:
         return load()
     limits = [bert.n_positions, settings.max_length or bert.n_positions]
     rows = TokenRows(tokenizer, min(limits), settings.skiplist)
-    return FirstTokenEncoder(bert, rows, model_digest(name, "token-encoder"), load)  # type: ignore[arg-type]
+    return FirstTokenEncoder(bert, rows, model_digest(name, "token-encoder"), load)
 
 
 def first_model(delta: Path) -> NumpyBert | None:

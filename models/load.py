@@ -17,12 +17,9 @@ from spanwise.errors import ModelRejected
 
 from .bert import Bert, bert_backbone, bert_span_model
 from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
-from .numpy_bert import BertConfig
+from .numpy_bert import PREFIX, SPAN_HEAD, BertConfig
 from .tokenizer import LOCAL, load_tokenizer, quietly
 from .weights import Checkpoint, read_checkpoint, require_finite, tuned_weights
-
-SPAN_HEAD = "qa_outputs."  # the start and the end vector, as transformers names them
-_PREFIX = "bert."  # of a backbone inside a model with a head, as transformers names it
 
 
 def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
@@ -34,10 +31,10 @@ def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
     checkpoint = read_checkpoint(base)
     weights: Mapping[str, Tensor] = checkpoint.weights
     if delta is not None:
-        if any(name.startswith(_PREFIX) for name in weight_names(delta)):
-            weights = {_PREFIX + name: tensor for name, tensor in weights.items()}
+        if any(name.startswith(PREFIX) for name in weight_names(delta)):
+            weights = {PREFIX + name: tensor for name, tensor in weights.items()}
         weights = tuned_weights(weights, delta)
-        weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
+        weights = {name.removeprefix(PREFIX): tensor for name, tensor in weights.items()}
     backbone = bert_backbone(Checkpoint(checkpoint.config, weights))
     if backbone is None:
         raise ModelRejected(f"{delta or base} does not describe a model over the base")
@@ -75,9 +72,9 @@ def load_span_reader(folder: Path) -> nn.Module:
             return model
     found = load_span_model(folder)
     names = (name for path in folder.glob("*.safetensors") for name in weight_names(path))
-    if not any(name.startswith(SPAN_HEAD) for name in names):
+    if not any(name.startswith(f"{SPAN_HEAD}.") for name in names):
         kinds = read_json(folder / CONFIG).get("architectures")
-        raise ModelRejected(f"{folder} is no question-answering model ({kinds}): it lacks {SPAN_HEAD}weight")
+        raise ModelRejected(f"{folder} is no question-answering model ({kinds}): it lacks {SPAN_HEAD}.weight")
     return found
 
 
@@ -89,11 +86,11 @@ def load_span_model(folder: Path) -> nn.Module:
     """
     from transformers import AutoModelForQuestionAnswering
 
-    network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(SPAN_HEAD,))
+    network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(f"{SPAN_HEAD}.",))
     config: Any = network.config
     if config.is_encoder_decoder:
         raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
-    if getattr(getattr(network, SPAN_HEAD[:-1], None), "out_features", None) != 2:
+    if getattr(getattr(network, SPAN_HEAD, None), "out_features", None) != 2:
         raise ModelRejected(f"{folder}: a {config.model_type} has no head of one start and one end vector")
     return network
 

@@ -27,7 +27,7 @@ EVIDENCE_OUTPUTS = ("support", "passage", "yes_no", "yes", "several")
 """Logits of a token: it supports the answer; at [CLS], the passage answers; as a mean over the sentences of
 the answer: the question asks whether something is so, it is so, it asks for several things."""
 DELTA_FORMAT = "spanwise-delta-2"
-_PREFIX = "bert."  # of a backbone inside a model with a head, as transformers names it
+PREFIX = "bert."  # of a backbone inside a model with a head, as transformers names it
 _ROWS = 64  # whose wide activations fit into a core's cache
 _ERF = (-1.453152027, 1.421413741, -0.284496736, 0.254829592)
 
@@ -135,9 +135,16 @@ class NumpyBert:
         """Whether there is a linear layer of that name."""
         return f"{name}.weight" in self._weights
 
+    def head(self, n_rows: int, *names: str) -> Linear:
+        """The linear layers of these names over the states, as one; ModelRejected unless it has n rows."""
+        head = self.linear(*names)
+        if head.weight.shape != (n_rows, self._config.hidden_size) or head.bias.shape != (n_rows,):
+            raise ModelRejected(f"{self._source}: {', '.join(names)} has a weight of {head.weight.shape}")
+        return head
+
     def linear(self, *names: str) -> Linear:
         """The linear layers of these names, which read the same input, as one."""
-        weights, biases = ([self._finite(f"{name}.{part}") for name in names] for part in ("weight", "bias"))
+        weights, biases = ([self._weight(f"{name}.{part}") for name in names] for part in ("weight", "bias"))
         return Linear(*(np.concatenate(one) if len(names) > 1 else one[0] for one in (weights, biases)))
 
     def states(self, tokens: PackedTokens) -> Vectors:
@@ -180,14 +187,13 @@ class NumpyBert:
         return qkv, mixed, wide, narrow, self._norm(f"{name}.attention.output"), self._norm(f"{name}.output")
 
     def _norm(self, name: str) -> Norm:
-        weight, bias = (self._finite(f"{name}.LayerNorm.{part}") for part in ("weight", "bias"))
+        weight, bias = (self._weight(f"{name}.LayerNorm.{part}") for part in ("weight", "bias"))
         return Norm(weight, bias, self._config.layer_norm_eps)
 
-    def _finite(self, name: str) -> Vectors:
-        found = self._weights.get(name)
-        if found is None or not np.isfinite(found.sum()):
-            raise ModelRejected(f"{self._source}: the weight {name} is missing or not finite")
-        return found
+    def _weight(self, name: str) -> Vectors:
+        if name not in self._weights:
+            raise ModelRejected(f"{self._source}: the weight {name} is missing")
+        return self._weights[name]
 
 
 def gelu(x: Vectors) -> Vectors:
@@ -226,15 +232,21 @@ def tuned_arrays(delta: Path) -> dict[str, NDArray[Any]]:
     tuned = dict(base_arrays())
     for key, array in stored.items():
         long_name, _, kind = key.rpartition(":")
-        name = long_name.removeprefix(_PREFIX)
+        name, scale = long_name.removeprefix(PREFIX), stored.get(f"{long_name}:scale")
+        if kind == "scale":
+            continue
         if kind == "new":
             tuned[name] = array
+        elif name not in tuned or tuned[name].shape != array.shape:
+            raise ModelRejected(f"{delta}: the weight {name} does not fit the model")
         elif kind == "f32":
             tuned[name] = tuned[name] + array
-        elif kind == "q8":
-            difference = array * stored[f"{long_name}:scale"]  # float32
-            difference += tuned[name]
-            tuned[name] = difference
+        elif kind == "q8" and scale is not None and scale.shape == (len(array), 1):
+            tuned[name] = array * scale + tuned[name]
+        else:
+            raise ModelRejected(f"{delta}: {key} is of an unknown kind or lacks its scale")
+        if not np.isfinite(tuned[name].sum()):
+            raise ModelRejected(f"{delta}: the weight {name} is not finite")
     return tuned
 
 

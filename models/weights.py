@@ -26,8 +26,8 @@ from torch import Tensor, nn
 from spanwise.errors import ModelRejected
 
 from .locate import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
+from .numpy_bert import DELTA_FORMAT
 
-FORMAT = "spanwise-delta-2"
 _SCALE = "scale"  # the part of a matrix that holds the scales of its rows
 
 
@@ -68,7 +68,7 @@ def save_delta(path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tenso
             out |= _stored(name, "new", tensor)
         elif not torch.equal(tensor, base[name]):
             out |= _stored(name, "difference", tensor - base[name])
-    save_file(out, path, metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
+    save_file(out, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
 
 
 def save_mean(path: Path, shares: Mapping[Path, float]) -> None:
@@ -85,7 +85,7 @@ def save_mean(path: Path, shares: Mapping[Path, float]) -> None:
         if len({one.shape for _, one in held}) > 1 or (kind == "new" and len(held) < len(found)):
             raise ModelRejected(f"{path}: the models do not have the same weight {name}")
         out |= _stored(name, kind, torch.stack([share * tensor for share, tensor in held]).sum(dim=0))
-    save_file(out, path, metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
+    save_file(out, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
 
 
 def read_delta(path: Path) -> dict[str, tuple[str, Tensor]]:
@@ -94,8 +94,8 @@ def read_delta(path: Path) -> dict[str, tuple[str, Tensor]]:
     Raises ModelRejected for a damaged file, another format, and a file made for another base.
     """
     stored, metadata = _tensors(path)
-    if metadata.get("format") != FORMAT:
-        raise ModelRejected(f"{path} has the format {metadata.get('format')!r}, expected {FORMAT!r}")
+    if metadata.get("format") != DELTA_FORMAT:
+        raise ModelRejected(f"{path} has the format {metadata.get('format')!r}, expected {DELTA_FORMAT!r}")
     if metadata.get("base_sha256") != BASE_SHA256:
         raise ModelRejected(f"{path} was not made for the base with sha256 {BASE_SHA256}")
     try:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,13 @@ from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import CompiledSearch, Corpus, CorpusStatistics, LivePostings, PostingsIndex
+from ..index.lexical import Corpus, CorpusStatistics, LivePostings, PostingsIndex
 from ..index.protocol import Places, Ranking
 from ..index.ranking import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
+
+if TYPE_CHECKING:
+    from ..index.maxscore import MaxScore
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -119,10 +122,10 @@ def bm25_index(
     """The index of the ranking `bm25`."""
     chosen = weighting or BM25()
 
-    def load() -> CompiledSearch:
-        from ..index.maxscore import MaxScore  # loads numba
+    def load() -> MaxScore:
+        from ..index import maxscore  # loads numba
 
-        return MaxScore(postings, chosen)
+        return maxscore.MaxScore(postings, chosen)
 
     return PostingsIndex(postings, chosen, places, corpus, load)
 

@@ -22,9 +22,9 @@ from spanwise.types import Passage, ScoredSpan
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
-from ...models.load import SPAN_HEAD, load_span_model, n_positions
+from ...models.load import load_span_model, n_positions
 from ...models.locate import file_sha256, find_base, find_model, is_base
-from ...models.numpy_bert import EVIDENCE_HEAD
+from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD
 from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
@@ -178,7 +178,7 @@ class ReaderStart:
         """Writes the weights as they are now."""
         if self.is_over_base:
             base = load_span_model(find_base()).state_dict()
-            without_head = {name: t for name, t in base.items() if not name.startswith(SPAN_HEAD)}
+            without_head = {name: t for name, t in base.items() if not name.startswith(f"{SPAN_HEAD}.")}
             save_delta(out / DELTA, self.model.state_dict(), without_head)
             return
         model: Any = self.model

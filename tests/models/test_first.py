@@ -7,14 +7,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
 from spanwise.errors import ModelRejected
 from spanwise.models import first, token_encoder
 from spanwise.models.batching import PackedTokens
 from spanwise.models.bert import bert_span_model
 from spanwise.models.first import FirstScores, FirstTokenEncoder
-from spanwise.models.locate import BUILTIN, READER, builtin_folder, find_base
-from spanwise.models.numpy_bert import NumpyBert, gelu, tuned_arrays
+from spanwise.models.locate import BASE_SHA256, BUILTIN, READER, builtin_folder, find_base
+from spanwise.models.numpy_bert import DELTA_FORMAT, NumpyBert, gelu, tuned_arrays
 from spanwise.models.weights import Checkpoint, read_checkpoint, tuned_weights
 from spanwise.postponed import PostponedImport
 from spanwise.reader.load import load_reader
@@ -96,3 +97,20 @@ def test_weights_that_do_not_fit_are_left_to_torch_which_names_the_fault(tmp_pat
     assert first.first_model(delta) is None
     with pytest.raises(ModelRejected, match=READER):
         load_reader(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("bert.embeddings.LayerNorm.bias:f32", lambda one: one[:5]),
+        ("bert.encoder.layer.0.output.dense.weight:scale", lambda one: one[:, 0]),
+        ("bert.encoder.layer.0.output.dense.weight:scale", lambda one: one * np.float32("nan")),
+        ("qa_outputs.bias:new", lambda one: one[:1]),
+    ],
+)
+def test_weights_of_another_shape_or_no_number_are_rejected(tmp_path, key, change) -> None:
+    stored = load_file(builtin_folder("reader") / READER)
+    stored[key] = np.ascontiguousarray(change(stored[key]))
+    save_file(stored, tmp_path / READER, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
+    with pytest.raises(ModelRejected, match=READER):
+        FirstScores(NumpyBert.over_base(tmp_path / READER), lambda: None)

@@ -11,9 +11,9 @@ from torch import nn
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.load import tuned_backbone
 from spanwise.models.locate import BASE_SHA256, STUDENT, WEIGHTS, find_base
+from spanwise.models.numpy_bert import DELTA_FORMAT
 from spanwise.models.student import load_student
 from spanwise.models.weights import (
-    FORMAT,
     apply_delta,
     read_checkpoint,
     read_delta,
@@ -86,7 +86,7 @@ def test_a_mean_weighs_each_file_by_its_share(tmp_path):
 def test_parts_that_do_not_fit_together_are_refused(tmp_path, damage):
     save_delta(tmp_path / "d", {"w": torch.randn(4, 40)}, {"w": torch.zeros(4, 40)})
     tensors = {key: t for key, t in {**load_file(tmp_path / "d"), **damage}.items() if t is not None}
-    save_file(tensors, tmp_path / "e", metadata={"format": FORMAT, "base_sha256": BASE_SHA256})
+    save_file(tensors, tmp_path / "e", metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
     with pytest.raises(ModelRejected, match="do not fit together"):
         read_delta(tmp_path / "e")
 
