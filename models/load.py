@@ -6,20 +6,24 @@ question. Every other network, and every reader in training, is one of transform
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .bert import Bert, bert_backbone, bert_span_model
+from .bert import MPNET, Bert, BertSpanModel, bert_backbone, bert_span_model, published_names
 from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
 from .numpy_bert import PREFIX, SPAN_HEAD, BertConfig
 from .tokenizer import LOCAL, load_tokenizer, quietly
 from .weights import Checkpoint, read_checkpoint, require_finite, tuned_weights
+
+HEAD_STD = 0.02  # of the weights of a new head
 
 
 def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
@@ -81,9 +85,13 @@ def load_span_reader(folder: Path) -> nn.Module:
 def load_span_model(folder: Path) -> nn.Module:
     """The question-answering model of transformers in a folder, to be trained.
 
-    A folder without such a head (the base) gets a new one, drawn from torch's generator. ModelRejected for a
-    model with a decoder, and for one whose head is not one start and one end vector.
+    A folder without such a head (the base) gets a new one, drawn from torch's generator. An MPNet is one of
+    `bert`. ModelRejected for a model with a decoder, and for one whose head is not one start and one end
+    vector.
     """
+    checked_folder(folder)
+    if (folder / WEIGHTS).is_file() and read_json(folder / CONFIG).get("model_type") == MPNET:
+        return _mpnet_span_model(folder)
     from transformers import AutoModelForQuestionAnswering
 
     network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(f"{SPAN_HEAD}.",))
@@ -93,6 +101,29 @@ def load_span_model(folder: Path) -> nn.Module:
     if getattr(getattr(network, SPAN_HEAD, None), "out_features", None) != 2:
         raise ModelRejected(f"{folder}: a {config.model_type} has no head of one start and one end vector")
     return network
+
+
+def _mpnet_span_model(folder: Path) -> BertSpanModel:
+    checkpoint = read_checkpoint(folder)
+    require_finite(checkpoint.weights, folder)
+    hidden = checkpoint.config.get("hidden_size")
+    if not isinstance(hidden, int):
+        raise ModelRejected(f"{folder / CONFIG} has no hidden_size")
+    head = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
+    model = bert_span_model(Checkpoint(checkpoint.config, head | dict(checkpoint.weights)))
+    if model is None:
+        raise ModelRejected(f"{folder} lacks some of the weights of an MPNet, or they do not fit")
+    return model
+
+
+def save_span_model(folder: Path, model: BertSpanModel, start: Path) -> None:
+    """Writes a span model as transformers names its weights; `start` is the folder that it was loaded from."""
+    names = published_names(model)
+    weights = {names[name]: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    kind = {"architectures": ["MPNetForQuestionAnswering"]} if model.config.model_type == MPNET else {}
+    settings = dict(read_json(start / CONFIG)) | kind
+    (folder / CONFIG).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
 def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:

@@ -36,7 +36,13 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class BertConfig:
-    """The settings of an encoder that its forward pass depends on, named as in config.json."""
+    """The settings of an encoder that its forward pass depends on, named as in config.json.
+
+    BERT and MPNet differ in these alone: MPNet adds to the scores of attention a bias of the distance between
+    two tokens, of which there are `relative_attention_num_buckets` for each head; its first token has the
+    position `first_position`; it has no segments (`type_vocab_size` 0). Source of the latter: Song et al.,
+    "MPNet: Masked and Permuted Pre-training for Language Understanding", 2020.
+    """
 
     vocab_size: int
     hidden_size: int
@@ -47,28 +53,36 @@ class BertConfig:
     type_vocab_size: int = 2
     layer_norm_eps: float = 1e-12
     model_type: str = "bert"
+    relative_attention_num_buckets: int = 0
+    first_position: int = 0
 
     @classmethod
     def read(cls, settings: Mapping[str, Any]) -> Self | None:
-        """The settings of a plain BERT encoder; None for any other model."""
-        plain = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
+        """The settings of a plain BERT or MPNet encoder; None for any other model."""
+        plain = {"hidden_act": "gelu", "position_embedding_type": "absolute"}
         flags = ("is_decoder", "add_cross_attention", "chunk_size_feed_forward", "quantization_config")
         if any(settings.get(name, value) != value for name, value in plain.items()):
             return None
-        if "model_type" not in settings or any(settings.get(name) for name in flags):
+        if settings.get("model_type") not in ("bert", "mpnet") or any(settings.get(name) for name in flags):
             return None
+        known = {name: settings[name] for name in cls.__slots__ if name in settings}
+        if settings["model_type"] == "mpnet":
+            known |= {"type_vocab_size": 0, "first_position": settings.get("pad_token_id", 1) + 1}
+            known.setdefault("relative_attention_num_buckets", 32)
         try:
-            config = cls(**{name: settings[name] for name in cls.__slots__ if name in settings})
+            config = cls(**known)
         except TypeError:  # a size is missing: transformers has defaults
             return None
         return config if config._makes_sense() else None
 
     def _makes_sense(self) -> bool:
         sizes = (self.hidden_size, self.num_hidden_layers, self.num_attention_heads, self.intermediate_size)
-        rows = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size)
+        rows = (self.vocab_size, self.max_position_embeddings)
         positive = all(type(size) is int and size > 0 for size in (*sizes, *rows))
+        optional = (self.type_vocab_size, self.relative_attention_num_buckets, self.first_position)
         return (
             positive
+            and all(type(size) is int and size >= 0 for size in optional)
             and type(self.layer_norm_eps) is float
             and not self.hidden_size % self.num_attention_heads
         )

@@ -1,4 +1,4 @@
-"""The forward pass of a BERT over packed tokens: the result of transformers, with almost no padding.
+"""The forward pass of a BERT or an MPNet over packed tokens: the result of transformers, with almost no padding.
 
 Sequences lie one below another, each in a block of a few widths. A sequence takes its length, rounded up to
 a multiple of 16: the fused attention works on vectors of 16 scores and takes up to 1.7 times as long over
@@ -12,8 +12,9 @@ al. 2017, equation 1.
 
 from __future__ import annotations
 
+import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -30,13 +31,14 @@ from .products import Int8Linear, PackedLinear, kind_for
 
 VECTOR = 16
 SHAPES_PER_OCTAVE = 16
+MAX_DISTANCE = 128  # from which all distances of tokens are one bucket
 ROWS_A_THREAD = 768  # in float32 and 8 bits on a CPU, so that what a layer makes of them stays in the cache
 
 
 class Backbone:
     """A transformer without a head, for inference: its weights must not change after the first batch.
 
-    A BERT with the exact GELU runs packed; every other model runs as its own library has it.
+    A BERT or MPNet with the exact GELU runs packed; every other model runs as its own library has it.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -90,7 +92,11 @@ def model_inputs(model: Any, ids: Tensor, mask: Tensor, types: Tensor) -> dict[s
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows [first, last): `n` sequences of `width` rows; `bias` (n, 1, 1, width) hides padding by -inf."""
+    """Rows [first, last): `n` sequences of `width` rows.
+
+    `bias` (n, 1, 1, width) hides padding by -inf, None where there is none; with a bias of distances it is
+    (n, heads, width, width).
+    """
 
     first: int
     last: int
@@ -108,8 +114,13 @@ class Layout:
     blocks: list[Block]
 
     @classmethod
-    def of(cls, lengths: Ids, dtype: torch.dtype, device: torch.device) -> Layout:
-        """The layout for sequences of these lengths (B,); biases in the precision of the scores."""
+    def of(
+        cls, lengths: Ids, dtype: torch.dtype, device: torch.device, distances: Tensor | None = None
+    ) -> Layout:
+        """The layout for sequences of these lengths (B,); biases in the precision of the scores.
+
+        `distances` (buckets, heads) has the bias of each bucket of distances, see `distance_buckets`.
+        """
         widths = _widths(lengths)
         ends = np.cumsum(widths)
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -117,6 +128,8 @@ class Layout:
             _block(lengths[first:last], int(ends[first] - widths[first]), int(widths[first]), dtype, device)
             for first, last in pairwise([0, *(np.flatnonzero(np.diff(widths)) + 1), len(widths)])
         ]
+        if distances is not None:
+            blocks = [replace(block, bias=_with_distances(block, distances.to(dtype))) for block in blocks]
         return cls(rounded(int(ends[-1])), np.repeat(ends - widths, lengths) + within, blocks)
 
     def laid_out(self, values: Ids) -> Ids:
@@ -155,14 +168,49 @@ class PackedLayer:
         return out
 
 
+def embedded(model: Any, ids: Tensor, types: Tensor, positions: Tensor) -> Tensor:
+    """(rows, H): the normalised embeddings of tokens, (rows,) each, positions counted from 0."""
+    own = model.embeddings
+    x = own.word_embeddings(ids)
+    if hasattr(own, "token_type_embeddings"):
+        x = x + own.token_type_embeddings(types)
+    first = getattr(model.config, "first_position", 0)
+    normalised: Tensor = own.LayerNorm(x + own.position_embeddings(positions + first))
+    return normalised
+
+
+def distance_table(model: Any) -> Tensor | None:
+    """(buckets, heads): what an MPNet adds to the scores of attention, without gradient; None for a BERT."""
+    table = getattr(model.encoder, "relative_attention_bias", None)
+    return None if table is None else table.weight.detach()
+
+
+def distance_buckets(width: int, n_buckets: int) -> Tensor:
+    """(width, width) int64: the bucket of the distance from token i to token j at [i, j].
+
+    Half of the buckets are for tokens behind. Of each half the first half holds one distance each, and the
+    rest grow up to MAX_DISTANCE, whose bucket holds all larger ones. Source: Raffel et al., "Exploring the
+    Limits of Transfer Learning", 2020, section 2.1, as MPNet has it.
+
+    >>> distance_buckets(3, 32).tolist()
+    [[0, 17, 18], [1, 0, 17], [2, 1, 0]]
+    """
+    distance = torch.arange(width)[None, :] - torch.arange(width)[:, None]
+    half, exact = n_buckets // 2, n_buckets // 4
+    far = torch.log(distance.abs().clamp_min(1).float() / exact) / math.log(MAX_DISTANCE / exact)
+    large = (exact + (far * (half - exact)).long()).clamp_max(half - 1)
+    return torch.where(distance.abs() < exact, distance.abs(), large) + half * (distance > 0)
+
+
 class PackedBert:
-    """The backbone of a BERT; the weights of its layers are copied, its embeddings are shared.
+    """The backbone of a BERT or an MPNet; the weights of its layers are copied, its embeddings are shared.
 
     With `int8` the products have 8 bits, and all else is in `dtype`, which must be float32.
     """
 
     def __init__(self, model: Any, dtype: torch.dtype, int8: bool = False) -> None:
-        self.embeddings, self.dtype = model.embeddings, dtype
+        self.model, self.embeddings, self.dtype = model, model.embeddings, dtype
+        self.distances = distance_table(model)
         self.heads: int = model.config.num_attention_heads
         self.device: torch.device = self.embeddings.word_embeddings.weight.device
         kind = Int8Linear if int8 else kind_for(dtype, self.device)
@@ -188,19 +236,16 @@ class PackedBert:
         return torch.cat([self._states(piece) for piece in pieces])
 
     def _states(self, tokens: PackedTokens) -> Tensor:
-        layout = Layout.of(tokens.lengths, self.dtype, self.device)
+        layout = Layout.of(tokens.lengths, self.dtype, self.device, self.distances)
         x = self._embedded(tokens, layout)
         for layer in self.layers:
             x = layer(x, layout, self.heads)
         return x[self._moved(layout.places)]
 
     def _embedded(self, tokens: PackedTokens, layout: Layout) -> Tensor:
-        own = self.embeddings
         values = tokens.ids, tokens.types, tokens.positions()
         ids, types, positions = (self._moved(layout.laid_out(one)) for one in values)
-        x = own.word_embeddings(ids) + own.token_type_embeddings(types) + own.position_embeddings(positions)
-        embedded: Tensor = own.LayerNorm(x).to(self.dtype)
-        return embedded
+        return embedded(self.model, ids, types, positions).to(self.dtype)
 
     def _moved(self, values: Ids) -> Tensor:
         """The values on the device; to a GPU from pinned memory, so that nothing waits for the copy."""
@@ -256,6 +301,13 @@ def _pieces(tokens: PackedTokens, n_rows: int) -> list[PackedTokens]:
 def _widths(lengths: Ids) -> Ids:
     """(B,): the rows that each sequence takes."""
     return -(-lengths // VECTOR) * VECTOR
+
+
+def _with_distances(block: Block, distances: Tensor) -> Tensor:
+    """(n, heads, width, width): the bias of a block with that of distances (buckets, heads)."""
+    buckets = distance_buckets(block.width, len(distances)).to(distances.device)
+    bias = distances[buckets].permute(2, 0, 1).contiguous().unsqueeze(0)  # (1, heads, width, width)
+    return bias.expand(block.n, -1, -1, -1) if block.bias is None else bias + block.bias
 
 
 def _block(lengths: Ids, first: int, width: int, dtype: torch.dtype, device: torch.device) -> Block:

@@ -1,11 +1,11 @@
-"""The forward pass of a BERT over packed tokens for training: as in `packed`, with gradients.
+"""The forward pass of a BERT or an MPNet over packed tokens for training: as in `packed`, with gradients.
 
 Products, norms and activations are in bf16 where that is fast; the weights stay in float32. On a CPU
 attention works on one sequence after the other, whose scores fit into the cache, and computes them again in
 the backward pass: the scores of a whole batch take as long to store and to read as to compute. Other models
 run padded.
 
-Left out: dropout. Source: Vaswani et al. 2017, equation 1; Dao et al., "FlashAttention", 2022, section 3.1
+Left out: dropout, and the gradient of MPNet's biases of distances, which stay as they are. Source: Vaswani et al. 2017, equation 1; Dao et al., "FlashAttention", 2022, section 3.1
 (recomputation).
 """
 
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
 from .batching import PackedTokens
-from .packed import Layout, attend, is_packable, model_inputs
+from .packed import Layout, attend, distance_table, embedded, is_packable, model_inputs
 from .precision import autocast, compute_dtype
 
 
@@ -30,14 +30,13 @@ def training_states(model: Any, tokens: PackedTokens) -> Tensor:
         with autocast(device):
             states: Tensor = model(**model_inputs(model, ids, mask, types)).last_hidden_state
         return states[mask.bool()]
-    dtype, heads, own = compute_dtype(device), model.config.num_attention_heads, model.embeddings
+    dtype, heads = compute_dtype(device), model.config.num_attention_heads
     attended = _Attention.apply if device.type == "cpu" else attend
-    layout = Layout.of(tokens.lengths, dtype, device)
+    layout = Layout.of(tokens.lengths, dtype, device, distance_table(model))
     values = tokens.ids, tokens.types, tokens.positions()
     ids, types, positions = (torch.from_numpy(layout.laid_out(one)).to(device) for one in values)
     with torch.autocast(device.type, enabled=False):
-        x = own.word_embeddings(ids) + own.token_type_embeddings(types) + own.position_embeddings(positions)
-        x = own.LayerNorm(x).to(dtype)
+        x = embedded(model, ids, types, positions).to(dtype)
         for layer in model.encoder.layer:
             part, out = layer.attention.self, layer.attention.output
             mixed = attended(_product(x, part.query, part.key, part.value), layout, heads)
@@ -90,9 +89,9 @@ class _Attention(torch.autograd.Function):
 
 
 def _sequences(layout: Layout) -> list[tuple[slice, Tensor | None]]:
-    """The rows of each sequence, and what hides its padding: (1, 1, width), or None without padding."""
+    """The rows of each sequence, and its bias: (1, 1, width), with distances (heads, width, width), or None."""
     return [
-        (slice(at, at + block.width), None if block.bias is None else block.bias[number, 0])
+        (slice(at, at + block.width), None if block.bias is None else block.bias[number])
         for block in layout.blocks
         for number, at in enumerate(range(block.first, block.last, block.width))
     ]

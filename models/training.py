@@ -139,10 +139,16 @@ def layer_scales(names: Iterable[str], decay: float) -> dict[str, float]:
     return {name: decay ** (n_layers - depth) for name, depth in depths.items()}
 
 
-def freeze_word_embeddings(model: nn.Module) -> None:
-    """Keeps the word embeddings of the base: they are half of the weights and are shared."""
+def freeze(model: nn.Module, layers: int = 0) -> None:
+    """Keeps the word embeddings of the base, which are shared, and all embeddings with the lowest `layers`.
+
+    The biases of distances of an MPNet stay as well: `packed_training` gives them no gradient.
+    """
     for name, parameter in model.named_parameters():
-        parameter.requires_grad = not name.endswith("word_embeddings.weight")
+        place = LAYER_NUMBER.search(name)
+        is_low = int(place[1]) < layers if place else layers > 0 and "embeddings." in name
+        is_shared = name.endswith(("word_embeddings.weight", "relative_attention_bias.weight"))
+        parameter.requires_grad = not (is_shared or is_low)
 
 
 def own_memory(model: M) -> M:

@@ -58,7 +58,7 @@ def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = l
         )
     else:
         folder = find_model(name)
-        reader = _checkpoint_reader(folder, device)
+        reader = _checkpoint_reader(folder, device, split)
     reader.answers_null = answers_null(folder)
     return reader
 
@@ -144,7 +144,7 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     return SpanReader(scores, load_tokenizer(base), digest, split=split)
 
 
-def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
+def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     """The reader of a model folder; ModelRejected when it cannot be one."""
     from ..models.load import check_vocabulary, load_span_reader
     from ..models.precision import pick_device
@@ -157,4 +157,4 @@ def _checkpoint_reader(folder: Path, device: str | None) -> SpanReader:
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
     scores = SpanScores(model.to(pick_device(device)))
-    return SpanReader(scores, tokenizer, digest, max_length=max_length, stride=stride)
+    return SpanReader(scores, tokenizer, digest, max_length=max_length, stride=stride, split=split)

@@ -1,14 +1,7 @@
-"""Fine-tuning of the span reader: groups of passages, one window a passage, batches by tokens, the loss.
+"""Fine-tuning of the span reader: groups of passages, one window a passage, batches by tokens.
 
-A group is a question with a passage that answers it and hard negatives, which do not; or with one passage.
-
-    loss = -ln P(first) - ln P(last)                 every passage; those without the answer point at [CLS]
-           + BCE(support of each token)              1 in the sentences of the answer
-           + BCE(passage) - ln P(passage in group)   1 for the passage that answers
-           + 0.9 BCE(yes_no, yes, several)           means over the sentences of the answer
-
-The softmax of first and last token runs over the passage and [CLS]. The logits of the other lines are those
-of `models.bert.EVIDENCE_OUTPUTS`; a model without that head has the first line only.
+A group is a question with a passage that answers it and hard negatives, which do not; or with one passage. A
+model without the evidence head has the loss of spans alone, see `losses`.
 """
 
 from __future__ import annotations
@@ -17,24 +10,23 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from ..models.batching import PackedTokens, shuffled_batches
 from ..models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
-from ..models.packed import model_inputs, packable_part
+from ..models.packed import model_inputs, packable_part, sequence_means
 from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
-from ..models.training import Progress, TrainingConfig, freeze_word_embeddings, train
+from ..models.training import Progress, TrainingConfig, freeze, train
+from .losses import evidence_loss, shared_span_loss, similarity_loss, span_loss
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Tokens, assemble, tokenize
 
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
 PAD_MULTIPLE = 32
-LABEL_WEIGHT = 0.9
 Split = Callable[[str], Sequence[tuple[int, int]]]
 Labels = tuple[float, float, float]
 """1 or 0 for the outputs yes_no, yes and several; -1 where it is not known."""
@@ -77,19 +69,32 @@ class ReaderTrainingConfig:
 
     `batch_tokens` is the padded size of a batch of groups of average size, `max_length` the length of an
     input; a longer passage is cut to a random window around its answer. `epochs` passes over the data are
-    made, shuffled by the seed. Nothing is dropped out.
+    made, shuffled by the seed, or about `tokens` are trained on, if that is less. Nothing is dropped out.
+
+    `negatives` is the number of passages of a group that do not answer; 0 for one to three. The lowest
+    `frozen_layers` are not trained. `shared` and `similarity` weigh the losses over all passages of a group,
+    and of the mean states of question and passage.
     """
 
     loop: TrainingConfig = field(default_factory=TrainingConfig)
     epochs: int = 1
     batch_tokens: int = 6144
     max_length: int = 320
+    tokens: int | None = None
+    negatives: int = 0
+    frozen_layers: int = 0
+    shared: float = 0.0
+    similarity: float = 0.0
 
 
 FOLDER_LOOP = TrainingConfig(learning_rate=1.2e-4, layer_decay=0.85, evaluate_at=(1.0,))
+LISTS_LOOP = TrainingConfig(learning_rate=6e-5, layer_decay=0.9, evaluate_at=(1.0,), checkpoint_every=100)
 RECIPES: Mapping[str, ReaderTrainingConfig] = {
     "squad": ReaderTrainingConfig(),
     "folder": ReaderTrainingConfig(FOLDER_LOOP, batch_tokens=8192, max_length=352),
+    "lists": ReaderTrainingConfig(
+        LISTS_LOOP, batch_tokens=8192, max_length=352, negatives=3, shared=1.0, similarity=0.5
+    ),
 }
 
 
@@ -133,16 +138,22 @@ def fine_tune(
     """
     if evidence:
         add_evidence_head(model)
-    freeze_word_embeddings(model)
+    freeze(model, recipe.frozen_layers)
     special = special_tokens(tokenizer)
     groups = training_groups(examples, tokenizer, special.count, recipe, split)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
-        return batch_loss(model, [groups[i] for i in batch], special)
+        return batch_loss(model, [groups[i] for i in batch], special, recipe)
 
     widths = [special.count + max(sum(map(len, row.ids)) for row in group) for group in groups]
     budget = recipe.batch_tokens * len(groups) // max(1, sum(map(len, groups)))
     batches = shuffled_batches(widths, recipe.epochs, budget, PAD_MULTIPLE, recipe.loop.seed)
+    if recipe.tokens is not None:
+        sizes = [
+            special.count * len(group) + sum(len(ids) for row in group for ids in row.ids) for group in groups
+        ]
+        trained_on = np.cumsum([sum(sizes[i] for i in batch) for batch in batches])
+        batches = batches[: 1 + int(np.searchsorted(trained_on, recipe.tokens))]
     return train(model, batches, loss, recipe.loop, folder, evaluate, select_by, report)
 
 
@@ -191,103 +202,72 @@ def token_labels(offsets: NDArray[np.int32], start: int, end: int) -> tuple[int,
     return int(inside[0]), int(inside[-1])
 
 
-def batch_loss(model: nn.Module, groups: Sequence[Sequence[TrainingRow]], special: SpecialTokens) -> Tensor:
-    """The span loss of a batch, and the losses of the evidence where the model has that head."""
-    import torch
-
+def batch_loss(
+    model: nn.Module,
+    groups: Sequence[Sequence[TrainingRow]],
+    special: SpecialTokens,
+    recipe: ReaderTrainingConfig,
+) -> Tensor:
+    """The sum of the losses of a batch; see `losses`."""
     rows = [row for group in groups for row in group]
     batch = assemble([row.ids for row in rows], special, PAD_MULTIPLE)
-    allowed = batch.passage_mask.copy()
-    allowed[:, special.null] = True
-    null = (special.null, special.null)
-    at = [
-        (s + r.answer[0], s + r.answer[1]) if r.answer else null
-        for r, s in zip(rows, batch.shift, strict=True)
-    ]
     device = next(model.parameters()).device
-
-    def put(values: Any) -> Tensor:
-        return torch.as_tensor(np.asarray(values)).to(device)
-
     start, end, evidence = _token_logits(model, batch)
-    first, last = put(at).unbind(-1)
-    loss = span_loss(start, end, put(allowed), first, last)
-    if evidence is None:
-        return loss
-    lists = ([len(group)] if group[0].answer else [1] * len(group) for group in groups)
-    return loss + evidence_loss(
-        evidence.float(), rows, batch, special.null, [n for some in lists for n in some]
-    )
-
-
-def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: Tensor) -> Tensor:
-    """The mean over the batch of -ln P(first) - ln P(last): the sum of the two cross-entropies.
-
-    `start`, `end`: (B, L) logits. `allowed`: (B, L) bool, the positions of the softmax (passage tokens
-    and [CLS]). `first`, `last`: (B,) int64 gold positions, that of [CLS] for no answer.
-    Source: Devlin et al. 2019, section 4.2. Deviation: the sum, where several libraries halve it.
-
-    >>> import torch
-    >>> start, end = torch.tensor([[1, 5, 2, 0.]]), torch.tensor([[4, 1, 3, 2.]])
-    >>> allowed = torch.ones(1, 4, dtype=torch.bool)
-    >>> round(float(span_loss(start, end, allowed, torch.tensor([1]), torch.tensor([2]))), 5)
-    1.51236
-    """
-    import torch
-    from torch.nn.functional import cross_entropy
-
-    start, end = (one.float().masked_fill(~allowed, -torch.inf) for one in (start, end))
-    return cross_entropy(start, first) + cross_entropy(end, last)
-
-
-def evidence_loss(
-    evidence: Tensor, rows: Sequence[TrainingRow], batch: ModelInput, null: int, sizes: Sequence[int]
-) -> Tensor:
-    """The sum of the losses of the evidence head; see the head of this file.
-
-    `evidence`: (B, L, 5) float32 logits in the order of EVIDENCE_OUTPUTS, of the rows of `batch`, group after
-    group. `null`: the position of [CLS]. `sizes`: the rows of each list, the answering one first. A label of
-    -1 counts nothing.
-    """
-    import torch
-    from torch.nn.functional import binary_cross_entropy_with_logits as bce
-
-    gold = np.zeros(batch.passage_mask.shape, dtype=np.float32)  # (B, L)
-    for line, row, shift in zip(gold, rows, batch.shift, strict=True):
-        if row.support:
-            line[shift + row.support[0] : shift + row.support[1] + 1] = 1
-    device = evidence.device
-    wanted, is_passage = (torch.from_numpy(one).to(device) for one in (gold, batch.passage_mask))
-    passage, answers = evidence[:, null, 1], wanted.amax(dim=1)  # (B,)
-    loss = bce(evidence[..., 0][is_passage], wanted[is_passage]) + bce(passage, answers)
-    loss = loss + listwise_loss(passage, sizes)
-    labels = torch.tensor([row.labels for row in rows], device=device)  # (B, 3)
-    means = (wanted[..., None] * evidence[..., 2:]).sum(dim=1) / wanted.sum(dim=1).clamp_min(1)[:, None]
-    if bool((known := labels >= 0).any()):
-        loss = loss + LABEL_WEIGHT * bce(means[known], labels[known])
+    is_passage = torch.from_numpy(batch.passage_mask).to(device)
+    allowed = is_passage.clone()
+    allowed[:, special.null] = True
+    first, last = _gold_places(rows, batch, special.null).to(device)
+    loss = span_loss(start, end, allowed, first, last)
+    sizes = [len(group) for group in groups]
+    if recipe.shared:
+        shared = shared_span_loss(start, end, is_passage, special.null, sizes, first, last)
+        loss = loss + recipe.shared * shared
+    if evidence is not None:
+        support = torch.from_numpy(_support(rows, batch)).to(device)
+        labels = torch.tensor([row.labels for row in rows], device=device)  # (B, 3)
+        lists = [size for group in groups for size in ([len(group)] if group[0].answer else [1] * len(group))]
+        loss = loss + evidence_loss(evidence.float(), support, is_passage, labels, special.null, lists)
+    if recipe.similarity:
+        answering = [group[0] for group in groups if group[0].answer]
+        loss = loss + recipe.similarity * _similarity(model, answering, special)
     return loss
 
 
-def listwise_loss(logits: Tensor, sizes: Sequence[int]) -> Tensor:
-    """The mean over groups of several rows of -ln P(first row), 0 where there is none.
+def _gold_places(rows: Sequence[TrainingRow], batch: ModelInput, null: int) -> Tensor:
+    """(2, B) int64: the positions of the first and the last token of each answer, `null` without one."""
+    places = np.full((2, len(rows)), null, dtype=np.int64)
+    for at, (row, shift) in enumerate(zip(rows, batch.shift, strict=True)):
+        if row.answer:
+            places[:, at] = shift + np.array(row.answer)
+    return torch.from_numpy(places)
 
-    `logits`: (B,), group after group; the softmax runs over the rows of a group. `sizes`: their rows.
-    Source: Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", 2007, section 4.
 
-    >>> import torch
-    >>> round(float(listwise_loss(torch.tensor([2.0, 0.0, 1.0, 5.0]), [3, 1])), 5)
-    0.40761
-    """
-    import torch
+def _support(rows: Sequence[TrainingRow], batch: ModelInput) -> NDArray[np.float32]:
+    """(B, L): 1 in the sentences of the answer."""
+    support = np.zeros(batch.passage_mask.shape, dtype=np.float32)
+    for line, row, shift in zip(support, rows, batch.shift, strict=True):
+        if row.support:
+            line[shift + row.support[0] : shift + row.support[1] + 1] = 1
+    return support
 
-    lists = [-one.log_softmax(dim=0)[0] for one in logits.split(list(sizes)) if len(one) > 1]
-    return torch.stack(lists).mean() if lists else logits.new_zeros(())
+
+def _similarity(model: Any, rows: Sequence[TrainingRow], special: SpecialTokens) -> Tensor:
+    """The loss of questions and passages that are read apart; 0 for fewer than two, and without a backbone."""
+    backbone = packable_part(model)
+    if backbone is None or len(rows) < 2:
+        return next(model.parameters()).new_zeros(())
+
+    def means(texts: Sequence[Sequence[NDArray[np.int32]]]) -> Tensor:
+        tokens = PackedTokens.of(
+            [[*special.before, *np.concatenate(text).tolist(), *special.after] for text in texts]
+        )
+        return sequence_means(training_states(backbone, tokens), tokens.lengths)
+
+    return similarity_loss(means([(row.question,) for row in rows]), means([row.ids[1:] for row in rows]))
 
 
 def add_evidence_head(model: nn.Module) -> None:
     """Gives a span model the evidence head, drawn from torch's generator; keeps one that it has."""
-    from torch import nn
-
     if not hasattr(model, EVIDENCE_HEAD):
         config: Any = model.config
         head = nn.Linear(config.hidden_size, len(EVIDENCE_OUTPUTS))
@@ -298,8 +278,6 @@ def add_evidence_head(model: nn.Module) -> None:
 
 def _token_logits(model: Any, batch: ModelInput) -> tuple[Tensor, Tensor, Tensor | None]:
     """The start and end logits, (B, L) each, and those of the evidence (B, L, 5), None without the head."""
-    import torch
-
     device, values = next(model.parameters()).device, (batch.input_ids, batch.attention_mask)
     backbone, head = packable_part(model), getattr(model, EVIDENCE_HEAD, None)
     if backbone is None:

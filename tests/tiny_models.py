@@ -42,6 +42,14 @@ def tiny_span_model(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
+def tiny_mpnet(folder: Path) -> Path:
+    """An MPNet with random weights, a plain folder of transformers without a head."""
+    from transformers import MPNetConfig, MPNetModel
+
+    torch.manual_seed(0)
+    return saved(MPNetModel(MPNetConfig(**SIZES | {"max_position_embeddings": 514})), folder)
+
+
 def tiny_encoder(folder: Path, seed: int = 0) -> Path:
     """An encoder with random weights, a plain folder of transformers."""
     from transformers import BertModel

@@ -40,8 +40,8 @@ SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 def reader(
     out: OutOption,
     recipe: Annotated[
-        Literal["squad", "folder"],
-        typer.Option(help="Passages alone, or in groups: questions about folders with hard negatives."),
+        Literal["squad", "folder", "lists"],
+        typer.Option(help="Passages alone, in groups with hard negatives, or in lists for a teacher."),
     ] = "squad",
     data: Annotated[list[Path] | None, typer.Option("--data", help="SQuAD-format file; repeatable.")] = None,
     folders: Annotated[
@@ -53,7 +53,12 @@ def reader(
     unanswerable: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Unanswerable SQuAD questions for each answerable one.")
     ] = 0.33,
+    mined: Annotated[
+        Path | None, typer.Option(help="Keep the passages found for --folders there. Default: in --out.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Train on this many SQuAD questions.")] = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Train on about this many tokens.")] = None,
+    freeze: Annotated[int, typer.Option(min=0, help="Do not train this many of the lowest layers.")] = 0,
     epochs: EpochsOption = 1,
     learning_rate: Annotated[float | None, typer.Option(min=0.0, help=f"Peak rate; {BY_RECIPE}")] = None,
     batch_tokens: Annotated[int | None, typer.Option(min=256, help=f"Batch in tokens; {BY_RECIPE}")] = None,
@@ -69,19 +74,20 @@ def reader(
     from ..training.folder_groups import mine_folders
     from ..training.reader import train_reader
 
-    if (folders is None) == (recipe == "folder"):
-        raise typer.BadParameter("--recipe folder and --folders DIR need each other")
+    if (folders is None) == (recipe != "squad"):
+        raise typer.BadParameter("--recipe folder or lists, and --folders DIR, need each other")
     config = RECIPES[recipe]
     rate = config.loop.learning_rate if learning_rate is None else learning_rate
     loop = replace(config.loop, learning_rate=rate, seed=seed)
     sizes = batch_tokens or config.batch_tokens, max_length or config.max_length
     config = replace(config, loop=loop, epochs=epochs, batch_tokens=sizes[0], max_length=sizes[1])
+    config = replace(config, tokens=tokens, frozen_layers=freeze)
     datasets, shares = [read_squad(path) for path in data or ()], {"article": unanswerable}
     if folders is not None:
         with progress() as report:
-            mine_folders(folders, out / "run", report)
+            mine_folders(folders, mined or out / "run", report)
     with _training(out) as on_step:
-        figures = train_reader(datasets, out, config, limit, start, shares, folders, on_step)
+        figures = train_reader(datasets, out, config, limit, start, shares, folders, mined, on_step)
     _show(out, figures, f"spanwise ask … --reader {out}", json)
 
 

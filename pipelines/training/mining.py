@@ -33,7 +33,7 @@ from ..evaluation.corpus import (
 )
 from ..evaluation.results import whole_lines
 from ..models import stages_below
-from .folder_groups import item_context, mined_items, without_answer
+from .folder_groups import item_context, mined_questions, without_answer
 
 TRAIN, VALIDATION = PARTS = ("train", "validation")
 INDEX, SETTINGS, UNFINISHED = "index", "mining.json", f"{LISTS}.part"
@@ -118,15 +118,16 @@ def read_data(paths: Sequence[Path], out: Path) -> tuple[dict[str, list[Question
     passages: dict[str, list[str]] = {part: [] for part in PARTS}
     for path in paths:
         if path.is_dir() and not plain_or_gzipped(path / LISTS):
-            for domain, item, ranking, wordings in mined_items(path, out):
-                part = VALIDATION if is_validation(f"{domain}/{item.document}") else TRAIN
+            for mined in mined_questions(path, out):
+                item = mined.item
+                part = VALIDATION if is_validation(f"{mined.domain}/{item.document}") else TRAIN
                 if item.start is not None:
                     positive, answer = item_context(item) + item.passage, item.passage[item.start : item.end]
-                    found = tuple(context + text for context, text in without_answer(item, ranking))
-                    first = Question(item.question, (positive,), (answer,), found)
-                    others = [replace(first, text=text, asked=first.text) for text in wordings]
-                    questions[part] += [first, *others]
-                    passages[part].append(positive)
+                    found = tuple(context + text for context, text in without_answer(item, mined.rankings[0]))
+                    asked = mined.rewords
+                    questions[part].append(Question(item.question, (positive,), (answer,), found, asked))
+                    if not asked:
+                        passages[part].append(positive)
             continue
         if path.is_dir() or ".jsonl" in path.name:
             for one in read_ranking_examples(path):

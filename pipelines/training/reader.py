@@ -22,7 +22,8 @@ from spanwise.types import Passage, ScoredSpan
 from ...corpora.sentences import sentence_spans
 from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
-from ...models.load import load_span_model, n_positions
+from ...models.bert import BertSpanModel
+from ...models.load import load_span_model, n_positions, save_span_model
 from ...models.locate import file_sha256, find_base, find_model, is_base
 from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD
 from ...models.precision import pick_device
@@ -36,7 +37,7 @@ from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add
 from ...reader.unanswerable import KINDS, unanswerable
 from ..candidates import score_over_null
 from ..evaluation.corpus import split_articles
-from .folder_groups import SHORTENED, folder_examples, shortened
+from .folder_groups import SHORTENED, folder_examples, listed_examples, shortened
 from .model_card import RUN, start_record, write_card
 
 BASE = "base"
@@ -64,6 +65,7 @@ def train_reader(
     start: str = BASE,
     shares: Mapping[str, float] | None = None,
     folders: Path | None = None,
+    mined: Path | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains a reader, writes its folder `out` with a model card, and returns the evaluations.
@@ -74,7 +76,9 @@ def train_reader(
     """
     recipe = recipe or RECIPES["folder" if folders else "squad"]
     shares = {"article": UNANSWERABLE} if shares is None else shares
-    examples, held_out = training_examples(datasets, limit, shares, recipe.loop.seed, folders, out / RUN)
+    examples, held_out = training_examples(
+        datasets, limit, shares, recipe.loop.seed, folders, mined or out / RUN, recipe.negatives
+    )
     begun = ReaderStart.load(start, recipe.loop.seed)
     model = begun.model.to(pick_device())
     max_length, stride = input_length(model, begun.base)
@@ -91,7 +95,7 @@ def train_reader(
 
     evaluations = fine_tune(
         *(model, begun.tokenizer, examples, recipe, out / RUN, evaluate, on_progress, sentence_spans),
-        evidence=begun.is_over_base,  # a folder of transformers has no place for that head
+        evidence=begun.takes_evidence,
         select_by="f1" if held_out else "step",
     )
     model.cpu()
@@ -111,6 +115,7 @@ def training_examples(
     seed: int,
     folders: Path | None,
     run: Path,
+    negatives: int = 0,
 ) -> tuple[list[ReaderExample], list[ReaderExample]]:
     """The examples to train on, and held-out ones of SQuAD.
 
@@ -123,7 +128,9 @@ def training_examples(
     if folders is None:
         examples, held_out = split_examples(datasets, limit, seed)
         return [*examples, *unanswerable(examples, shares, seed)], held_out
-    about_folders = folder_examples(folders, run, seed)
+    about_folders = (
+        listed_examples(folders, run, seed, negatives) if negatives else folder_examples(folders, run, seed)
+    )
     if not datasets:
         return about_folders, []
     every, held_out = split_examples(datasets, None, seed)
@@ -174,6 +181,11 @@ class ReaderStart:
         """True for a model over the built-in base."""
         return is_base(self.base)
 
+    @property
+    def takes_evidence(self) -> bool:
+        """True for a model with a place for the evidence head; a model class of transformers has none."""
+        return self.is_over_base or isinstance(self.model, BertSpanModel)
+
     def save(self, out: Path) -> None:
         """Writes the weights as they are now."""
         if self.is_over_base:
@@ -182,7 +194,10 @@ class ReaderStart:
             save_delta(out / DELTA, self.model.state_dict(), without_head)
             return
         model: Any = self.model
-        model.save_pretrained(out)
+        if isinstance(model, BertSpanModel):
+            save_span_model(out, model, self.folder)
+        else:
+            model.save_pretrained(out)
         for path in filter(Path.is_file, (self.folder / name for name in _TOKENIZER)):
             shutil.copyfile(path, out / path.name)
 

@@ -35,7 +35,7 @@ from ...models.packed import Backbone
 from ...models.packed_training import training_states
 from ...models.precision import autocast
 from ...models.tokenizer import TokenRow, TokenRows
-from ...models.training import Progress, TrainingConfig, freeze_word_embeddings, train
+from ...models.training import Progress, TrainingConfig, freeze, train
 from .lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss, length_buckets, mean_length
 
 BATCH_TOKENS = 16384  # of an evaluation
@@ -154,7 +154,7 @@ def distil(
     """
     if unscored := sum(not one.scores for one in examples):
         raise ValueError(f"{unscored} of {len(examples)} lists have no teacher scores. Run `train mine`")
-    freeze_word_embeddings(model)
+    freeze(model)
     texts = dict.fromkeys(text for one in examples for text in (one.question, *one.passages))
     rows = dict(zip(texts, tokens.of(list(texts)), strict=True))
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from tiny_models import of_family, tokens_of
 
 from spanwise.models import packed_training
+from spanwise.models.bert import bert_backbone, span_model_names
+from spanwise.models.numpy_bert import BertConfig
 from spanwise.models.packed import (
     Backbone,
     PackedBert,
@@ -22,6 +24,7 @@ from spanwise.models.packed import (
 )
 from spanwise.models.precision import has_bf16
 from spanwise.models.products import PlainLinear, PrepackedLinear, kind_for
+from spanwise.models.weights import Checkpoint
 
 CPU = torch.device("cpu")
 LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
@@ -69,6 +72,62 @@ def test_without_the_private_kernels_the_public_ones_work(bert, monkeypatch, dty
     monkeypatch.setattr(PrepackedLinear, "gelu", lambda self, x: self(x))  # as a release that changed them
     assert kind_for(dtype, CPU) is PlainLinear
     assert least_cosine(PackedBert(bert, dtype).states(tokens), expected) > 0.999
+
+
+def published(family):
+    """A model of transformers in memory, and ours with its weights."""
+    model = of_family(family)
+    return model, bert_backbone(Checkpoint(model.config.to_dict(), model.state_dict()))
+
+
+@pytest.mark.parametrize("lengths", [[512, 33, 32, 32, 7, 1], [16, 16], [200]])
+def test_float32_states_of_an_mpnet_are_those_of_transformers(lengths, float32):
+    theirs, ours = published("MPNet")
+    tokens = tokens_of(lengths)
+    expected = padded_forward(theirs, tokens, "last_hidden_state")
+    assert torch.allclose(Backbone(ours).states(tokens), expected, atol=1e-4)
+
+
+@pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
+def test_bf16_states_of_an_mpnet_point_where_float32_does():
+    _, ours = published("MPNet")
+    tokens = tokens_of([1, 9, 80, 300])
+    one, other = (PackedBert(ours, dtype).states(tokens) for dtype in (torch.bfloat16, torch.float32))
+    assert least_cosine(one, other) > 0.999
+
+
+def test_an_mpnet_without_one_of_its_weights_is_none():
+    model = of_family("MPNet")
+    weights = model.state_dict()
+    del weights["encoder.relative_attention_bias.weight"]
+    assert bert_backbone(Checkpoint(model.config.to_dict(), weights)) is None
+
+
+@pytest.mark.parametrize("attention", [None, SimpleNamespace(apply=attend)])
+def test_training_an_mpnet_gives_the_gradients_of_transformers(attention, monkeypatch, float32):
+    if attention:
+        monkeypatch.setattr(packed_training, "_Attention", attention)
+    theirs, ours = published("MPNet")
+    ours.requires_grad_(True)
+    tokens = tokens_of([40, 7, 16])
+    ids, mask, _ = map(torch.from_numpy, tokens.padded(1))
+    states = packed_training.training_states(ours, tokens)
+    expected = theirs(ids, mask).last_hidden_state[mask.bool()]
+    assert torch.allclose(states, expected, atol=1e-4)
+    for found in (states, expected):
+        (found * torch.linspace(-1, 1, found.numel()).view_as(found)).sum().backward()
+    gradients = {ours_is: theirs.get_parameter(name).grad for name, ours_is in names_of(theirs).items()}
+    for name, parameter in ours.named_parameters():
+        if not name.endswith(("relative_attention_bias.weight", "key.bias")):
+            assert (
+                torch.cosine_similarity(parameter.grad.flatten(), gradients[name].flatten(), dim=0) > 0.9999
+            )
+
+
+def names_of(mpnet):
+    config = BertConfig.read(mpnet.config.to_dict())
+    names = span_model_names(config, [name for name, _ in mpnet.named_parameters()])
+    return {theirs: ours.removeprefix("bert.") for theirs, ours in names.items()}
 
 
 @pytest.mark.gpu

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
-from tiny_models import tiny_span_model
+from tiny_models import tiny_mpnet, tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model
 from spanwise.models.locate import find_base
 from spanwise.models.numpy_bert import EVIDENCE_HEAD
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
-from spanwise.models.training import TrainingConfig
+from spanwise.models.training import TrainingConfig, own_memory
 from spanwise.reader.spans import assemble
 from spanwise.reader.training import (
+    RECIPES,
     ReaderExample,
     ReaderTrainingConfig,
-    TrainingRow,
-    evidence_loss,
     fine_tune,
-    span_loss,
     training_groups,
 )
 
@@ -66,38 +63,6 @@ def test_a_window_of_a_long_passage_holds_the_answer_and_its_sentence():
                 assert row.window[first : last + 1].tolist() == gold[first - last - 1 :]
 
 
-@pytest.mark.parametrize(
-    ("allowed", "p"), [(range(15), 0.446807), (range(8, 15), 0.900987), ([0, *range(8, 15)], 0.886360)]
-)
-def test_r11_range_of_the_softmax(allowed, p):
-    logits = torch.zeros(1, 15)
-    logits[0, [3, 12]] = 4
-    mask = torch.zeros(1, 15, dtype=torch.bool)
-    mask[0, list(allowed)] = True
-    gold = torch.tensor([12])
-    loss = float(span_loss(logits, logits, mask, gold, gold))
-    assert torch.tensor(-loss / 2).exp() == pytest.approx(p, abs=1e-5)
-
-
-def test_the_loss_of_the_evidence_by_hand():
-    ids = np.ones(2, np.int32)
-    rows = [TrainingRow(ids, ids, ids, (1, 1), (1, 1), LABELS), TrainingRow(ids, ids, ids)]
-    special = special_tokens(load_tokenizer(find_base()))
-    batch = assemble([row.ids for row in rows], special)
-    evidence = torch.zeros(2, batch.input_ids.shape[1], 5)
-    evidence[0, 0, 1], evidence[1, 0, 1] = 2, 1
-    evidence[0, int(batch.shift[0]) + 1] = torch.tensor([3.0, 9, -1, 9, 4])
-
-    def bce(logit, sign):
-        return math.log1p(math.exp(-sign * logit))
-
-    support = (bce(3, 1) + 3 * bce(0, -1)) / 4
-    passage = (bce(2, 1) + bce(1, -1)) / 2 + bce(2 - 1, 1)
-    labels = 0.9 * (bce(-1, -1) + bce(4, 1)) / 2
-    loss = evidence_loss(evidence, rows, batch, special.null, [2])
-    assert float(loss) == pytest.approx(support + passage + labels, abs=1e-5)
-
-
 def test_a_group_teaches_which_passage_answers_and_with_which_sentence(tmp_path):
     loop = TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,))
     recipe = ReaderTrainingConfig(loop=loop, epochs=60, batch_tokens=128)
@@ -114,3 +79,41 @@ def test_a_group_teaches_which_passage_answers_and_with_which_sentence(tmp_path)
     sentence = evidence[0, batch.shift[0] + left : batch.shift[0] + right + 1]
     assert sentence[:, 0].min() > 0
     assert sentence[:, 2].mean() < 0 < sentence[:, 4].mean()
+
+
+def test_training_ends_after_the_tokens_that_the_recipe_names(tmp_path):
+    _, losses = trained(tmp_path, EXAMPLES, replace(RECIPE, tokens=600))
+    assert len(losses) == 6  # of two inputs of some 60 tokens each
+
+
+@pytest.mark.parametrize("name", ["shared", "similarity"])
+def test_further_losses_are_added_with_their_weight(tmp_path, name):
+    loss = {}
+    for weight in (0.0, 1.0, 2.0):
+        recipe = replace(RECIPE, tokens=1, batch_tokens=4096, **{name: weight})
+        _, [loss[weight]] = trained(tmp_path / str(weight), [GROUP, *EXAMPLES[:2]], recipe, evidence=True)
+    assert loss[1.0] > loss[0.0]
+    assert loss[2.0] - loss[1.0] == pytest.approx(loss[1.0] - loss[0.0], rel=1e-2)
+
+
+def test_an_mpnet_gets_the_evidence_head_and_keeps_its_lowest_layers(tmp_path):
+    folder = tiny_mpnet(tmp_path / "model")
+    before, after = load_span_model(folder).state_dict(), load_span_model(folder)
+    recipe = replace(RECIPES["lists"], loop=RECIPE.loop, frozen_layers=1, max_length=64)
+    fine_tune(
+        own_memory(after),
+        load_tokenizer(folder),
+        [GROUP],
+        recipe,
+        tmp_path / "run",
+        lambda model: {"f1": 0.0},
+        evidence=True,
+    )
+    changed = {
+        name
+        for name, tensor in after.state_dict().items()
+        if not torch.equal(tensor, before.get(name, tensor))
+    }
+    assert f"{EVIDENCE_HEAD}.weight" in after.state_dict()
+    assert changed
+    assert all("layer.1." in name or name.startswith("qa_outputs") for name in changed)

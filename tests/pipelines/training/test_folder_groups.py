@@ -11,7 +11,12 @@ from spanwise.corpora.folder_questions import wording_key
 from spanwise.corpora.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.training import folder_groups, mining
-from spanwise.pipelines.training.folder_groups import folder_examples, mined_file, shortened
+from spanwise.pipelines.training.folder_groups import (
+    folder_examples,
+    listed_examples,
+    mined_file,
+    shortened,
+)
 from spanwise.pipelines.training.mining import mine
 from spanwise.retrieval.training.mining import MiningConfig
 
@@ -50,6 +55,7 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     everyday = {"of": wording_key("Who built the mill?"), "wording": "mill, whose work?"}
     (tmp_path / "wordings").write_text(json.dumps(everyday))
     monkeypatch.setattr(folder_groups, "WORDINGS", tmp_path / "wordings")
+    mined_file(run, "town").unlink()
     same, reworded, _ = folder_examples(tmp_path, run, 0)
     assert (same.id, reworded.id, reworded.question) == ("town/q", "town/q-1", "mill, whose work?")
     assert (reworded.answer, reworded.negatives) == (group.answer, group.negatives)
@@ -61,8 +67,14 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     assert {one.question for one in lists} == {"Who built the mill?", "mill, whose work?"}
     assert {one.passages for one in lists} == {(f"Town. Mill. {MILL}", f"tram. {FILES['tram.md']}")}
     assert scored == ["Who built the mill?"] * 2  # the teacher reads the question that was written first
-    mined_file(run, "town").write_text('{"id": "n", "passages": []}\n')
-    with pytest.raises(DataMalformed, match="lacks the question 'q': remove it to mine again"):
+    listed, other = listed_examples(tmp_path, run, 0, negatives=4)
+    assert listed.question in ("Who built the mill?", "mill, whose work?")
+    assert listed.negatives == group.negatives  # no other passage is without the answer
+    assert other.start is None
+    mined_file(run, "town").write_text('{"question": "Who sold the mill?", "colbert": [], "dense": []}\n')
+    with pytest.raises(
+        DataMalformed, match="lacks the question 'Who built the mill\\?': remove it to mine again"
+    ):
         folder_examples(tmp_path, run, 0)
 
 

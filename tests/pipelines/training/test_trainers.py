@@ -107,7 +107,7 @@ def only_last_layer(model):
 
 @pytest.mark.reliability
 def test_a_retriever_over_the_base_is_written_resumed_and_searched_with(tmp_path, monkeypatch):
-    monkeypatch.setattr("spanwise.retrieval.training.distillation.freeze_word_embeddings", only_last_layer)
+    monkeypatch.setattr("spanwise.retrieval.training.distillation.freeze", only_last_layer)
     config = DistillationConfig(LOOP, negatives=2, batch_tokens=300)
     given = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
     evaluations = train_retriever(*given, tmp_path / "first", config, limit=4)
