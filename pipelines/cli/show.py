@@ -43,6 +43,7 @@ LABELS = {
     "rerank": "re-ranking",
     "steps": "training",
     "downloads": "downloading",
+    "labels": "asking the teacher",
     "train": "mining negatives",
     "validation": "mining for validation",
     "scores": "asking the teacher",
