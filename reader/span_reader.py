@@ -23,6 +23,7 @@ from .spans import (
     MAX_LONG_TOKENS,
     MAX_QUESTION_TOKENS,
     Input,
+    Pair,
     Tokens,
     TokenSpan,
     Window,
@@ -109,7 +110,7 @@ class SpanReader:
     ) -> list[list[list[ScoredSpan]]]:
         """For each question and each of its passages the n best spans, best first, none sharing a token."""
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
-        inputs = self._inputs(questions, flat)
+        inputs = self.inputs([pair_of(questions[q], passage) for q, passage in flat])
         found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
         for (q, passage), pair, logits in zip(flat, inputs, self.logits(inputs), strict=True):
             found[q].append(self._spans(passage, pair.passage, logits, n_best))
@@ -123,7 +124,7 @@ class SpanReader:
         `sentences` are spans in `passage.text`. NaN from a model without evidence, and for a span without
         tokens.
         """
-        inputs = self._inputs([question], [(0, passage) for passage in passages])
+        inputs = self.inputs([pair_of(question, passage) for passage in passages])
         scored = []
         for pair, logits, spans in zip(inputs, self.logits(inputs), sentences, strict=True):
             found = [mean_evidence(logits, pair.passage.offsets, start, end) for start, end in spans]
@@ -131,14 +132,17 @@ class SpanReader:
             scored.append([math.nan if one is None else min(float(one[SUPPORT]), relevance) for one in found])
         return scored
 
-    def _inputs(self, questions: Sequence[str], flat: Sequence[tuple[int, Passage]]) -> list[Input]:
-        """The tokens of each (number of a question, passage)."""
-        question_tokens = tokenize(self.tokenizer, questions)
-        texts = tokenize(self.tokenizer, [passage.text for _, passage in flat])
-        contexts = tokenize(self.tokenizer, [context_of(passage) for _, passage in flat])
+    def inputs(self, pairs: Sequence[Pair]) -> list[Input]:
+        """The tokens of each pair; a text that several have is tokenized once."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        tokens = dict(zip(texts, tokenize(self.tokenizer, texts), strict=True))
         return [
-            Input(cut(question_tokens[q], MAX_QUESTION_TOKENS), cut(context, MAX_CONTEXT_TOKENS), text)
-            for (q, _), context, text in zip(flat, contexts, texts, strict=True)
+            Input(
+                cut(tokens[pair.question], MAX_QUESTION_TOKENS),
+                cut(tokens[pair.context], MAX_CONTEXT_TOKENS),
+                tokens[pair.text],
+            )
+            for pair in pairs
         ]
 
     def logits(self, pairs: Sequence[Input]) -> list[list[WindowLogits]]:
@@ -215,6 +219,11 @@ def with_evidence(one: ScoredSpan, relevance: float, evidence: NDArray[np.float3
 def context_of(passage: Passage) -> str:
     """The headings above a passage, top first, as the model reads them before it."""
     return "".join(f"{heading}. " for heading in passage.heading)
+
+
+def pair_of(question: str, passage: Passage) -> Pair:
+    """The texts that the model reads for a question and a passage."""
+    return Pair(question, context_of(passage), passage.text)
 
 
 def cut(tokens: Tokens, most: int) -> Tokens:

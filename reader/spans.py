@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,6 +167,14 @@ class Input:
     question: Tokens
     context: Tokens
     passage: Tokens
+
+
+class Pair(NamedTuple):
+    """The texts of an Input: a question, the headings above a passage, and the passage."""
+
+    question: str
+    context: str
+    text: str
 
 
 def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:

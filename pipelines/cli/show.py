@@ -42,6 +42,8 @@ LABELS = {
     "questions": "asking",
     "rerank": "re-ranking",
     "steps": "training",
+    "downloads": "downloading",
+    "labels": "asking the teacher",
     "train": "mining negatives",
     "validation": "mining for validation",
     "scores": "asking the teacher",

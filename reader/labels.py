@@ -1,0 +1,289 @@
+"""A reader's scores for pairs of question and passage, kept in a folder: another reader learns from them.
+
+    labels.json        the format, and the digest of the reader
+    labels-NNNN.bin    records, appended; each run that adds some has a file for them
+
+A record, in numbers of little-endian order; n positions and s sentences:
+
+    uint32             crc32 of all that follows
+    16 bytes           key: the start of the sha256 of the reader's digest and the three texts, each after its
+                       length in bytes
+    uint16 x 3         tokens of the passage, n, s
+    float16 x 3        relevance; start and end logit of no answer
+    uint16, float16 x n    positions and start logits, best first; then the same of end logits
+    float16 x s        support of each sentence
+
+A position is that of a token in the passage. A record that was cut short, as by a kill, is left out. Labels
+fit every reader that splits passages into the same pieces, whatever their ids. BERT's and MPNet's tokenizers
+differ for a text with a special token, such as [SEP] or <s>: compare the number of tokens before use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import DataMalformed, FormatTooNew, ModelMismatch
+from spanwise.types import ProgressCallback, no_progress
+
+from .load import Split
+from .span_reader import SUPPORT, SpanReader
+from .spans import Pair, Tokens, WindowLogits, mean_evidence
+
+MANIFEST, SHARDS = "labels.json", "labels-*.bin"
+FORMAT = 1
+N_BEST = 32  # positions of a record
+MAX_TOKENS = (1 << 16) - 1  # of a passage; positions of later ones are left out
+PAIRS_AT_ONCE = 256
+_HEAD = struct.Struct("<I16sHHH")  # crc32, key, tokens, n, s
+_CRC_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairLabel:
+    """The logits of a reader for a question and a passage, in float16; NaN where a reader gives none.
+
+    `null_start` and `null_end` are those of no answer. `start_positions` are the tokens of the passage with
+    the highest `start_logits`, best first, (n,) each; the same for the end. `support` is (s,): the mean over
+    the tokens of each sentence. `n_tokens` is the number of tokens of the passage.
+    """
+
+    n_tokens: int
+    relevance: float
+    null_start: float
+    null_end: float
+    start_positions: NDArray[np.uint16]
+    start_logits: NDArray[np.float16]
+    end_positions: NDArray[np.uint16]
+    end_logits: NDArray[np.float16]
+    support: NDArray[np.float16]
+
+
+class LabelStore:
+    """The labels of one reader, kept in a folder; `open` gives one, `get` the label of a pair."""
+
+    def __init__(
+        self, folder: Path, reader: str, shards: list[bytes | mmap.mmap], places: dict[bytes, tuple[int, int]]
+    ) -> None:
+        self.folder, self.reader = folder, reader
+        self._shards, self._places = shards, places
+        self._appended: Path | None = None
+
+    @classmethod
+    def open(cls, folder: Path, reader: str | None = None) -> Self:
+        """The labels in a folder. With the digest of a reader: of that one, and the folder is made if needed.
+
+        DataMalformed without labels or for damaged ones; ModelMismatch for those of another reader;
+        FormatTooNew for those of a newer version.
+        """
+        found = _manifest_reader(folder / MANIFEST)
+        if found is None:
+            if reader is None:
+                raise DataMalformed(f"{folder} holds no labels: make some with: spanwise train label")
+            folder.mkdir(parents=True, exist_ok=True)
+            unfinished = folder / f"{MANIFEST}.part"
+            unfinished.write_text(json.dumps({"format": FORMAT, "reader": reader}) + "\n", encoding="utf-8")
+            unfinished.replace(folder / MANIFEST)
+            found = reader
+        if reader is not None and reader != found:
+            raise ModelMismatch(
+                f"{folder} holds the labels of another reader ({found[:12]}, not {reader[:12]}): "
+                "name another folder, or remove it"
+            )
+        shards: list[bytes | mmap.mmap] = []
+        places: dict[bytes, tuple[int, int]] = {}
+        for path in sorted(folder.glob(SHARDS)):
+            if path.stat().st_size:
+                with path.open("rb") as file:
+                    shard = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                places.update((key, (len(shards), at)) for key, at in _records(shard, path))
+                shards.append(shard)
+        return cls(folder, found, shards, places)
+
+    def __len__(self) -> int:
+        """The number of pairs with a label."""
+        return len(self._places)
+
+    def __contains__(self, pair: Pair) -> bool:
+        """True for a pair with a label."""
+        return self._key(pair) in self._places
+
+    def get(self, question: str, context: str, text: str) -> PairLabel | None:
+        """The label of a question and a passage with its context, as `context_of` gives it; None without."""
+        place = self._places.get(self._key(Pair(question, context, text)))
+        return None if place is None else _label(self._shards[place[0]], place[1])
+
+    def add(self, labelled: Iterable[tuple[Pair, PairLabel]]) -> None:
+        """Appends labels; they are in the file when this returns."""
+        records = bytearray()
+        places: dict[bytes, tuple[int, int]] = {}
+        for pair, label in labelled:
+            key = self._key(pair)
+            places[key] = len(self._shards), len(records)
+            records += _record(key, label)
+        if not records:
+            return
+        path, self._appended = self._appended or _new_shard(self.folder), None
+        with path.open("ab") as file:
+            file.write(records)
+        self._appended = path  # not after a failed write: nothing may follow a record that was cut short
+        self._shards.append(bytes(records))
+        self._places.update(places)
+
+    def _key(self, pair: Pair) -> bytes:
+        digest = hashlib.sha256()
+        for text in (self.reader, *pair):
+            encoded = text.encode()
+            digest.update(len(encoded).to_bytes(8, "little"))
+            digest.update(encoded)
+        return digest.digest()[:16]
+
+
+def label_pairs(
+    reader: SpanReader,
+    store: LabelStore,
+    pairs: Iterable[Pair],
+    split: Split,
+    on_progress: ProgressCallback = no_progress,
+) -> tuple[int, int]:
+    """Adds the labels that `store` lacks, batch by batch; returns their number, and that of tokens read.
+
+    `split` gives the sentences of a passage.
+    """
+    missing = [pair for pair in dict.fromkeys(pairs) if pair not in store]
+    n_tokens = 0
+    for at in range(0, len(missing), PAIRS_AT_ONCE):
+        on_progress("labels", at, len(missing))
+        batch = missing[at : at + PAIRS_AT_ONCE]
+        inputs = reader.inputs(batch)
+        logits = reader.logits(inputs)
+        store.add(
+            (pair, label_of(windows, given.passage, split(pair.text)))
+            for pair, given, windows in zip(batch, inputs, logits, strict=True)
+        )
+        for given, windows in zip(inputs, logits, strict=True):
+            around = len(given.question.ids) + len(given.context.ids) + reader.special.count
+            n_tokens += sum(around + len(one.start) for one in windows)
+    on_progress("labels", len(missing), len(missing))
+    return len(missing), n_tokens
+
+
+def label_of(
+    windows: Sequence[WindowLogits], passage: Tokens, sentences: Sequence[tuple[int, int]]
+) -> PairLabel:
+    """The label of a passage from the logits of all its windows, as `SpanReader` reads them.
+
+    Where windows overlap the higher logit counts; no answer is that of the window with the lowest null score,
+    relevance the highest.
+    """
+    start, end = np.full((2, len(passage.ids)), -np.inf, dtype=np.float32)
+    for one in windows:
+        here = slice(one.window.first, one.window.last)
+        start[here] = np.maximum(start[here], one.start)
+        end[here] = np.maximum(end[here], one.end)
+    null_start, null_end = min(
+        ((one.null_start, one.null_end) for one in windows), key=sum, default=(np.nan, np.nan)
+    )
+    means = (mean_evidence(windows, passage.offsets, *sentence) for sentence in sentences)
+    return PairLabel(
+        min(len(passage.ids), MAX_TOKENS),
+        max((one.relevance for one in windows), default=np.nan),
+        null_start,
+        null_end,
+        *_best(start),
+        *_best(end),
+        np.array([np.nan if mean is None else mean[SUPPORT] for mean in means], dtype=np.float16),
+    )
+
+
+def _best(logits: NDArray[np.float32]) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
+    """Positions and values of the highest logits, best first, of equal ones the first."""
+    positions = np.argsort(-logits[:MAX_TOKENS], kind="stable")[:N_BEST]
+    return positions.astype(np.uint16), logits[positions].astype(np.float16)
+
+
+def _record(key: bytes, label: PairLabel) -> bytes:
+    single = np.array([label.relevance, label.null_start, label.null_end])
+    starts = label.start_positions, label.start_logits
+    ends = label.end_positions, label.end_logits
+    values = b"".join(
+        part.astype("<u2" if part.dtype == np.uint16 else "<f2").tobytes()
+        for part in (single, *starts, *ends, label.support)
+    )
+    record = _HEAD.pack(0, key, label.n_tokens, len(label.start_positions), len(label.support)) + values
+    return crc32(record[_CRC_BYTES:]).to_bytes(_CRC_BYTES, "little") + record[_CRC_BYTES:]
+
+
+def _label(shard: bytes | mmap.mmap, at: int) -> PairLabel:
+    """The label of the record at a place; its arrays are views of the shard."""
+    _, _, n_tokens, n, s = _HEAD.unpack_from(shard, at)
+    values = np.frombuffer(shard, "<f2", _n_values(n, s), at + _HEAD.size)
+    single, best, support = np.split(values, [3, 3 + 4 * n])
+    start_positions, start_logits, end_positions, end_logits = best.reshape(4, n)
+    relevance, null_start, null_end = map(float, single)
+    return PairLabel(
+        n_tokens,
+        relevance,
+        null_start,
+        null_end,
+        start_positions.view("<u2"),
+        start_logits,
+        end_positions.view("<u2"),
+        end_logits,
+        support,
+    )
+
+
+def _records(shard: mmap.mmap, path: Path) -> Iterator[tuple[bytes, int]]:
+    """The key and the place of each record; DataMalformed for a wrong checksum."""
+    at = 0
+    while at + _HEAD.size <= len(shard):
+        crc, key, _, n, s = _HEAD.unpack_from(shard, at)
+        end = at + _HEAD.size + 2 * _n_values(n, s)
+        if end > len(shard):  # cut short
+            return
+        if crc32(shard[at + _CRC_BYTES : end]) != crc:
+            raise DataMalformed(f"{path} is damaged at byte {at}: remove it, and make its labels again")
+        yield key, at
+        at = end
+
+
+def _n_values(n: int, s: int) -> int:
+    return 3 + 4 * n + s
+
+
+def _manifest_reader(path: Path) -> str | None:
+    """The digest of the reader that a manifest names; None without the file."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        version, reader = int(record["format"]), str(record["reader"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataMalformed(f"{path} cannot be read: {error!r}. Remove its folder to start anew") from error
+    if version > FORMAT:
+        raise FormatTooNew(f"{path} has format {version}, this version reads {FORMAT}: update spanwise")
+    return reader
+
+
+def _new_shard(folder: Path) -> Path:
+    """A new empty shard that no other process writes."""
+    number = len(list(folder.glob(SHARDS)))
+    while True:
+        path = folder / SHARDS.replace("*", f"{number:04}")
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+        else:
+            return path
