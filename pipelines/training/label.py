@@ -15,7 +15,7 @@ from ...models.precision import pick_device
 from ...reader.labels import LabelStore, label_pairs
 from ...reader.load import load_reader
 from ...reader.spans import Pair
-from .folder_groups import item_context, mine_folders, mined_items
+from .folder_groups import item_context, mine_folders, mined_questions
 from .mining import PARTS
 from .model_card import RUN
 
@@ -74,7 +74,7 @@ def list_questions(lists: Path) -> Iterator[Found]:
 def folder_questions(folders: Path, run: Path, on_progress: ProgressCallback) -> Iterator[Found]:
     """The questions about folders in all their wordings, with their own passage and those that are found."""
     mine_folders(folders, run, on_progress)
-    for _, item, ranking, wordings in mined_items(folders, run):
-        others = [one for one in ranking if one[1] != item.passage]
-        for question in (item.question, *wordings):
-            yield question, [(item_context(item), item.passage), *others]
+    for mined in mined_questions(folders, run):
+        item = mined.item
+        others = [passage for passage in mined.rankings[0] if passage[1] != item.passage]
+        yield item.question, [(item_context(item), item.passage), *others]

@@ -77,9 +77,10 @@ def test_the_order_of_the_other_passages_counts_nothing():
 def test_similarity_prefers_the_own_passage():
     questions = torch.eye(3)
     passages = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 1, 1]])
-    cosines = [1.0, 0, 0], [0, 1, 2**-0.5], [0, 0, 2**-0.5]
-    wanted = 0.0
-    for row, of_question in enumerate(zip(*[[20 * c for c in line] for line in zip(*cosines)], strict=True)):
-        wanted += math.log(sum(map(math.exp, of_question))) - of_question[row]
-    assert float(similarity_loss(questions, passages)) == pytest.approx(wanted / 3, abs=1e-5)
+    cosines = [1.0, 0, 0], [0, 1, 2**-0.5], [0, 0, 2**-0.5]  # of each question with each passage
+    losses = [
+        math.log(sum(math.exp(20 * cosine) for cosine in row)) - 20 * row[number]
+        for number, row in enumerate(cosines)
+    ]
+    assert float(similarity_loss(questions, passages)) == pytest.approx(sum(losses) / 3, abs=1e-5)
     assert similarity_loss(questions, questions) < similarity_loss(questions, passages)
