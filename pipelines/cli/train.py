@@ -56,6 +56,9 @@ def reader(
     mined: Annotated[
         Path | None, typer.Option(help="Keep the passages found for --folders there. Default: in --out.")
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Folder of `train label`: learn from a teacher's scores.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Train on this many SQuAD questions.")] = None,
     tokens: Annotated[int | None, typer.Option(min=1, help="Train on about this many tokens.")] = None,
     freeze: Annotated[int, typer.Option(min=0, help="Do not train this many of the lowest layers.")] = 0,
@@ -87,7 +90,7 @@ def reader(
         with progress() as report:
             mine_folders(folders, mined or out / "run", report)
     with _training(out) as on_step:
-        figures = train_reader(datasets, out, config, limit, start, shares, folders, mined, on_step)
+        figures = train_reader(datasets, out, config, limit, start, shares, folders, mined, labels, on_step)
     _show(out, figures, f"spanwise ask … --reader {out}", json)
 
 
