@@ -56,23 +56,25 @@ def parts_of(options: argparse.Namespace, work: Path) -> dict[str, Part]:
     data = options.data or Path("DATA")
     squad = data / "squad"
     limit = ["--limit", str(options.limit)] if options.limit else []
+    suffix = f"-{options.limit}" if options.limit else ""
     first = retriever_options("bm25", "dense", "colbert")
     whole_squad = ["--corpus", str(squad / "train-v1.1.json.gz"), "--read", "0"]
+    whole_squad += ["--index", str(work / "squad-open.index")]
     sample = HERE / "corpora" / "sample"
     speed = ["benchmarks.speed", "--only", "encode,maxsim,bm25,dense", "--json"]
     precision = ["benchmarks.precision", "--before", str(options.before)]
     return {
         "choose": choose_part(options, work / "reader"),
         "sample": folder_part(sample / "docs", sample / "questions.json", work / "sample"),
-        "squad-v1.1": data_part("squad", squad / "dev-v1.1.json.gz", work / "squad-v1.1", limit),
-        "squad-v2.0": data_part("squad", squad / "dev-v2.0.json.gz", work / "squad-v2.0", limit),
+        "squad-v1.1": data_part("squad", squad / "dev-v1.1.json.gz", work / f"squad-v1.1{suffix}", limit),
+        "squad-v2.0": data_part("squad", squad / "dev-v2.0.json.gz", work / f"squad-v2.0{suffix}", limit),
         "scifact": data_part(
             "retrieval", data / "scifact", work / "scifact", [*first, *retriever_options("hybrid")]
         ),
         "squad-open": data_part(
             "open",
             squad / "dev-v1.1.json.gz",
-            work / "squad-open",
+            work / f"squad-open{suffix}",
             [*whole_squad, *first, *(limit or ["--limit", "1000"])],
         ),
         **{name: archive_part(name, data / "docs", work) for name in FOLDERS},
