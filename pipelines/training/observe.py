@@ -142,10 +142,12 @@ def _asked(asker: Answerer, asked: Sequence[Wording], domain: str) -> list[Obser
     texts = [one.question.question for one in asked]
     hits = asker.retriever.search(texts, asker.options.k)
     rows = zip(asked, hits, asker.read(texts, hits), strict=True)
-    return [_judged(asker, wording, found, read, domain) for wording, found, read in rows]
+    return [observed_answer(asker, wording, found, read, domain) for wording, found, read in rows]
 
 
-def _judged(asker: Answerer, wording: Wording, hits: Sequence[Hit], read: Readings, domain: str) -> Observed:
+def observed_answer(
+    asker: Answerer, wording: Wording, hits: Sequence[Hit], read: Readings, domain: str
+) -> Observed:
     """The candidates of a question, with the six digits that the file keeps."""
     question = wording.question
     candidates = asker.score_candidates(question.question, hits, read)

@@ -9,10 +9,12 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from scripted_reader import asker, by_margin
 
 from spanwise.corpora.folder_questions import wording_key
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed, ModelRejected
-from spanwise.eval.questions import FolderQuestion
+from spanwise.eval.questions import FolderQuestion, is_right_shown
 from spanwise.pipelines.training import observe
 from spanwise.pipelines.training.calibrate import (
     Judged,
@@ -28,6 +30,7 @@ from spanwise.pipelines.training.observe import (
     ObservedCandidate,
     ObservedFile,
     ObservedSection,
+    Wording,
     wordings_of,
 )
 from spanwise.reader.evidence import FEATURES, Calibration, Features
@@ -69,7 +72,7 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
         load_calibration(str(reader), "another")
     kept, _ = sorted((reader / "run" / "calibration").glob("observed-*.jsonl"))
     kept.write_bytes(kept.read_bytes() + b'{"torn')
-    monkeypatch.setattr(observe, "_judged", lambda *of: pytest.fail("it was read again"))
+    monkeypatch.setattr(observe, "observed_answer", lambda *of: pytest.fail("it was read again"))
     assert json.loads(run(*given)[1]) == figures
     (data / "towns.jsonl").unlink()
     assert "expected two or more" in run(*given)[2]
@@ -175,6 +178,20 @@ BY_MARGIN = Calibration({"margin": 1.0}, 1.0, 0.0, 0.5, "r", "")
 )
 def test_the_candidates_of_a_declined_question_are_those_of_ask(candidates, section, shown):
     assert shown_candidates(Observed(tuple(candidates), True, "mills", section=section), BY_MARGIN) == shown
+
+
+def test_the_candidates_shown_are_those_that_ask_shows(library):
+    script = (("Ada Rook", 3.0, 1.0), ("every ten minutes", 2.0, 1.0), ("Ute Falk", 1.5, 1.0))
+    asked = asker(library, *script, calibration=by_margin(0.99), dedupe=False)
+    question = FolderQuestion(
+        "q", "Who built the tram?", "factoid", ("Ada Rook",), "", ("mill.md",), True, False
+    )
+    [trace] = asked.trace([question.question])
+    observed = observe.observed_answer(asked, Wording(question, False), trace.hits, trace.readings, "mills")
+    shown = [
+        is_right_shown(question, one.span, one.passage, sentence_spans) for one in trace.answer.candidates
+    ]
+    assert list(shown_candidates(observed, by_margin(0.99))) == shown == [True, False]
 
 
 def judged(confidence: float, right: bool = True, **given) -> Judged:
