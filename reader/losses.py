@@ -103,8 +103,8 @@ def evidence_loss(
     """The sum of the losses of the evidence head, see the module.
 
     `evidence`: (B, L, 5) float32 logits in the order of EVIDENCE_OUTPUTS, group after group. `support`:
-    (B, L) float32, 1 in the sentences of the answer. `is_passage`: (B, L) bool. `labels`: (B, 3), of which -1 counts
-    nothing. `null`: the position of [CLS]. `sizes`: the rows of each list, the answering one first.
+    (B, L) float32, 1 in the sentences of the answer. `is_passage`: (B, L) bool. `labels`: (B, 3), of which
+    -1 counts nothing. `null`: the position of [CLS]. `sizes`: the rows of each list, the answering one first.
     """
     passage = evidence[:, null, 1]  # (B,)
     loss = bce(evidence[..., 0][is_passage], support[is_passage]) + bce(passage, support.amax(dim=1))
@@ -161,8 +161,8 @@ def distillation_loss(
     The distributions of first token and last token run over all passages of a group and one "none", that of
     relevance over its passages; all logits are divided by the temperature T. Rows that the teacher does not
     know are left out. `start`, `end`: (B, L) logits; `evidence`: (B, L, 5); `is_passage`: (B, L) bool.
-    `null`: the position of [CLS]. `sizes`: the rows of each group. 0 where the teacher knows nothing. Source: Hinton
-    et al., "Distilling the Knowledge in a Neural Network", 2015, section 2.
+    `null`: the position of [CLS]. `sizes`: the rows of each group. 0 where the teacher knows nothing.
+    Source: Hinton et al., "Distilling the Knowledge in a Neural Network", 2015, section 2.
     """
     terms = []
     begin = 0
@@ -188,7 +188,7 @@ def distillation_loss(
 
 
 def _softened_kl(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """T^2 KL(teacher || student) of logits (n,), divided by T; those that are -inf for the teacher count 0."""
+    """T^2 KL(teacher || student) of logits (n,), divided by T; a logit of -inf of the teacher counts 0."""
     target = log_softmax(teacher.float() / temperature, dim=0)
     ours = log_softmax(student.float() / temperature, dim=0)
     terms = target.exp() * (target - ours)

@@ -179,7 +179,8 @@ def fine_tune(
     """The evaluations of a run that trains `model` in place; the best weights stay in it.
 
     Word embeddings are frozen. `labels` are a teacher's scores of pairs. With `evidence` the model gets the
-    evidence head; `split` gives the sentences of a text for it. `folder` and `select_by` as for `models.training.train`.
+    evidence head; `split` gives the sentences of a text for it. `folder` and `select_by` as for
+    `models.training.train`.
     """
     if evidence:
         add_evidence_head(model)
@@ -281,7 +282,8 @@ def batch_loss(
         start, end, evidence, teacher, is_passage, special.null, sizes, recipe.temperature
     )
     share = recipe.distilled * n_taught / len(groups)
-    return (1 - share) * loss + share * taught
+    total: Tensor = (1 - share) * loss + share * taught
+    return total
 
 
 def _label_loss(
@@ -367,7 +369,7 @@ def _similarity(model: Any, rows: Sequence[TrainingRow], special: SpecialTokens)
     """The loss of questions and passages read apart; 0 for fewer than two, and without a backbone."""
     backbone = packable_part(model)
     if backbone is None or len(rows) < 2:
-        return next(model.parameters()).new_zeros(())
+        return torch.zeros((), device=next(model.parameters()).device)
 
     def means(texts: Sequence[Sequence[NDArray[np.int32]]]) -> Tensor:
         tokens = PackedTokens.of(
