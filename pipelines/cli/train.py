@@ -32,7 +32,6 @@ NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, 
 RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
-BY_RECIPE = "the recipe has the default."
 SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 
 
@@ -63,10 +62,9 @@ def reader(
     tokens: Annotated[int | None, typer.Option(min=1, help="Train on about this many tokens.")] = None,
     freeze: Annotated[int, typer.Option(min=0, help="Do not train this many of the lowest layers.")] = 0,
     epochs: EpochsOption = 1,
-    learning_rate: Annotated[float | None, typer.Option(min=0.0, help=f"Peak rate; {BY_RECIPE}")] = None,
-    batch_tokens: Annotated[int | None, typer.Option(min=256, help=f"Batch in tokens; {BY_RECIPE}")] = None,
-    max_length: Annotated[int | None, typer.Option(min=80, help=f"Input in tokens; {BY_RECIPE}")] = None,
-    seed: SeedOption = 0,
+    learning_rate: Annotated[
+        float | None, typer.Option(min=0.0, help="Peak rate; the recipe has the default.")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data, or on questions about folders."""
@@ -81,10 +79,8 @@ def reader(
         raise typer.BadParameter("--recipe folder or lists, and --folders DIR, need each other")
     config = RECIPES[recipe]
     rate = config.loop.learning_rate if learning_rate is None else learning_rate
-    loop = replace(config.loop, learning_rate=rate, seed=seed)
-    sizes = batch_tokens or config.batch_tokens, max_length or config.max_length
-    config = replace(config, loop=loop, epochs=epochs, batch_tokens=sizes[0], max_length=sizes[1])
-    config = replace(config, tokens=tokens, frozen_layers=freeze)
+    loop = replace(config.loop, learning_rate=rate)
+    config = replace(config, loop=loop, epochs=epochs, tokens=tokens, frozen_layers=freeze)
     datasets, shares = [read_squad(path) for path in data or ()], {"article": unanswerable}
     if folders is not None:
         with progress() as report:
