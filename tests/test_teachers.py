@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from benchmarks.teachers import Ranked, add_similarity, figures, left_out_fit
 from spanwise.types import Passage
