@@ -109,13 +109,13 @@ def main() -> None:
             options = {"retriever": how.retriever, "k": how.k, "dedupe": False}
             passages = [hit.passage for hit in library.search(one.question, **options)]
             answer = library.ask(one.question, **options)
-            verdicts["spanwise"].append(judge_answer(one, answer.best))
+            verdicts["spanwise"].append(judge_answer(one, answer.best, sentence_spans))
             times["spanwise"].append(sum(answer.timings_ms.values()))
             for name, reader in peers.items():
                 began = time.perf_counter()
                 place = reader(one.question, [passage.text for passage in passages])
                 times[name].append(1000 * (time.perf_counter() - began))
-                verdicts[name].append(judge_answer(one, answer_span(passages, place)))
+                verdicts[name].append(judge_answer(one, answer_span(passages, place), sentence_spans))
     handled = {
         name: {
             one.id: float(v in ("right", "rightly declined")) for one, v in zip(questions, found, strict=True)

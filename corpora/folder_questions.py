@@ -81,6 +81,15 @@ def read_wordings(path: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def everyday_wordings(folder: Path = WORDINGS.parent) -> dict[str, tuple[str, ...]]:
+    """The everyday wordings of all files of a folder, by `wording_key`; none where there is no checkout."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        for key, wordings in read_wordings(path).items():
+            found[key] = (*found.get(key, ()), *wordings)
+    return found
+
+
 def wording_key(question: str) -> str:
     """What names a question in the file of wordings: the first 16 digits of its SHA-256."""
     return hashlib.sha256(question.encode()).hexdigest()[:16]

@@ -9,11 +9,12 @@ common) and "verdict" (of a yes-no question: "yes" or "no").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from spanwise.types import AnswerSpan, Passage
+from spanwise.types import AnswerSpan, Passage, Span
 
 from .squad import answer_tokens, f1_v1
 from .text import contains_tokens
@@ -23,6 +24,11 @@ VERDICTS = ("yes", "no")
 MIN_F1 = 0.6  # from which a span counts as a gold answer in other bounds
 MAX_WORDS = 80  # of a span; and LONGER times the longest gold's words plus MORE
 LONGER, MORE = 3, 10
+SHOWN_WORDS = 60  # of the sentence that is judged with a span
+_WORD = re.compile(r"\S+")
+
+SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
+"""The start and end of each sentence of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +100,51 @@ class Verdict(StrEnum):
     FALSE_ANSWER = "false answer"
 
 
-def is_right(question: FolderQuestion, document: str, span: str, sentence: str) -> bool:
-    """True when an answer's span, or the sentence that is shown with it, answers the question.
+def is_right(question: FolderQuestion, document: str, span: str, shown: str = "") -> bool:
+    """True when an answer's span, or the text that is shown with it, answers the question.
 
     The document is one of the named ones. A gold's SQuAD-normalised words stand one after the other in the
-    span or the sentence, or the span has an F1 of at least 0.6 with a gold. The span has at most 80
+    span or the shown text, or the span has an F1 of at least 0.6 with a gold. The span has at most 80
     normalised words, and at most three times the longest gold's plus ten.
     """
-    golds = [answer_tokens(gold) for gold in question.answers]
-    words, around = answer_tokens(span), answer_tokens(sentence)
-    if document not in question.documents or not golds:
+    if document not in question.documents or not question.answers:
         return False
+    golds = [answer_tokens(gold) for gold in question.answers]
+    words = answer_tokens(span)
     if len(words) > min(MAX_WORDS, LONGER * max(map(len, golds)) + MORE):
         return False
+    around = answer_tokens(shown)
     held = any(contains_tokens(text, gold) for gold in golds for text in (words, around))
     return held or any(f1_v1(gold, span) >= MIN_F1 for gold in question.answers)
+
+
+def is_right_shown(question: FolderQuestion, span: Span, passage: Passage, split: SentenceSplitter) -> bool:
+    """True when a span of a passage is right as a user sees it, see `is_right` and `shown_text`."""
+    if span.document_id not in question.documents:
+        return False
+    return is_right(question, span.document_id, span.text, shown_text(span, passage, split))
+
+
+def shown_text(span: Span, passage: Passage, split: SentenceSplitter) -> str:
+    """The sentence of the span, cut to 60 words; the span alone if it touches several sentences.
+
+    The words of the span stay, and of the others those nearest to it: half before and half after, or more on
+    one side where the other has fewer. White space separates words.
+    """
+    text = passage.text
+    start, end = span.start - passage.start, span.end - passage.start
+    touched = [(first, last) for first, last in split(text) if first < end and start < last]
+    if len(touched) != 1:
+        return span.text
+    words = [match.span() for match in _WORD.finditer(text, *touched[0])]
+    before = sum(word_end <= start for _, word_end in words)
+    after = sum(word_start >= end for word_start, _ in words)
+    spare = max(0, SHOWN_WORDS - (len(words) - before - after))
+    kept_before = min(before, max(spare // 2, spare - after))
+    kept_after = min(after, spare - kept_before)
+    first_word = words[before - kept_before]
+    last_word = words[len(words) - after + kept_after - 1]
+    return text[first_word[0] : last_word[1]]
 
 
 def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
@@ -119,11 +155,11 @@ def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
     return any(contains_tokens(tokens, answer_tokens(gold)) for gold in question.answers)
 
 
-def judge_answer(question: FolderQuestion, answer: AnswerSpan | None) -> Verdict:
-    """The verdict on one answer; None is a declined question."""
+def judge_answer(question: FolderQuestion, answer: AnswerSpan | None, split: SentenceSplitter) -> Verdict:
+    """The verdict on one answer as a user sees it; None is a declined question."""
     if answer is None:
         return Verdict.WRONGLY_DECLINED if question.answerable else Verdict.RIGHTLY_DECLINED
     if not question.answerable:
         return Verdict.FALSE_ANSWER
-    right = is_right(question, answer.span.document_id, answer.span.text, answer.context.text)
+    right = is_right_shown(question, answer.span, answer.passage, split)
     return Verdict.RIGHT if right else Verdict.WRONG

@@ -117,7 +117,7 @@ def _mpnet_span_model(folder: Path) -> BertSpanModel:
 
 
 def save_span_model(folder: Path, model: BertSpanModel, start: Path) -> None:
-    """Writes a span model as transformers names its weights; `start` is the folder that it was loaded from."""
+    """Writes a span model as transformers names its weights; `start` is the folder it was loaded from."""
     names = published_names(model)
     weights = {names[name]: tensor.contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})

@@ -1,4 +1,4 @@
-"""The forward pass of a BERT or an MPNet over packed tokens: the result of transformers, with almost no padding.
+"""The forward pass of a BERT or MPNet over packed tokens: that of transformers, with almost no padding.
 
 Sequences lie one below another, each in a block of a few widths. A sequence takes its length, rounded up to
 a multiple of 16: the fused attention works on vectors of 16 scores and takes up to 1.7 times as long over

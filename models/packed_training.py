@@ -5,8 +5,8 @@ attention works on one sequence after the other, whose scores fit into the cache
 the backward pass: the scores of a whole batch take as long to store and to read as to compute. Other models
 run padded.
 
-Left out: dropout, and the gradient of MPNet's biases of distances, which stay as they are. Source: Vaswani et al. 2017, equation 1; Dao et al., "FlashAttention", 2022, section 3.1
-(recomputation).
+Left out: dropout, and the gradient of MPNet's biases of distances, which stay as they are. Source: Vaswani et
+al. 2017, equation 1; Dao et al., "FlashAttention", 2022, section 3.1 (recomputation).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Attention(torch.autograd.Function):
 
 
 def _sequences(layout: Layout) -> list[tuple[slice, Tensor | None]]:
-    """The rows of each sequence, and its bias: (1, 1, width), with distances (heads, width, width), or None."""
+    """The rows of each sequence and its bias, (1, 1, width) or (heads, width, width); None without one."""
     return [
         (slice(at, at + block.width), None if block.bias is None else block.bias[number])
         for block in layout.blocks

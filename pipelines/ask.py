@@ -32,7 +32,7 @@ from .candidates import (
     candidates,
     ranked_candidates,
 )
-from .declined import content_terms, topic_section
+from .declined import adds_words, content_terms, topic_section
 from .filters import Selection
 from .spelling import Spelling, spelled
 
@@ -213,7 +213,7 @@ class Answerer:
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that say more than the question."""
         near = [one for one in shown if (one.confidence or 0.0) >= UNSURE]
-        near = [one for one in near if not terms >= set(self.analyzer.terms(one.text))]
+        near = [one for one in near if adds_words(one.text, terms, self.analyzer)]
         if section := topic_section(terms, read, self.snapshot, self.analyzer):
             span, passage = section
             page, line, label = place_of(self.snapshot, span, passage)

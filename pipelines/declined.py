@@ -26,6 +26,11 @@ def content_terms(question: str, analyzer: Analyzer) -> set[str]:
     return {analyzer.term(token.word) for token in content or tokens}
 
 
+def adds_words(text: str, terms: set[str], analyzer: Analyzer) -> bool:
+    """True unless all terms of the text are among `terms`, those of the question."""
+    return not terms >= set(analyzer.terms(text))
+
+
 def topic_section(
     terms: set[str], read: Sequence[Hit], snapshot: Snapshot, analyzer: Analyzer
 ) -> tuple[Span, Passage] | None:

@@ -9,17 +9,20 @@ A group is a question with a passage that answers it and others that do not; or 
            + 0.9 BCE(yes_no, yes, several)           means over the sentences of the answer
            - ln P(own passage in batch)              by the cosine of mean states, read apart
 
+A student learns from a teacher's scores as well, see `distillation_loss`.
+
 The logits of the evidence are those of `models.bert.EVIDENCE_OUTPUTS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits as bce
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy, log_softmax, mse_loss, normalize
 
 LABEL_WEIGHT = 0.9
 SIMILARITY_SCALE = 20.0  # of cosines: that of the sentence-transformers models
@@ -51,17 +54,18 @@ def shared_span_loss(
     first: Tensor,
     last: Tensor,
 ) -> Tensor:
-    """The mean over groups of -ln P(first) - ln P(last), one softmax over all passages of a group and "none".
+    """The mean over groups of -ln P(first) - ln P(last), a softmax over all passages of a group and "none".
 
-    `start`, `end`: (B, L) logits, group after group, `sizes` rows each. `is_passage`: (B, L) bool. `null`: the
-    position of [CLS]; the logit of "none" is the mean of those there. `first`, `last`: (B,) int64, `null` in
-    the first row of a group that has no answer. Source: Clark and Gardner, "Simple and Effective
+    `start`, `end`: (B, L) logits, group after group, `sizes` rows each. `is_passage`: (B, L) bool. `null`:
+    the position of [CLS]; the logit of "none" is the mean of those there. `first`, `last`: (B,) int64,
+    `null` in the first row of a group that has no answer. Source: Clark and Gardner, "Simple and Effective
     Multi-Paragraph Reading Comprehension", 2018, section 3.2 (shared normalisation). Deviation: one "none" a
     group, where they have one a paragraph.
 
     >>> start = torch.tensor([[0.0, 2.0], [0.0, 1.0]])  # two passages of one token, [CLS] first
     >>> passage = torch.tensor([[False, True], [False, True]])
-    >>> round(float(shared_span_loss(start, start, passage, 0, [2], torch.tensor([1, 0]), torch.tensor([1, 0]))), 5)
+    >>> gold = torch.tensor([1, 0])
+    >>> round(float(shared_span_loss(start, start, passage, 0, [2], gold, gold)), 5)
     0.81521
     """
     losses = []
@@ -96,11 +100,11 @@ def similarity_loss(questions: Tensor, passages: Tensor) -> Tensor:
 def evidence_loss(
     evidence: Tensor, support: Tensor, is_passage: Tensor, labels: Tensor, null: int, sizes: Sequence[int]
 ) -> Tensor:
-    """The sum of the losses of the evidence head; see the head of this file.
+    """The sum of the losses of the evidence head, see the module.
 
-    `evidence`: (B, L, 5) float32 logits in the order of EVIDENCE_OUTPUTS, group after group. `support`: (B, L)
-    float32, 1 in the sentences of the answer. `is_passage`: (B, L) bool. `labels`: (B, 3), of which -1 counts
-    nothing. `null`: the position of [CLS]. `sizes`: the rows of each list, the answering one first.
+    `evidence`: (B, L, 5) float32 logits in the order of EVIDENCE_OUTPUTS, group after group. `support`:
+    (B, L) float32, 1 in the sentences of the answer. `is_passage`: (B, L) bool. `labels`: (B, 3), of which
+    -1 counts nothing. `null`: the position of [CLS]. `sizes`: the rows of each list, the answering one first.
     """
     passage = evidence[:, null, 1]  # (B,)
     loss = bce(evidence[..., 0][is_passage], support[is_passage]) + bce(passage, support.amax(dim=1))
@@ -124,3 +128,68 @@ def listwise_loss(logits: Tensor, sizes: Sequence[int]) -> Tensor:
     """
     lists = [-group.log_softmax(dim=0)[0] for group in logits.split(list(sizes)) if len(group) > 1]
     return torch.stack(lists).mean() if lists else logits.new_zeros(())
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherScores:
+    """A teacher's logits for the rows of a batch; a row without them is False in `known` (B,).
+
+    `start` and `end` (B, L): -inf where the teacher's label has none; `none` (B, 2): start and end of no
+    answer. `relevance` (B,). `support` (B, L): that of a token's sentence, NaN where it is unknown.
+    """
+
+    known: Tensor
+    start: Tensor
+    end: Tensor
+    none: Tensor
+    relevance: Tensor
+    support: Tensor
+
+
+def distillation_loss(
+    start: Tensor,
+    end: Tensor,
+    evidence: Tensor,
+    teacher: TeacherScores,
+    is_passage: Tensor,
+    null: int,
+    sizes: Sequence[int],
+    temperature: float,
+) -> Tensor:
+    """T^2 KL of spans + T^2 KL of relevance, means over groups, + MSE of support, towards a teacher.
+
+    The distributions of first token and last token run over all passages of a group and one "none", that of
+    relevance over its passages; all logits are divided by the temperature T. Rows that the teacher does not
+    know are left out. `start`, `end`: (B, L) logits; `evidence`: (B, L, 5); `is_passage`: (B, L) bool.
+    `null`: the position of [CLS]. `sizes`: the rows of each group. 0 where the teacher knows nothing.
+    Source: Hinton et al., "Distilling the Knowledge in a Neural Network", 2015, section 2.
+    """
+    terms = []
+    begin = 0
+    for size in sizes:
+        known = torch.arange(begin, begin + size, device=start.device)[teacher.known[begin : begin + size]]
+        begin += size
+        if not len(known):
+            continue
+        inside = is_passage[known]
+        for side, ours, theirs in ((0, start, teacher.start), (1, end, teacher.end)):
+            student = torch.cat([ours[known, null].mean().unsqueeze(0), ours[known][inside]])
+            target = torch.cat([teacher.none[known, side].mean().unsqueeze(0), theirs[known][inside]])
+            terms.append(_softened_kl(student, target, temperature))
+        if len(known) > 1:
+            relevance = evidence[known, null, 1]
+            terms.append(_softened_kl(relevance, teacher.relevance[known], temperature))
+    if not terms:
+        return start.new_zeros(())
+    n_groups = sum(bool(rows.any()) for rows in teacher.known.split(list(sizes)))
+    has_support = ~torch.isnan(teacher.support)
+    support = mse_loss(evidence[..., 0][has_support].float(), teacher.support[has_support])
+    return torch.stack(terms).sum() / n_groups + (support if bool(has_support.any()) else 0)
+
+
+def _softened_kl(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """T^2 KL(teacher || student) of logits (n,), divided by T; a logit of -inf of the teacher counts 0."""
+    target = log_softmax(teacher.float() / temperature, dim=0)
+    ours = log_softmax(student.float() / temperature, dim=0)
+    terms = target.exp() * (target - ours)
+    return temperature**2 * terms.masked_fill(~torch.isfinite(target), 0).sum()

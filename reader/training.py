@@ -6,11 +6,12 @@ model without the evidence head has the loss of spans alone, see `losses`.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -23,7 +24,15 @@ from ..models.packed import model_inputs, packable_part, sequence_means
 from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze, train
-from .losses import evidence_loss, shared_span_loss, similarity_loss, span_loss
+from .labels import LabelStore, PairLabel
+from .losses import (
+    TeacherScores,
+    distillation_loss,
+    evidence_loss,
+    shared_span_loss,
+    similarity_loss,
+    span_loss,
+)
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Tokens, assemble, tokenize
 
 PAD_MULTIPLE = 32
@@ -73,7 +82,8 @@ class ReaderTrainingConfig:
 
     `negatives` is the number of passages of a group that do not answer; 0 for one to three. The lowest
     `frozen_layers` are not trained. `shared` and `similarity` weigh the losses over all passages of a group,
-    and of the mean states of question and passage.
+    and of the mean states of question and passage. Groups that a teacher scored have the share `distilled` of
+    its loss, softened by `temperature`, and the rest of all others.
     """
 
     loop: TrainingConfig = field(default_factory=TrainingConfig)
@@ -85,6 +95,8 @@ class ReaderTrainingConfig:
     frozen_layers: int = 0
     shared: float = 0.0
     similarity: float = 0.0
+    distilled: float = 0.75
+    temperature: float = 2.0
 
 
 FOLDER_LOOP = TrainingConfig(learning_rate=1.2e-4, layer_decay=0.85, evaluate_at=(1.0,))
@@ -98,12 +110,43 @@ RECIPES: Mapping[str, ReaderTrainingConfig] = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TaughtRow:
+    """A teacher's logits for a window: start, end and support of its tokens, (n,) float32 each.
+
+    A start or an end that its label lacks is -inf, and the support of a token outside of all sentences NaN.
+    `none` are start and end of no answer.
+    """
+
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    support: NDArray[np.float32]
+    none: tuple[float, float]
+    relevance: float
+
+    @classmethod
+    def of(
+        cls, label: PairLabel, tokens: Tokens, sentences: Sequence[tuple[int, int]], window: slice
+    ) -> Self:
+        """The part of a label for a window of the tokens of a passage with these sentences."""
+        start, end, support = (
+            np.full(len(tokens.ids), fill, np.float32) for fill in (-np.inf, -np.inf, np.nan)
+        )
+        start[label.start_positions] = label.start_logits
+        end[label.end_positions] = label.end_logits
+        for sentence, value in zip(sentences, label.support, strict=True):
+            first, after = np.searchsorted(tokens.offsets[:, 0], sentence)
+            support[first:after] = value
+        none = label.null_start, label.null_end
+        return cls(start[window], end[window], support[window], none, label.relevance)
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
     """The ids of a question, of the context and of a window of the passage.
 
     `answer` and `support` are the first and the last token in the window of the answer and of its
-    sentences; None for a passage without the answer.
+    sentences; None for a passage without the answer. `taught` has a teacher's scores.
     """
 
     question: NDArray[np.int32]
@@ -112,6 +155,7 @@ class TrainingRow:
     answer: tuple[int, int] | None = None
     support: tuple[int, int] | None = None
     labels: Labels = UNKNOWN
+    taught: TaughtRow | None = None
 
     @property
     def ids(self) -> Row:
@@ -130,17 +174,19 @@ def fine_tune(
     split: Split = lambda text: (),
     evidence: bool = False,
     select_by: str = "f1",
+    labels: LabelStore | None = None,
 ) -> list[dict[str, float]]:
     """The evaluations of a run that trains `model` in place; the best weights stay in it.
 
-    Word embeddings are frozen. With `evidence` the model gets the evidence head; `split` gives the sentences
-    of a text for it. `folder` and `select_by` as for `models.training.train`.
+    Word embeddings are frozen. `labels` are a teacher's scores of pairs. With `evidence` the model gets the
+    evidence head; `split` gives the sentences of a text for it. `folder` and `select_by` as for
+    `models.training.train`.
     """
     if evidence:
         add_evidence_head(model)
     freeze(model, recipe.frozen_layers)
     special = special_tokens(tokenizer)
-    groups = training_groups(examples, tokenizer, special.count, recipe, split)
+    groups = training_groups(examples, tokenizer, special.count, recipe, split, labels)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return batch_loss(model, [groups[i] for i in batch], special, recipe)
@@ -163,6 +209,7 @@ def training_groups(
     n_special: int,
     recipe: ReaderTrainingConfig,
     split: Split = lambda text: (),
+    labels: LabelStore | None = None,
 ) -> list[list[TrainingRow]]:
     """The rows of every example, once an epoch, in the order of the examples; windows are drawn by the seed.
 
@@ -176,6 +223,13 @@ def training_groups(
     sentences = {e.passage: split(e.passage) for e in examples if e.start is not None}
     rng = random.Random(recipe.loop.seed)
 
+    def taught(example: ReaderExample, number: int, window: slice) -> TaughtRow | None:
+        context, passage = example.texts[number]
+        label = labels.get(example.question, context, passage) if labels else None
+        if label is None or label.n_tokens != len(passages[passage].ids) or math.isnan(label.relevance):
+            return None
+        return TaughtRow.of(label, passages[passage], split(passage), window)
+
     def row(example: ReaderExample, number: int) -> TrainingRow:
         context, passage = example.texts[number]
         before = questions[example.question].ids, contexts[context].ids
@@ -185,8 +239,10 @@ def training_groups(
         tokens = passages[passage]
         if number or example.start is None or example.end is None:
             at = rng.randint(0, max(0, len(tokens.ids) - room))
-            return TrainingRow(*before, tokens.ids[at : at + room])
-        return _answering(before, tokens, sentences[passage], example, room, rng)
+            window = slice(at, at + room)
+            return TrainingRow(*before, tokens.ids[window], taught=taught(example, number, window))
+        answering, at = _answering(before, tokens, sentences[passage], example, room, rng)
+        return replace(answering, taught=taught(example, number, slice(at, at + room)))
 
     return [[row(e, i) for i in range(len(e.texts))] for _ in range(recipe.epochs) for e in examples]
 
@@ -211,51 +267,109 @@ def batch_loss(
     """The sum of the losses of a batch; see `losses`."""
     rows = [row for group in groups for row in group]
     batch = assemble([row.ids for row in rows], special, PAD_MULTIPLE)
-    device = next(model.parameters()).device
     start, end, evidence = _token_logits(model, batch)
-    is_passage = torch.from_numpy(batch.passage_mask).to(device)
-    allowed = is_passage.clone()
-    allowed[:, special.null] = True
-    first, last = _gold_places(rows, batch, special.null).to(device)
-    loss = span_loss(start, end, allowed, first, last)
-    sizes = [len(group) for group in groups]
-    if recipe.shared:
-        shared = shared_span_loss(start, end, is_passage, special.null, sizes, first, last)
-        loss = loss + recipe.shared * shared
-    if evidence is not None:
-        support = torch.from_numpy(_support(rows, batch)).to(device)
-        labels = torch.tensor([row.labels for row in rows], device=device)  # (B, 3)
-        lists = [size for group in groups for size in ([len(group)] if group[0].answer else [1] * len(group))]
-        loss = loss + evidence_loss(evidence.float(), support, is_passage, labels, special.null, lists)
+    loss = _label_loss(start, end, evidence, groups, batch, special.null, recipe)
     if recipe.similarity:
         answering = [group[0] for group in groups if group[0].answer]
         loss = loss + recipe.similarity * _similarity(model, answering, special)
-    return loss
+    n_taught = sum(any(row.taught for row in group) for group in groups)
+    if evidence is None or not n_taught:
+        return loss
+    is_passage = torch.from_numpy(batch.passage_mask).to(start.device)
+    sizes = [len(group) for group in groups]
+    teacher = _teacher_scores(rows, batch, start.device)
+    taught = distillation_loss(
+        start, end, evidence, teacher, is_passage, special.null, sizes, recipe.temperature
+    )
+    share = recipe.distilled * n_taught / len(groups)
+    total: Tensor = (1 - share) * loss + share * taught
+    return total
 
 
-def _gold_places(rows: Sequence[TrainingRow], batch: ModelInput, null: int) -> Tensor:
+def _label_loss(
+    start: Tensor,
+    end: Tensor,
+    evidence: Tensor | None,
+    groups: Sequence[Sequence[TrainingRow]],
+    batch: ModelInput,
+    null: int,
+    recipe: ReaderTrainingConfig,
+) -> Tensor:
+    """The losses by the written answers, without rows that a teacher prefers to the right one."""
+    kept = [[row for row in group if not _is_preferred(row, group)] for group in groups]
+    rows = [row for group in kept for row in group]
+    is_kept = np.array([not _is_preferred(row, group) for group in groups for row in group])
+    device = start.device
+    chosen = torch.from_numpy(np.flatnonzero(is_kept)).to(device)
+    start, end = start[chosen], end[chosen]
+    shifts = batch.shift[is_kept]
+    is_passage = torch.from_numpy(batch.passage_mask[is_kept]).to(device)
+    allowed = is_passage.clone()
+    allowed[:, null] = True
+    first, last = _gold_places(rows, shifts, null).to(device)
+    loss = span_loss(start, end, allowed, first, last)
+    if recipe.shared:
+        sizes = [len(group) for group in kept]
+        loss = loss + recipe.shared * shared_span_loss(start, end, is_passage, null, sizes, first, last)
+    if evidence is None:
+        return loss
+    support = torch.from_numpy(_support(rows, shifts, batch.passage_mask.shape[1])).to(device)
+    labels = torch.tensor([row.labels for row in rows], device=device)  # (B, 3)
+    lists = [size for group in kept for size in ([len(group)] if group[0].answer else [1] * len(group))]
+    return loss + evidence_loss(evidence[chosen].float(), support, is_passage, labels, null, lists)
+
+
+def _is_preferred(row: TrainingRow, group: Sequence[TrainingRow]) -> bool:
+    """True for a row without the answer that a teacher finds more relevant than the one that has it."""
+    own = group[0]
+    if row is own or not own.answer or own.taught is None or row.taught is None:
+        return False
+    return row.taught.relevance > own.taught.relevance
+
+
+def _gold_places(rows: Sequence[TrainingRow], shifts: NDArray[np.int64], null: int) -> Tensor:
     """(2, B) int64: the positions of the first and the last token of each answer, `null` without one."""
     places = np.full((2, len(rows)), null, dtype=np.int64)
-    for at, (row, shift) in enumerate(zip(rows, batch.shift, strict=True)):
+    for at, (row, shift) in enumerate(zip(rows, shifts, strict=True)):
         if row.answer:
             places[:, at] = shift + np.array(row.answer)
     return torch.from_numpy(places)
 
 
-def _support(rows: Sequence[TrainingRow], batch: ModelInput) -> NDArray[np.float32]:
-    """(B, L): 1 in the sentences of the answer."""
-    support = np.zeros(batch.passage_mask.shape, dtype=np.float32)
-    for line, row, shift in zip(support, rows, batch.shift, strict=True):
+def _support(rows: Sequence[TrainingRow], shifts: NDArray[np.int64], length: int) -> NDArray[np.float32]:
+    """(B, length): 1 in the sentences of the answer."""
+    support = np.zeros((len(rows), length), dtype=np.float32)
+    for line, row, shift in zip(support, rows, shifts, strict=True):
         if row.support:
             line[shift + row.support[0] : shift + row.support[1] + 1] = 1
     return support
 
 
+def _teacher_scores(rows: Sequence[TrainingRow], batch: ModelInput, device: torch.device) -> TeacherScores:
+    """What a teacher gave for the rows of a batch."""
+    shape = batch.passage_mask.shape
+    start, end = (np.full(shape, -np.inf, dtype=np.float32) for _ in range(2))
+    support = np.full(shape, np.nan, dtype=np.float32)
+    none = np.zeros((len(rows), 2), dtype=np.float32)
+    relevance = np.zeros(len(rows), dtype=np.float32)
+    for at, (row, shift) in enumerate(zip(rows, batch.shift, strict=True)):
+        if row.taught is not None:
+            here = slice(shift, shift + len(row.window))
+            start[at, here] = row.taught.start
+            end[at, here] = row.taught.end
+            support[at, here] = row.taught.support
+            none[at] = row.taught.none
+            relevance[at] = row.taught.relevance
+    known = np.array([row.taught is not None for row in rows])
+    arrays = (known, start, end, none, relevance, support)
+    return TeacherScores(*(torch.from_numpy(array).to(device) for array in arrays))
+
+
 def _similarity(model: Any, rows: Sequence[TrainingRow], special: SpecialTokens) -> Tensor:
-    """The loss of questions and passages that are read apart; 0 for fewer than two, and without a backbone."""
+    """The loss of questions and passages read apart; 0 for fewer than two, and without a backbone."""
     backbone = packable_part(model)
     if backbone is None or len(rows) < 2:
-        return next(model.parameters()).new_zeros(())
+        return torch.zeros((), device=next(model.parameters()).device)
 
     def means(texts: Sequence[Sequence[NDArray[np.int32]]]) -> Tensor:
         tokens = PackedTokens.of(
@@ -306,8 +420,11 @@ def _answering(
     example: ReaderExample,
     room: int,
     rng: random.Random,
-) -> TrainingRow:
-    """The row of the passage that answers: a window of at most `room` tokens that holds the answer."""
+) -> tuple[TrainingRow, int]:
+    """The row of the passage that answers: a window of at most `room` tokens that holds the answer.
+
+    And the token of the passage at which the window begins.
+    """
     start, end = int(example.start or 0), int(example.end or 0)
     touched = [(start, end), *((s, e) for s, e in sentences if s < end and e > start)]
     first, last = token_labels(passage.offsets, start, end)
@@ -316,4 +433,4 @@ def _answering(
     at = rng.randint(max(0, last - room + 1), min(first, max(0, len(passage.ids) - room)))
     window = passage.ids[at : at + room]
     support = max(0, left - at), min(right - at, len(window) - 1)
-    return TrainingRow(*before, window, (first - at, last - at), support, example.labels)
+    return TrainingRow(*before, window, (first - at, last - at), support, example.labels), at

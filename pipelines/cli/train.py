@@ -56,6 +56,9 @@ def reader(
     mined: Annotated[
         Path | None, typer.Option(help="Keep the passages found for --folders there. Default: in --out.")
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Folder of `train label`: learn from a teacher's scores.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Train on this many SQuAD questions.")] = None,
     tokens: Annotated[int | None, typer.Option(min=1, help="Train on about this many tokens.")] = None,
     freeze: Annotated[int, typer.Option(min=0, help="Do not train this many of the lowest layers.")] = 0,
@@ -87,7 +90,7 @@ def reader(
         with progress() as report:
             mine_folders(folders, mined or out / "run", report)
     with _training(out) as on_step:
-        figures = train_reader(datasets, out, config, limit, start, shares, folders, mined, on_step)
+        figures = train_reader(datasets, out, config, limit, start, shares, folders, mined, labels, on_step)
     _show(out, figures, f"spanwise ask … --reader {out}", json)
 
 
@@ -270,6 +273,9 @@ def calibrate(
     out: Annotated[Path, typer.Option(help="The reader's folder, for calibration.json.")],
     retriever: Annotated[str, typer.Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages read for a question.")] = 20,
+    every: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Ask every Nth question only, for a quick check.")
+    ] = 1,
     json: opt.Json = False,
 ) -> None:
     """Fit a reader's confidence and its threshold for declining, on questions about two folders or more.
@@ -280,15 +286,20 @@ def calibrate(
     from ..training import calibrate as fitting
 
     with progress() as report:
-        found = fitting.calibrate(data, out, retriever, k, report)
+        found = fitting.calibrate(data, out, retriever, k, report, every)
     fitting.keep_calibration(found.calibration, out, retriever)
     if json:
         print_json(found.figures)
         return
     figures = found.figures
     say(f"threshold {figures['threshold']:.3f}; each folder by a fit on the others:")
-    for name, value in figures["held_out"].items():
-        say(f"{name:14}{value:.4f}")
+    held_out = figures["held_out"]
+    wordings = {kind: held_out.pop(kind) for kind in ("plain", "everyday")}
+    columns = {"all": held_out, **{kind: column for kind, column in wordings.items() if column}}
+    say(" " * 18 + "".join(f"{kind:>10}" for kind in columns))
+    for name in held_out:
+        cells = (column[name] for column in columns.values())
+        say(f"{name:18}" + "".join(f"{'-' if cell is None else format(cell, '.4f'):>10}" for cell in cells))
     if rule := figures["stopping"]:
         say(
             f"reading may end after {rule['first']} passages: {rule['unread']:.0%} of all passages unread, "

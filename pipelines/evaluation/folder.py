@@ -3,6 +3,9 @@
 Figures, by retriever:
 
 questions … rightly_declined    counts of verdicts, see `eval.questions` for what counts as right
+right_span                      the count of answers whose span alone is right, without its sentence
+right_shown                     the count of questions with a right answer, or declined with a right candidate
+absent_shown                    the share of the absent questions for which an answer or candidates are shown
 answer_recall@k                 the share of the answerable questions for which one of the k best passages
                                 holds a gold answer in a named document
 ms_retrieve, ms                 medians over the questions, in milliseconds: finding passages, and all of it
@@ -21,9 +24,20 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from spanwise.types import Answer, AskOptions, Hit, ProgressCallback, no_progress
+from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, ProgressCallback, no_progress
 
-from ...eval.questions import Evidence, FolderQuestion, QuestionRecord, Verdict, holds_answer, judge_answer
+from ...corpora.sentences import sentence_spans
+from ...eval.questions import (
+    SHOWN_WORDS,
+    Evidence,
+    FolderQuestion,
+    QuestionRecord,
+    Verdict,
+    holds_answer,
+    is_right,
+    is_right_shown,
+    judge_answer,
+)
 from ..library import Library
 from ..models import stages_below
 from .results import Figures, ResultFolder, digest
@@ -31,6 +45,8 @@ from .results import Figures, ResultFolder, digest
 COMMAND = "folder"
 CUTOFFS = (1, 5, 20)
 TOP = 3  # answers shown, the best one included
+CANDIDATES = 2  # of a declined question that are judged
+COUNTED = ("right_span", "right_top3", "right_shown")
 KINDS = {"dense": ("vectors",), "colbert": ("tokens", "codebook")}  # all others: postings
 
 
@@ -87,27 +103,32 @@ def folder_record(
 ) -> QuestionRecord:
     """The record of an answer; `hits` are the `k` passages or fewer that were found.
 
-    `right_forced` judges the best candidate, shown or declined; `handled` is 1 for a right answer and for
-    declining a question whose answer is absent.
+    `right` judges the answer as it is shown, `right_span` its span alone; `right_forced` and
+    `right_span_forced` do so for the best candidate, whether it is shown or declined. `right_shown` judges
+    the answer, or the candidates of a declined question. `handled` is 1 for a right answer and for declining
+    a question whose answer is absent, `nothing_shown` for an absent one without answer and candidates.
     """
-    verdict = judge_answer(question, answer.best)
-    shown = answer.best or answer.best_rejected
+    verdict = judge_answer(question, answer.best, sentence_spans)
+    best = answer.best or answer.best_rejected
     scores = {"handled": float(verdict in (Verdict.RIGHT, Verdict.RIGHTLY_DECLINED))}
     if question.answerable:
         listed = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
-        top = [judge_answer(question, one) is Verdict.RIGHT for one in listed]
-        forced = judge_answer(question, shown) is Verdict.RIGHT
-        right = [holds_answer(question, hit.passage) for hit in hits]
-        if question.verdict and answer.best is not None and top[0]:
+        shown = answer.candidates[:CANDIDATES] if answer.best is None else [answer.best]
+        found = [holds_answer(question, hit.passage) for hit in hits]
+        if question.verdict and answer.best is not None and verdict is Verdict.RIGHT:
             scores["verdict_right"] = float(answer.best.verdict == question.verdict)
         scores |= {
-            "right": float(any(top[:1])),
-            "right_top3": float(any(top)),
-            "right_forced": float(forced),
-            **{f"answer_recall@{n}": float(any(right[:n])) for n in CUTOFFS if n <= k},
+            "right": float(verdict is Verdict.RIGHT),
+            "right_span": float(_is_right_span(question, answer.best)),
+            "right_top3": float(_any_right(question, listed)),
+            "right_shown": float(_any_right(question, shown)),
+            "right_forced": float(best is not None and _any_right(question, [best])),
+            "right_span_forced": float(_is_right_span(question, best)),
+            **{f"answer_recall@{n}": float(any(found[:n])) for n in CUTOFFS if n <= k},
         }
     else:
         scores["declined"] = float(answer.no_answer)
+        scores["nothing_shown"] = float(answer.outcome == "not found")
     return QuestionRecord(
         system,
         question.id,
@@ -118,11 +139,19 @@ def folder_record(
         question.answers,
         question.documents,
         answer.text,
-        None if shown is None else shown.confidence,
+        None if best is None else best.confidence,
         answer.timings_ms,
         _evidence(answer),
         answer.passages_read,
     )
+
+
+def _any_right(question: FolderQuestion, answers: Iterable[AnswerSpan]) -> bool:
+    return any(is_right_shown(question, one.span, one.passage, sentence_spans) for one in answers)
+
+
+def _is_right_span(question: FolderQuestion, answer: AnswerSpan | None) -> bool:
+    return answer is not None and is_right(question, answer.span.document_id, answer.text)
 
 
 def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
@@ -136,15 +165,17 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
         name: [record.scores[name] for record in records if name in record.scores]
         for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), "verdict_right")
     }
+    hidden = [record.scores["nothing_shown"] for record in records if "nothing_shown" in record.scores]
     read = [record.passages_read for record in records if record.passages_read is not None]
     return {
         "questions": len(records),
         "right_top1": counts[Verdict.RIGHT],
-        "right_top3": sum(int(record.scores.get("right_top3", 0)) for record in records),
+        **{name: int(sum(record.scores.get(name, 0.0) for record in records)) for name in COUNTED},
         "false_answers": counts[Verdict.FALSE_ANSWER],
         "wrongly_declined": counts[Verdict.WRONGLY_DECLINED],
         "rightly_declined": counts[Verdict.RIGHTLY_DECLINED],
         **{name: fmean(values) for name, values in shares.items() if values},
+        **({"absent_shown": 1 - fmean(hidden)} if hidden else {}),
         "ms_retrieve": median([record.timings_ms.get("retrieve", 0.0) for record in records] or [0.0]),
         "ms": median([sum(record.timings_ms.values()) for record in records] or [0.0]),
         "passages_read": fmean(read or [0.0]),
@@ -174,7 +205,7 @@ def printed_record(record: QuestionRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "verdict": str(verdict_of(record)),
-        "right_top3": bool(scores.get("right_top3", 0)),
+        **{name: bool(scores.get(name, 0)) for name in COUNTED},
         **printed,
         "answer": answer,
     }
@@ -191,6 +222,7 @@ def _settings(
         "retrievers": list(names),
         "reader": how.reader,
         "reader_digest": library.answerer(how).reader.digest,
+        "shown_words": SHOWN_WORDS,
         **{name: getattr(how, name) for name in ("k", "threshold", "dedupe", "rerank", "rerank_depth")},
         "encoders": encoders,
         "passages": passages,

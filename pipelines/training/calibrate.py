@@ -5,7 +5,8 @@ reading early, confidence in the best candidate, and the threshold below which a
 lowest one that answers at most a tenth of the questions without an answer.
 
 What that does for other folders is measured by leaving each folder out in turn: everything is fitted on the
-others, and counted on the one left out.
+others, and counted on the one left out. Everyday wordings are asked, fitted on and left out with their
+questions; figures are given for all questions, and for each kind of wording alone.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ import numpy as np
 from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
-from ...reader.evidence import FEATURES, Calibration, Calibrations, EarlyExit, Features
+from ...reader.evidence import FEATURES, Calibration, Calibrations, EarlyExit
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
+from ..ask import N_CANDIDATES, UNSURE
 from ..models import DEFAULT_RETRIEVER, split_rerank
-from .observe import Observed, observe
+from .observe import Observed, ObservedCandidate, observe
 
 FIRST = (4, 8, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
@@ -46,11 +48,19 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question with the confidence in its best candidate, and whether that is right."""
+    """A question with the confidence in its best candidate, and whether that is right.
+
+    `right` judges the candidate as it is shown, `right_span` its span alone. `candidates` are those that are
+    shown if the question is declined: whether each is right.
+    """
 
     confidence: float
     right: bool
+    right_span: bool
     answerable: bool
+    everyday: bool
+    passage_right: bool | None
+    candidates: tuple[bool, ...]
 
 
 def calibrate(
@@ -59,14 +69,16 @@ def calibrate(
     retriever: str = DEFAULT_RETRIEVER,
     k: int = 20,
     on_progress: ProgressCallback = no_progress,
+    every: int = 1,
 ) -> Calibrated:
     """The calibration of the reader in a folder; observations are kept in its `run/calibration`.
 
-    `folders` as for `observe`. The figures of `held_out` are on each folder by a fit on the others, all
-    together. ValueError for too few questions, and for a single folder.
+    `folders` and `every` as for `observe`. The figures of `held_out` are on each folder by a fit on the
+    others, all together; those of its `plain` and `everyday` are on these wordings alone, None without any.
+    ValueError for too few questions, and for a single folder.
     """
     loaded = load_reader(str(reader))
-    observed = observe(folders, reader, full_name(retriever), k, on_progress)
+    observed = observe(folders, reader, full_name(retriever), k, on_progress, every)
     groups = sorted({one.group for one in observed})
     if len(groups) < 2:
         raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
@@ -85,7 +97,11 @@ def calibrate(
         "confidence_weights": dict(whole.confidence_weights),
         "slope": whole.slope,
         "offset": whole.offset,
-        "held_out": held_out_figures(held_out, answered),
+        "held_out": {
+            **held_out_figures(held_out, answered),
+            "plain": _figures_of_wording(held_out, answered, everyday=False),
+            "everyday": _figures_of_wording(held_out, answered, everyday=True),
+        },
         "stopping": None
         if whole.stopping is None
         else {name: getattr(whole.stopping, name) for name in ("first", "unread", "changed")},
@@ -123,13 +139,13 @@ def fit(observed: Sequence[Observed], reader: str, fitted_on: str, answers_null:
     stopping = fit_stopping(observed, ranking) if answers_null else None
     best = [_best(as_read(one, stopping), ranking) for one in observed]
     found = [one for one in best if one is not None]
-    n_right = sum(one.right for one in found)
+    n_right = sum(one.candidate.right for one in found)
     if n_right in (0, len(found)):
         raise ValueError(
             f"the best candidate is right for {n_right} of {len(found)} questions: confidence needs right "
             "and wrong ones. Ask more questions"
         )
-    model = fit_logistic([one.values for one in found], [float(one.right) for one in found])
+    model = fit_logistic([one.values for one in found], [float(one.candidate.right) for one in found])
     calibration = replace(
         ranking,
         slope=model.weights[0],
@@ -145,58 +161,113 @@ def judge(observed: Sequence[Observed], calibration: Calibration) -> list[Judged
     """The confidence in the best candidate of each question, 0 without one, and the truth."""
     judged = []
     for one in observed:
-        best, confidence = _best(as_read(one, calibration.stopping), calibration), 0.0
-        if best is not None:
-            confidence = calibration.confidence(best.evidence, best.features)
-        judged.append(Judged(confidence, best is not None and best.right, one.answerable))
+        best = _best(as_read(one, calibration.stopping), calibration)
+        judged.append(
+            Judged(
+                0.0 if best is None else calibration.confidence(best.evidence, best.candidate.features),
+                best is not None and best.candidate.right,
+                best is not None and best.candidate.right_span,
+                one.answerable,
+                one.everyday,
+                one.passage_right,
+                shown_candidates(one, calibration),
+            )
+        )
     return judged
 
 
-def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict[str, float]:
-    """Shares: `right`, of the questions with an answer, answered and right; `right_forced`, were none
-    declined; `false`, of those without one, answered. Of the confidences: `ece`, over 15 bins of equal mass,
-    and `aurc`, the area under risk against coverage.
+def shown_candidates(one: Observed, calibration: Calibration) -> tuple[bool, ...]:
+    """Whether each candidate is right that `ask` shows if it declines the question, see `ask.UNSURE`.
+
+    A declined question is read to the end. The section that it names comes first, then candidates by
+    confidence: one of the same words, one of a sentence.
+    """
+    rows = [(calibration.evidence(candidate.features), candidate) for candidate in one.candidates]
+    rows.sort(key=lambda row: -row[0])
+    sure = [calibration.confidence(evidence, candidate.features) for evidence, candidate in rows]
+    ranked = sorted(
+        ((min(confidence, sure[0]), row[1]) for confidence, row in zip(sure, rows, strict=True)),
+        key=lambda pair: -pair[0],
+    )
+    shown = [] if one.section is None else [one.section.right]
+    sentences = set() if one.section is None else {one.section.sentence}
+    words: set[int] = set()
+    for confidence, candidate in ranked:
+        is_repeated = candidate.same in words
+        words.add(candidate.same)
+        if is_repeated or confidence < UNSURE or not candidate.adds_words or candidate.sentence in sentences:
+            continue
+        sentences.add(candidate.sentence)
+        shown.append(candidate.right)
+    return tuple(shown[:N_CANDIDATES])
+
+
+def held_out_figures(judged: Sequence[Judged], answered: Sequence[bool]) -> dict[str, float | None]:
+    """Shares of the questions with an answer, of those without one, and figures of the confidences.
+
+    With an answer: `right`, answered and right as shown; `right_span`, its span alone is; `right_forced` and
+    `right_span_forced`, were none declined; `right_shown`, right or declined with a right candidate;
+    `right_at_10`, right with the threshold that answers a tenth of the questions without an answer here;
+    `passage_right`, the reader prefers a passage with the answer, of the questions for which it reads one,
+    None without any. Without an answer: `false`, answered; `absent_shown`, answered or declined with
+    candidates. `ece` is over 15 bins of equal mass, and `aurc` the area under risk against coverage.
     """
     rows = list(zip(judged, answered, strict=True))
     present = [row for row in rows if row[0].answerable]
-    absent = [is_answered for one, is_answered in rows if not one.answerable]
+    absent = [row for row in rows if not row[0].answerable]
+    threshold = threshold_at([one.confidence for one, _ in absent], MAX_FALSE)
+    passages = [one.passage_right for one, _ in present if one.passage_right is not None]
     forecasts = [one.confidence for one in judged], [float(one.right) for one in judged]
     return {
-        "right": sum(one.right and is_answered for one, is_answered in present) / max(1, len(present)),
-        "right_forced": sum(one.right for one, _ in present) / max(1, len(present)),
-        "false": sum(absent) / max(1, len(absent)),
+        "right": _share([one.right and is_answered for one, is_answered in present]),
+        "right_span": _share([one.right_span and is_answered for one, is_answered in present]),
+        "right_forced": _share([one.right for one, _ in present]),
+        "right_span_forced": _share([one.right_span for one, _ in present]),
+        "right_shown": _share([one.right if done else any(one.candidates) for one, done in present]),
+        "right_at_10": _share([one.right and one.confidence >= threshold for one, _ in present]),
+        "passage_right": _share(passages) if passages else None,
+        "false": _share([is_answered for _, is_answered in absent]),
+        "absent_shown": _share([is_answered or bool(one.candidates) for one, is_answered in absent]),
         "ece": expected_calibration_error(*forecasts, equal_mass=True),
         "aurc": aurc(*forecasts),
     }
 
 
+def _figures_of_wording(
+    judged: Sequence[Judged], answered: Sequence[bool], everyday: bool
+) -> dict[str, float | None] | None:
+    rows = [row for row in zip(judged, answered, strict=True) if row[0].everyday is everyday]
+    return held_out_figures([one for one, _ in rows], [done for _, done in rows]) if rows else None
+
+
+def _share(outcomes: Sequence[bool]) -> float:
+    return sum(outcomes) / max(1, len(outcomes))
+
+
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best candidate of a question, and whether it is right."""
+    """The best candidate of a question."""
 
     evidence: float
-    features: Features
-    right: bool
+    candidate: ObservedCandidate
 
     @property
     def values(self) -> list[float]:
         """The terms of the confidence."""
-        return [self.evidence, *(getattr(self.features, name) for name in CONFIDENCE)]
+        return [self.evidence, *(getattr(self.candidate.features, name) for name in CONFIDENCE)]
 
 
 def _best(one: Observed, calibration: Calibration) -> _Best | None:
     """The best candidate, of equal ones the first; None without any."""
-    evidence = [calibration.evidence(features) for features in one.features]
-    if not evidence:
-        return None
-    at = max(range(len(evidence)), key=lambda at: evidence[at])
-    return _Best(evidence[at], one.features[at], one.right[at])
+    rows = [_Best(calibration.evidence(candidate.features), candidate) for candidate in one.candidates]
+    return max(rows, key=lambda row: row.evidence, default=None)
 
 
 def _weights(observed: Sequence[Observed]) -> dict[str, float]:
-    used = [one for one in observed if one.features]
-    rows = [np.array([[getattr(f, name) for name in FEATURES] for f in one.features]) for one in used]
-    weights = fit_listwise(rows, [np.array(one.right, dtype=np.bool_) for one in used])
+    used = [one.candidates for one in observed if one.candidates]
+    rows = [np.array([[getattr(c.features, name) for name in FEATURES] for c in some]) for some in used]
+    right = [np.array([candidate.right for candidate in some], dtype=np.bool_) for some in used]
+    weights = fit_listwise(rows, right)
     return dict(zip(FEATURES, weights.tolist(), strict=True))
 
 
@@ -205,7 +276,7 @@ def _weights(observed: Sequence[Observed]) -> dict[str, float]:
 
 def fit_stopping(observed: Sequence[Observed], ranking: Calibration) -> EarlyExit | None:
     """The rule that leaves most passages unread and changes at most MAX_CHANGED of the answers, or None."""
-    of = max((_rank(features) for one in observed for features in one.features), default=0)
+    of = max((_rank(candidate) for one in observed for candidate in one.candidates), default=0)
     rules = [_fit_first(observed, ranking, first, of) for first in FIRST if first < of]
     return max((rule for rule in rules if rule), key=lambda rule: rule.unread, default=None)
 
@@ -219,13 +290,7 @@ def as_read(one: Observed, stopping: EarlyExit | None) -> Observed:
 
 def shortened(one: Observed, first: int) -> Observed:
     """The observation when only the best `first` passages are read."""
-    read = [at for at, features in enumerate(one.features) if _rank(features) <= first]
-    return replace(
-        one,
-        features=tuple(one.features[at] for at in read),
-        right=tuple(one.right[at] for at in read),
-        same=tuple(one.same[at] for at in read),
-    )
+    return replace(one, candidates=tuple(c for c in one.candidates if _rank(c) <= first))
 
 
 def _fit_first(observed: Sequence[Observed], ranking: Calibration, first: int, of: int) -> EarlyExit | None:
@@ -245,17 +310,17 @@ def _fit_first(observed: Sequence[Observed], ranking: Calibration, first: int, o
     return EarlyExit(first, of, rows[stopped - 1][0], unread, changed[stopped - 1] / len(observed))
 
 
-def _rank(features: Features) -> int:
+def _rank(candidate: ObservedCandidate) -> int:
     """The rank of a candidate's passage, from 1."""
-    return round(math.exp(features.log_rank))
+    return round(math.exp(candidate.features.log_rank))
 
 
 def _best_words(one: Observed, ranking: Calibration) -> int | None:
-    evidence = [ranking.evidence(features) for features in one.features]
-    return one.same[int(np.argmax(evidence))] if evidence else None
+    best = _best(one, ranking)
+    return None if best is None else best.candidate.same
 
 
 def _sureness(one: Observed, first: int) -> float:
     """The most plain evidence in the first passages."""
-    found = (f.margin + f.relevance for f in one.features if _rank(f) <= first)
-    return max(found, default=-math.inf)
+    read = [candidate.features for candidate in one.candidates if _rank(candidate) <= first]
+    return max((features.margin + features.relevance for features in read), default=-math.inf)

@@ -32,6 +32,7 @@ from ...corpora.folder_questions import (
 )
 from ...corpora.records import json_lines
 from ...corpora.sentences import sentence_spans
+from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
 from ...reader.spans import enclosing_sentences
 from ...reader.training import ReaderExample
@@ -157,16 +158,25 @@ def mined_file(run: Path, domain: str) -> Path:
     return run / f"mined-{domain}.jsonl"
 
 
-def listed_examples(folders: Path, run: Path, seed: int, negatives: int) -> list[ReaderExample]:
+def listed_examples(
+    folders: Path, run: Path, seed: int, negatives: int, labels: LabelStore | None = None
+) -> list[ReaderExample]:
     """A group for each question about the folders, with up to `negatives` from all of RANKERS.
 
-    Half of the questions that have everyday wordings are asked in one of these. Raises as `folder_examples`.
+    With a teacher's labels these are the best passages that have one. Half of the questions that have
+    everyday wordings are asked in one of these. Raises as `folder_examples`.
     """
     rng = random.Random(seed)
     examples = []
     for first, *reworded in _by_question(mined_questions(folders, run)):
         mined = rng.choice(reworded) if reworded and rng.random() < EVERYDAY else first
-        examples.append(example_of(mined, rng, negatives))
+        example = example_of(mined, rng, negatives)
+        if labels is not None:
+            left = without_answer(mined.item, mined.rankings[0]) if example.answer else mined.rankings[0]
+            taught = [text for text in left if labels.get(example.question, *text) is not None]
+            others = [text for text in taught if text[1] != example.passage]
+            example = replace(example, negatives=tuple(others[:negatives]))
+        examples.append(example)
     return examples
 
 

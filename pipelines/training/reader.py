@@ -30,6 +30,7 @@ from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
 from ...models.weights import apply_delta, read_delta, save_delta
+from ...reader.labels import LabelStore
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
@@ -66,18 +67,22 @@ def train_reader(
     shares: Mapping[str, float] | None = None,
     folders: Path | None = None,
     mined: Path | None = None,
+    labels: Path | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains a reader, writes its folder `out` with a model card, and returns the evaluations.
 
-    For the data see `training_examples`, for `start` see `ReaderStart.load`. The weights with the best F1 on
+    For the data see `training_examples`, for `start` see `ReaderStart.load`. `mined` keeps the passages that
+    are found for questions about folders. `labels` is a folder of `label`: a teacher's scores to learn from.
+    The weights with the best F1 on
     questions of the validation articles are kept, the last ones without any. `out/run` holds the checkpoint:
     the same call resumes from there.
     """
     recipe = recipe or RECIPES["folder" if folders else "squad"]
     shares = {"article": UNANSWERABLE} if shares is None else shares
+    store = LabelStore.open(labels) if labels else None
     examples, held_out = training_examples(
-        datasets, limit, shares, recipe.loop.seed, folders, mined or out / RUN, recipe.negatives
+        datasets, limit, shares, recipe.loop.seed, folders, mined or out / RUN, recipe.negatives, store
     )
     begun = ReaderStart.load(start, recipe.loop.seed)
     model = begun.model.to(pick_device())
@@ -97,6 +102,7 @@ def train_reader(
         *(model, begun.tokenizer, examples, recipe, out / RUN, evaluate, on_progress, sentence_spans),
         evidence=begun.takes_evidence,
         select_by="f1" if held_out else "step",
+        labels=store,
     )
     model.cpu()
     begun.save(out)
@@ -116,6 +122,7 @@ def training_examples(
     folders: Path | None,
     run: Path,
     negatives: int = 0,
+    labels: LabelStore | None = None,
 ) -> tuple[list[ReaderExample], list[ReaderExample]]:
     """The examples to train on, and held-out ones of SQuAD.
 
@@ -129,7 +136,9 @@ def training_examples(
         examples, held_out = split_examples(datasets, limit, seed)
         return [*examples, *unanswerable(examples, shares, seed)], held_out
     about_folders = (
-        listed_examples(folders, run, seed, negatives) if negatives else folder_examples(folders, run, seed)
+        listed_examples(folders, run, seed, negatives, labels)
+        if negatives
+        else folder_examples(folders, run, seed)
     )
     if not datasets:
         return about_folders, []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.corpora.folder_questions import read_folder_items
+from spanwise.corpora.folder_questions import everyday_wordings, read_folder_items, wording_key
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.training.questions import fetch_questions
 
@@ -70,3 +70,11 @@ def test_a_malformed_line_is_named(sources: Path, change: dict[str, Any], messag
     write(sources, WHEN, {**WHEN, **change})
     with pytest.raises(DataMalformed, match=rf"towns\.jsonl, line 3: .*{message}"):
         fetch_questions(sources, sources / "questions")
+
+
+def test_the_wordings_of_all_files_are_joined(tmp_path: Path) -> None:
+    of = wording_key("When was the mill built?")
+    for name, wording in (("a", "age of the mill"), ("b", "how old is the mill")):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"of": of, "wording": wording}))
+    assert everyday_wordings(tmp_path) == {of: ("age of the mill", "how old is the mill")}
+    assert everyday_wordings(tmp_path / "nowhere") == {}

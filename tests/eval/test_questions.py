@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.eval.questions import FolderQuestion, Verdict, is_right, judge_answer
+from spanwise.eval.questions import (
+    FolderQuestion,
+    Verdict,
+    is_right,
+    is_right_shown,
+    judge_answer,
+    shown_text,
+)
 from spanwise.types import AnswerSpan, Passage, Span
 
 SENTENCE = "Ann Weaver founded the mill in 1887 because the river never froze."
@@ -49,6 +56,57 @@ def test_the_sentence_counts_as_the_span_does() -> None:
     assert is_right(question("Ann Maria Weaver", "1887"), "mill.md", 19 * "x ", SENTENCE)
 
 
+def whole(text: str) -> list[tuple[int, int]]:
+    """A text as a single sentence."""
+    return [(0, len(text))]
+
+
+def shown(before: int, span: int, after: int) -> tuple[int, int, int]:
+    """The words shown before the span, of it, and after it, in a sentence of so many words."""
+    text = " ".join([*before * ["b"], *span * ["s"], *after * ["a"]])
+    start = 2 * before
+    passage = Passage(1, "mill.md", 100, 100 + len(text), text)
+    place = Span("mill.md", 100 + start, 100 + start + 2 * span - 1, span * "s ")
+    found = shown_text(place, passage, whole).split()
+    return found.count("b"), found.count("s"), found.count("a")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ((10, 5, 10), (10, 5, 10)),
+        ((100, 4, 100), (28, 4, 28)),
+        ((100, 5, 100), (27, 5, 28)),
+        ((3, 5, 100), (3, 5, 52)),
+        ((100, 5, 0), (55, 5, 0)),
+        ((9, 60, 9), (0, 60, 0)),
+        ((9, 70, 9), (0, 70, 0)),
+    ],
+)
+def test_sixty_words_of_the_sentence_are_shown(
+    sentence: tuple[int, int, int], kept: tuple[int, int, int]
+) -> None:
+    assert shown(*sentence) == kept
+
+
+def test_a_span_in_a_word_is_shown_with_the_whole_word() -> None:
+    text = "Built in 1887-1890."
+    passage = Passage(1, "mill.md", 0, len(text), text)
+    assert shown_text(Span("mill.md", 9, 13, "1887"), passage, whole) == text
+
+
+def test_the_other_sentences_of_a_passage_do_not_count() -> None:
+    text = "Ann built it. Bob sold it. Carl burned it."
+    passage = Passage(1, "mill.md", 0, len(text), text)
+    sentences = [(0, 13), (14, 26), (27, 42)]
+    in_one, in_two = Span("mill.md", 14, 17, "Bob"), Span("mill.md", 0, 17, text[:17])
+    assert shown_text(in_one, passage, lambda _: sentences) == "Bob sold it."
+    assert shown_text(in_two, passage, lambda _: sentences) == "Ann built it. Bob"
+    assert is_right_shown(question("sold it"), in_one, passage, lambda _: sentences)
+    assert not is_right_shown(question("sold it"), in_two, passage, lambda _: sentences)
+    assert not is_right(question("sold it"), "mill.md", "Bob")
+
+
 @pytest.mark.parametrize(
     ("answerable", "given", "verdict"),
     [
@@ -63,4 +121,4 @@ def test_the_sentence_counts_as_the_span_does() -> None:
 )
 def test_verdicts(answerable: bool, given: AnswerSpan | None, verdict: Verdict) -> None:
     golds = ("1887",) if answerable else ()
-    assert judge_answer(question(*golds), given) is verdict
+    assert judge_answer(question(*golds), given, whole) is verdict

@@ -64,6 +64,38 @@ def test_the_verdict_on_a_yes_no_question_is_counted_apart(scripted) -> None:
         assert (figures["right_top1"], figures["verdict_right"]) == (1, score)
 
 
+def test_a_span_alone_is_judged_apart_from_its_sentence(scripted) -> None:
+    asked = replace(QUESTIONS[0], answers=("built in 1811 by Ada Rook",))
+    [answer] = scripted.ask_many([asked.question], BM25)
+    figures = folder_figures([folder_record(asked, answer, (), 20, "bm25")])
+    assert figures["right_top1"] == figures["right_shown"] == 1
+    assert figures["right_span"] == 0
+
+
+@pytest.mark.parametrize(("place", "right"), [(0, 1), (1, 1), (2, 0)])
+def test_two_candidates_of_a_declined_question_are_judged(scripted, place: int, right: int) -> None:
+    [answer] = scripted.ask_many([QUESTIONS[0].question], BM25)
+    wrong = replace(answer.best, span=replace(answer.best.span, document_id="tram.txt"))
+    candidates = [wrong] * 3
+    candidates[place] = answer.best
+    declined = replace(answer, best=None, candidates=tuple(candidates))
+    record = folder_record(QUESTIONS[0], declined, (), 20, "bm25")
+    figures = folder_figures([record])
+    assert (figures["right_top1"], figures["right_shown"]) == (0, right)
+
+
+def test_absent_questions_with_an_answer_or_candidates_are_counted(scripted) -> None:
+    absent = QUESTIONS[2]
+    [answer] = scripted.ask_many([absent.question], BM25)
+    unsure = replace(answer, best=None, candidates=(answer.best,))
+    nothing = replace(answer, best=None, candidates=())
+    records = [
+        folder_record(replace(absent, id=str(number)), one, (), 20, "bm25")
+        for number, one in enumerate((answer, unsure, nothing, nothing))
+    ]
+    assert folder_figures(records)["absent_shown"] == 0.5
+
+
 def test_an_interrupted_run_is_resumed_with_the_same_settings_alone(scripted, tmp_path: Path) -> None:
     def stop(stage: str, done: int, total: int) -> None:
         if done == 2:

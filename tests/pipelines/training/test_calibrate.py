@@ -9,11 +9,30 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from scripted_reader import asker, by_margin
 
+from spanwise.corpora.folder_questions import wording_key
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed, ModelRejected
+from spanwise.eval.questions import FolderQuestion, is_right_shown
 from spanwise.pipelines.training import observe
-from spanwise.pipelines.training.calibrate import fit, held_out_figures, judge, keep_calibration, shortened
-from spanwise.pipelines.training.observe import Observed, ObservedFile
+from spanwise.pipelines.training.calibrate import (
+    Judged,
+    fit,
+    held_out_figures,
+    judge,
+    keep_calibration,
+    shortened,
+    shown_candidates,
+)
+from spanwise.pipelines.training.observe import (
+    Observed,
+    ObservedCandidate,
+    ObservedFile,
+    ObservedSection,
+    Wording,
+    wordings_of,
+)
 from spanwise.reader.evidence import FEATURES, Calibration, Features
 from spanwise.reader.load import load_calibration, load_reader
 
@@ -38,21 +57,38 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
 ):
     reader = shutil.copytree(reader_folder, tmp_path / "reader")
     data = folders_with_questions(tmp_path / "data")
+    reworded = {wording_key("Who is Rook3?"): ("Rook3 who",)}
+    monkeypatch.setattr(observe, "everyday_wordings", lambda: reworded)
     given = ("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--json")
     code, out, err = run(*given)
     assert code == 0, err
     figures = json.loads(out)
     assert 0 <= figures["held_out"]["false"] <= 1
+    assert 0 <= figures["held_out"]["plain"]["right_at_10"] <= 1
+    assert figures["held_out"]["everyday"]["false"] == 0
     digest = load_reader(str(reader)).digest
     assert load_calibration(str(reader), digest).threshold == figures["threshold"]
     with pytest.raises(ModelRejected, match="spanwise calibrate --out"):
         load_calibration(str(reader), "another")
     kept, _ = sorted((reader / "run" / "calibration").glob("observed-*.jsonl"))
     kept.write_bytes(kept.read_bytes() + b'{"torn')
-    monkeypatch.setattr(observe, "_judged", lambda *of: pytest.fail("it was read again"))
+    monkeypatch.setattr(observe, "observed_answer", lambda *of: pytest.fail("it was read again"))
     assert json.loads(run(*given)[1]) == figures
     (data / "towns.jsonl").unlink()
     assert "expected two or more" in run(*given)[2]
+
+
+def test_every_third_question_makes_a_quick_check(run, tmp_path, reader_folder):
+    reader = shutil.copytree(reader_folder, tmp_path / "reader")
+    data = folders_with_questions(tmp_path / "data")
+    given = ("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--every", "3")
+    code, out, err = run(*given)
+    assert (code, out) == (0, ""), err
+    assert "right_at_10" in err
+    observed = [path.read_text().splitlines() for path in (reader / "run/calibration").glob("obs*.jsonl")]
+    assert [len(lines) for lines in observed] == [11, 11]  # the identity and a third of 30
+    with pytest.raises(ValueError, match="every is 0"):
+        observe.observe(data, reader, "bm25", 20, every=0)
 
 
 def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder):
@@ -67,15 +103,26 @@ def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder
 
 
 def test_other_observations_and_damaged_ones_are_refused(tmp_path):
-    file, one = ObservedFile(tmp_path / "o.jsonl", {"reader": "d1"}), Features(1, 0, 0, 0)
+    file = ObservedFile(tmp_path / "o.jsonl", {"reader": "d1"})
+    section = ObservedSection(sentence=1, right=False)
+    observed = [
+        Observed((candidate(1.0),), True, "mills", everyday=True, passage_right=True, section=section),
+        Observed((), False, "mills"),
+    ]
     assert file.read("mills") == []
-    file.add([Observed((one,), (True,), True, (0,), "mills")])
-    assert file.read("mills") == [Observed((one,), (True,), True, (0,), "mills")]
+    file.add(observed)
+    assert file.read("mills") == observed
     with pytest.raises(DataMalformed, match="other observations"):
         ObservedFile(file.path, {"reader": "d2"}).read("mills")
     file.path.write_bytes(file.path.read_bytes() + b'{"right": [true]}\n')
     with pytest.raises(DataMalformed, match="Remove it to start anew"):
         file.read("mills")
+
+
+def candidate(margin: float, right: bool = True, same: int = 0, **given) -> ObservedCandidate:
+    """A candidate of this margin, in a sentence of its own unless another is given."""
+    values = {"right_span": right, "sentence": same, "adds_words": True} | given
+    return ObservedCandidate(Features(margin, 0, 0, 0), right, same=same, **values)
 
 
 def made_up(n: int) -> list[Observed]:
@@ -85,8 +132,8 @@ def made_up(n: int) -> list[Observed]:
     for _ in range(n):
         sure = rng.gauss(0, 2)
         right = rng.random() < 1 / (1 + math.exp(-sure))
-        pair = Features(sure, 0, 0, 0), Features(sure - 3, 0, 0, 0)
-        made.append(Observed(pair, (right, False), right or rng.random() < 0.5, (0, 1), "mills"))
+        pair = candidate(sure, right), candidate(sure - 3, right=False, same=1)
+        made.append(Observed(pair, right or rng.random() < 0.5, "mills"))
     return made
 
 
@@ -101,11 +148,86 @@ def test_confidence_and_threshold_hold_on_other_questions():
 
 @pytest.mark.parametrize("answers_null", [True, False])
 def test_reading_ends_early_where_the_rest_changes_nothing(answers_null):
-    far = [
-        replace(one, features=(one.features[0], replace(one.features[1], log_rank=math.log(20))))
-        for one in made_up(200)
-    ]
+    far = []
+    for one in made_up(200):
+        first, second = one.candidates
+        last = replace(second, features=replace(second.features, log_rank=math.log(20)))
+        far.append(replace(one, candidates=(first, last)))
     rule = fit(far, "r", "", answers_null=answers_null).stopping
     assert (rule is not None) is answers_null
     assert rule is None or (rule.first, rule.of, rule.changed <= 0.01) == (4, 20, True)
-    assert shortened(far[0], 4).same == (0,)
+    assert [one.same for one in shortened(far[0], 4).candidates] == [0]
+
+
+BY_MARGIN = Calibration({"margin": 1.0}, 1.0, 0.0, 0.5, "r", "")
+
+
+@pytest.mark.parametrize(
+    ("candidates", "section", "shown"),
+    [
+        ([candidate(1.0), candidate(0.5, False, 1), candidate(0.2, True, 2)], None, (True, False)),
+        ([candidate(0.5, False), candidate(1.0, same=1)], None, (True, False)),
+        ([candidate(-3.0)], None, ()),
+        ([candidate(1.0, adds_words=False), candidate(0.5, False, 1)], None, (False,)),
+        ([candidate(1.0), candidate(0.5, same=0, sentence=7)], None, (True,)),
+        ([candidate(1.0), candidate(0.5, same=1, sentence=0)], None, (True,)),
+        ([candidate(1.0), candidate(0.5, same=1)], ObservedSection(9, False), (False, True)),
+        ([candidate(1.0), candidate(0.5, False, 1)], ObservedSection(0, True), (True, False)),
+        ([], None, ()),
+    ],
+)
+def test_the_candidates_of_a_declined_question_are_those_of_ask(candidates, section, shown):
+    assert shown_candidates(Observed(tuple(candidates), True, "mills", section=section), BY_MARGIN) == shown
+
+
+def test_the_candidates_shown_are_those_that_ask_shows(library):
+    script = (("Ada Rook", 3.0, 1.0), ("every ten minutes", 2.0, 1.0), ("Ute Falk", 1.5, 1.0))
+    asked = asker(library, *script, calibration=by_margin(0.99), dedupe=False)
+    question = FolderQuestion(
+        "q", "Who built the tram?", "factoid", ("Ada Rook",), "", ("mill.md",), True, False
+    )
+    [trace] = asked.trace([question.question])
+    observed = observe.observed_answer(asked, Wording(question, False), trace.hits, trace.readings, "mills")
+    shown = [
+        is_right_shown(question, one.span, one.passage, sentence_spans) for one in trace.answer.candidates
+    ]
+    assert list(shown_candidates(observed, by_margin(0.99))) == shown == [True, False]
+
+
+def judged(confidence: float, right: bool = True, **given) -> Judged:
+    values = {"right_span": right, "answerable": True, "everyday": False, "passage_right": None}
+    return Judged(confidence, right, **{**values, "candidates": (), **given})
+
+
+def test_the_figures_are_shares_of_the_questions_that_they_are_about():
+    absent = {"right": False, "answerable": False}
+    rows = [
+        judged(0.9, right_span=False, passage_right=True),
+        judged(0.3, passage_right=False),
+        judged(0.2, right=False, candidates=(False, True)),
+        judged(0.1, right=False, candidates=(False,)),
+        *(judged(confidence, **absent) for confidence in (0.6, *9 * [0.25])),
+        judged(0.05, candidates=(False,), **absent),
+    ]
+    figures = held_out_figures(rows, [one.confidence >= 0.5 for one in rows])
+    expected = {
+        "right": 1 / 4,
+        "right_span": 0,
+        "right_forced": 2 / 4,
+        "right_span_forced": 1 / 4,
+        "right_shown": 2 / 4,
+        "right_at_10": 2 / 4,
+        "passage_right": 1 / 2,
+        "false": 1 / 11,
+        "absent_shown": 2 / 11,
+    }
+    assert {name: figures[name] for name in expected} == expected
+    assert held_out_figures(rows[3:], [False] * 12)["passage_right"] is None
+
+
+def test_a_question_is_asked_in_all_its_wordings():
+    question = FolderQuestion("q", "When was it built?", "factoid", ("1811",), "", ("mill.md",), True, False)
+    plain, everyday = wordings_of([question], {wording_key(question.question): ["its age"]})
+    assert (plain.question, plain.everyday) == (question, False)
+    assert (everyday.question.question, everyday.question.answers) == ("its age", ("1811",))
+    assert everyday.everyday
