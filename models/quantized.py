@@ -1,8 +1,9 @@
-"""Weights in 8 or 4 bits, to be carried to another machine: not a format that models are kept in.
+"""Weights in 8 or 4 bits, to be carried to another machine: models are not kept in this format.
 
     8 bits   a row of a matrix shares one float32 scale, see `weights.quantized_rows`
-    4 bits   32 neighbours of a flattened matrix share one float16 scale: q = round(7 w / max|w|), from -7 to 7,
-             two to a byte, 4.5 bits a weight; the error is at most max|w| / 14, and 1/2048 of the weight
+    4 bits   32 neighbours of a flattened matrix share one float16 scale: q = round(7 w / max|w|), from -7
+             to 7, two per byte: 4.5 bits per weight. The error is at most max|w| / 14, apart from the
+             rounding of the scale
 
 Both are symmetric: differences of weights have a mean of zero, which stays exact. Vectors (biases, norms) and
 matrices of fewer than LEAST weights stay in float32.

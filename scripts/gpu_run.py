@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,7 +18,8 @@ TIME_WAS_UP = 3
 PREPARED = Path(".gpu")
 STEPS = ("receive", "teacher", "label", "student", "export", "measure")
 
-sys.path.insert(0, str(ROOT))  # a checkout that is not installed
+if find_spec("spanwise") is None:  # a checkout that is not installed
+    sys.path.insert(0, str(ROOT))
 
 from spanwise.errors import SpanwiseError  # noqa: E402 (the path comes first)
 
@@ -29,9 +31,11 @@ def arguments() -> argparse.ArgumentParser:
     made = commands.add_parser("prepare", help="make what the GPU machine needs")
     made.add_argument("--folders", type=Path, required=True, help="folders with questions")
     made.add_argument("--mined", type=Path, required=True, help="the run folder with passages mined for them")
-    made.add_argument("--data", type=Path, action="append", default=[], help="a SQuAD-format file, repeatable")
+    made.add_argument(
+        "--data", type=Path, action="append", default=[], help="a SQuAD-format file, repeatable"
+    )
     made.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
-    made.add_argument("--limit", type=int, help="groups about folders; default: all")
+    made.add_argument("--limit", type=int, help="questions about folders; default: all")
     made.add_argument("--squad", type=int, default=24_000, help="questions of SQuAD")
     made.add_argument("--out", type=Path, default=PREPARED)
     planned = commands.add_parser("plan", help="print the calls to make")

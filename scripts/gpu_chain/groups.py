@@ -1,6 +1,6 @@
 """Training groups as numbers: a text is stored once, as the ids of its tokens, and rows refer to it.
 
-The ids are those of the student's vocabulary. The teacher's has the same pieces of words, each `shift` further.
+The ids are those of the student's vocabulary; the teacher's has the same pieces of words, `shift` further.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Ids = NDArray[np.int32]
 class PackedGroups:
     """Groups of rows; T texts, S sentences, G groups and R rows, group after group.
 
-    `tokens` are the ids of all texts, which end before `ends` (T,). The sentences of a text, [first, after) of
-    its tokens in `sentences` (S, 2), end before `sentence_ends` (T,). A group has `sizes` (G,) rows and its
-    question's text in `questions` (G,); groups `held_out` (G,) are not trained on. A row has its context and
-    its passage in `texts` (R, 2), and the first token and the length of its window in `windows` (R, 2).
+    `tokens` are the ids of all texts, which end before `ends` (T,). The sentences of a text, [first, after)
+    of its tokens in `sentences` (S, 2), end before `sentence_ends` (T,). A group has `sizes` (G,) rows and
+    its question's text in `questions` (G,); groups `held_out` (G,) are not trained on. A row has its context
+    and its passage in `texts` (R, 2), and the first token and the length of its window in `windows` (R, 2).
     `answers` and `support` (R, 2) are in the window, NOWHERE without an answer; `labels` are (R, 3).
     """
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from spanwise.models.bert import bert_backbone
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.locate import WEIGHTS
-from spanwise.models.precision import autocast, compute_dtype, pick_device
+from spanwise.models.precision import compute_dtype, pick_device
 from spanwise.models.quantized import read_quantized
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.retrieval.training.distillation import Encoded, max_sim
@@ -40,7 +40,9 @@ def gpu_tests() -> dict[str, Any]:
     """The outcome of the tests marked `gpu`, from the files that hold some."""
     if find_spec("pytest") is None:
         return {"tests": "pytest is not installed"}
-    paths = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in path.read_text("utf-8")]
+    paths = [
+        path for path in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in path.read_text("utf-8")
+    ]
     command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", *map(str, paths)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines()[-20:] or done.stderr.strip().splitlines()[-20:]
@@ -70,11 +72,11 @@ def _encoders(work: Path, n_texts: int, on: torch.device) -> dict[str, Any]:
 
         save_file(dict(checkpoint.weights), folder / WEIGHTS, metadata={"format": "pt"})
         model = SentenceTransformer(str(folder), device=str(on), local_files_only=True)
+        model.to(compute_dtype(on))
         model.max_seq_length = ours.max_length
 
         def theirs() -> object:
-            with autocast(on):
-                return model.encode(texts, batch_size=256, show_progress_bar=False)
+            return model.encode(texts, batch_size=256, show_progress_bar=False)
 
         found["encode_texts_per_s"]["sentence-transformers"] = n_texts / _seconds(theirs, on)
     return found
@@ -88,9 +90,7 @@ def _maxsim(n_passages: int, on: torch.device) -> dict[str, Any]:
     def vectors(*shape: int) -> Tensor:
         return torch.nn.functional.normalize(torch.randn(*shape, WIDTH, device=on), dim=-1).to(dtype)
 
-    chunks = [
-        vectors(min(CHUNK, n_passages - at), PASSAGE_TOKENS) for at in range(0, n_passages, CHUNK)
-    ]
+    chunks = [vectors(min(CHUNK, n_passages - at), PASSAGE_TOKENS) for at in range(0, n_passages, CHUNK)]
     question = vectors(1, QUESTION_TOKENS)
     asked = Encoded(question, torch.ones(1, QUESTION_TOKENS, dtype=torch.bool, device=on), question[:, 0])
 
@@ -101,10 +101,13 @@ def _maxsim(n_passages: int, on: torch.device) -> dict[str, Any]:
         scores = [(chunk @ question[0].T).amax(dim=1).sum(dim=1) for chunk in chunks]
         return torch.cat(scores).topk(10).indices
 
-    return {"maxsim_passages": n_passages, "maxsim_ms": {
-        "spanwise (training)": 1000 * _seconds(ours, on),
-        "torch": 1000 * _seconds(plain, on),
-    }}
+    return {
+        "maxsim_passages": n_passages,
+        "maxsim_ms": {
+            "spanwise (training)": 1000 * _seconds(ours, on),
+            "torch": 1000 * _seconds(plain, on),
+        },
+    }
 
 
 def _encoded(chunk: Tensor) -> Encoded:

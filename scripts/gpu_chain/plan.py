@@ -65,9 +65,7 @@ def loads_of(cuts: Mapping[str, Cut], room: int) -> list[list[Part]]:
 def as_text(calls: list[Call]) -> str:
     """The calls to paste, one block each."""
     total = sum(call.minutes for call in calls)
-    blocks = [
-        f"{len(calls)} calls, about {total:.0f} minutes of work; the work folder must stay outside of the checkout."
-    ]
+    blocks = [f"{len(calls)} calls, about {total:.0f} minutes of work, on one machine, which must stay warm."]
     for number, call in enumerate(calls, 1):
         head = f"{number}. about {call.minutes:g} minutes, limit {call.limit_s} s"
         carried = f"   carry: {', '.join(call.carry) or '-'}"

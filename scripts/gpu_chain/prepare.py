@@ -1,4 +1,4 @@
-"""What the GPU machine needs, made on this one: bases in 8 bits, training groups as ids, all cut into parts."""
+"""What the GPU machine needs, made on this one: bases in 8 bits and training groups as ids, in parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spanwise.models.locate import CONFIG, MODULES, checked_folder, find_base
 from spanwise.models.quantized import save_quantized
 from spanwise.models.tokenizer import VOCABULARIES, load_tokenizer, special_tokens
 from spanwise.models.weights import Checkpoint, read_checkpoint
-from spanwise.pipelines.training.folder_groups import example_of, mined_questions
+from spanwise.pipelines.training.folder_groups import MinedQuestion, example_of, mined_questions
 from spanwise.pipelines.training.reader import beside_folders
 from spanwise.reader.load import DELTA, builtin_folder
 from spanwise.reader.spans import tokenize
@@ -46,13 +46,17 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Wrong passages of a group, questions of SQuAD, groups kept out of training; the first `limit` groups
-    about folders alone.
+    """How much of the data is used, and the size of a part in bytes.
+
+    A question about folders makes a group of its passage and `negatives` others in each of its wordings,
+    drawn `rounds` times. `limit` is the number of these questions, `held_out` that of those kept out of
+    training, `squad` the number of questions of SQuAD.
     """
 
     negatives: int = 7
+    rounds: int = 2
     squad: int = 24_000
-    held_out: int = 500
+    held_out: int = 300
     limit: int | None = None
     part_bytes: int = PART_BYTES
 
@@ -91,30 +95,34 @@ def vocabulary_shift(student: dict[str, int], teacher: dict[str, int]) -> int:
     """
     shifts = {teacher.get(piece, -1) - number for piece, number in student.items()}
     if len(shifts) != 1:
-        raise ValueError("the base has another vocabulary than the reader. Give a base with BERT's WordPieces")
+        raise ValueError(
+            "the base has another vocabulary than the reader. Give a base with BERT's WordPieces"
+        )
     return shifts.pop()
 
 
-def chosen_examples(
-    sources: Sources, amounts: Amounts, seed: int
-) -> tuple[list[ReaderExample], list[bool]]:
-    """The examples about folders in every wording and those of SQuAD; and which ones are held out.
+def chosen_examples(sources: Sources, amounts: Amounts, seed: int) -> tuple[list[ReaderExample], list[bool]]:
+    """The examples about folders and those of SQuAD; and which ones are held out.
 
-    Held out are questions about folders with an answer, at most a tenth of all.
+    Held out are questions about folders in all their wordings, at most a tenth of all.
     """
     rng = random.Random(seed)
-    about_folders = [
-        example_of(mined, rng, amounts.negatives) for mined in mined_questions(sources.folders, sources.mined)
-    ]
-    if amounts.limit is not None:
-        about_folders = rng.sample(about_folders, min(amounts.limit, len(about_folders)))
+    asked: dict[tuple[str, str], list[MinedQuestion]] = {}
+    for mined in mined_questions(sources.folders, sources.mined):
+        asked.setdefault((mined.domain, mined.rewords or mined.item.question), []).append(mined)
+    wordings = list(asked.values())
+    rng.shuffle(wordings)
+    wordings = wordings[: amounts.limit]
+    n_held_out = min(amounts.held_out, len(wordings) // 10)
+    examples, is_held_out = list[ReaderExample](), list[bool]()
+    for number, of_question in enumerate(wordings):
+        left_out = number < n_held_out
+        for mined in of_question * (1 if left_out else amounts.rounds):
+            examples.append(example_of(mined, rng, amounts.negatives))
+            is_held_out.append(left_out)
     datasets = [read_squad(path) for path in sources.data]
     beside = beside_folders(datasets, amounts.squad, ARTICLE, seed)[0] if datasets else []
-    answered = [number for number, one in enumerate(about_folders) if one.start is not None]
-    n_held_out = min(amounts.held_out, len(answered) // 10)
-    left_out = set(rng.sample(answered, n_held_out))
-    examples = [*about_folders, *beside]
-    return examples, [number in left_out for number in range(len(examples))]
+    return [*examples, *beside], [*is_held_out, *(False for _ in beside)]
 
 
 def packed_groups(

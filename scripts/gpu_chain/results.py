@@ -85,7 +85,9 @@ def join_results(folders: Sequence[Path], prepared: Path, base: Path, out: Path)
     for folder in folders:
         for name, one in read_manifest(folder).items():
             if cuts.setdefault(name, one) != one:
-                raise DataMalformed(f"{folder} holds the parts of another export. Join the calls of one export")
+                raise DataMalformed(
+                    f"{folder} holds the parts of another export. Join the calls of one export"
+                )
     out.mkdir(parents=True, exist_ok=True)
     made = []
     for name, one in cuts.items():
@@ -101,7 +103,9 @@ def join_results(folders: Sequence[Path], prepared: Path, base: Path, out: Path)
         made.append(target)
         say(f"{target}: use it with --reader {target}")
     if not made:
-        raise DataMalformed(f"no reader is complete in {', '.join(map(str, folders))}: export the other calls")
+        raise DataMalformed(
+            f"no reader is complete in {', '.join(map(str, folders))}: export the other calls"
+        )
     return made
 
 

@@ -178,7 +178,10 @@ def read_rows(
     special: SpecialTokens,
     device: str | None = None,
 ) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
-    """(W, 3) start, end and support of the tokens of all windows, row after row; (R, 7) all logits of [CLS]."""
+    """(W, 3): start, end and support of the tokens of all windows, row after row.
+
+    And (R, 7): all logits of [CLS].
+    """
     rows = [row for group in groups for row in group]
     lengths = [special.count + sum(map(len, row.ids)) for row in rows]
     ends = np.cumsum([len(row.window) for row in rows])
@@ -199,9 +202,10 @@ def read_rows(
         n_tokens += len(tokens.ids)
         if time.monotonic() - said > REPORT_S:
             said = time.monotonic()
-            say(f"labelled {n_tokens:,} tokens, {n_tokens / (said - began):,.0f} tokens/s")
+            say(f"read {n_tokens:,} tokens, {n_tokens / (said - began):,.0f} tokens/s")
     seconds = time.monotonic() - began
-    say(f"labelled {len(rows):,} rows, {n_tokens:,} tokens in {seconds:.1f} s, {n_tokens / seconds:,.0f} tokens/s")
+    rate = n_tokens / seconds
+    say(f"read {len(rows):,} rows, {n_tokens:,} tokens in {seconds:.1f} s, {rate:,.0f} tokens/s")
     return logits, nulls
 
 
@@ -286,7 +290,9 @@ def _train(
     except KeyboardInterrupt:
         say(f"{out.stem}: time is up, run the same step again to go on")
         return False
-    weights: dict[str, Tensor] = {name: one.detach().cpu().contiguous() for name, one in model.state_dict().items()}
+    weights: dict[str, Tensor] = {
+        name: one.detach().cpu().contiguous() for name, one in model.state_dict().items()
+    }
     save_file(weights, out.with_suffix(".part"))
     out.with_suffix(".part").replace(out)
     shutil.rmtree(run)

@@ -23,7 +23,11 @@ def matrix(seed: int, rows: int, columns: int, size: float) -> torch.Tensor:
 
 
 matrices = st.builds(
-    matrix, st.integers(0, 999), st.integers(1, 9), st.integers(1, 70), st.sampled_from([0.0, 1e-3, 1.0, 90.0])
+    matrix,
+    st.integers(0, 999),
+    st.integers(1, 9),
+    st.integers(1, 70),
+    st.sampled_from([0.0, 1e-3, 1.0, 90.0]),
 )
 
 
