@@ -1,9 +1,9 @@
 """Weights in 8 or 4 bits, to be carried to another machine: models are not kept in this format.
 
     8 bits   a row of a matrix shares one float32 scale, see `weights.quantized_rows`
-    4 bits   32 neighbours of a flattened matrix share one float16 scale: q = round(7 w / max|w|), from -7
-             to 7, two per byte: 4.5 bits per weight. The error is at most max|w| / 14, apart from the
-             rounding of the scale
+    4 bits   32 neighbours of a flattened matrix share one bfloat16 scale: q = round(7 w / max|w|), from -7
+             to 7, two per byte: 4.5 bits per weight. The error is at most max|w| / 14 + max|w| / 512, the
+             second term from rounding the scale, whose range is that of float32: small differences stay
 
 Both are symmetric: differences of weights have a mean of zero, which stays exact. Vectors (biases, norms) and
 matrices of fewer than LEAST weights stay in float32.
@@ -33,7 +33,7 @@ Bits = Literal[4, 8]
 
 
 def quantized_groups(tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """Two weights a byte (n / 2,) uint8, the first one in the low bits, and scales (n / 32,) float16.
+    """Two weights a byte (n / 2,) uint8, the first one in the low bits, and scales (n / 32,) bfloat16.
 
     The tensor is flattened, and filled up with zeros to a multiple of GROUP.
 
@@ -43,9 +43,9 @@ def quantized_groups(tensor: Tensor) -> tuple[Tensor, Tensor]:
     """
     flat = tensor.float().flatten()
     groups = torch.nn.functional.pad(flat, (0, -len(flat) % GROUP)).view(-1, GROUP)
-    scale = (groups.abs().amax(dim=1, keepdim=True) / 7).half()  # (groups, 1)
-    exact = scale.float()  # what is stored, so that rounding it adds no error
-    q = torch.where(exact > 0, groups / exact.clamp_min(torch.finfo(torch.float16).tiny), 0)
+    scale = (groups.abs().amax(dim=1, keepdim=True) / 7).bfloat16()  # (groups, 1)
+    exact = scale.float()  # as it is stored
+    q = torch.where(exact > 0, groups / exact.clamp_min(torch.finfo(torch.float32).tiny), 0)
     levels = (q.round().clamp(-7, 7) + 8).to(torch.uint8).view(-1, 2)
     return (levels[:, 0] | levels[:, 1] << 4).contiguous(), scale.flatten()
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -228,7 +229,7 @@ def first_shares(
         for found, name in ((is_first[False], "trained on"), (is_first[True], "held out"))
         if found
     ]
-    return f"the answering passage is first for {', '.join(shares)}"
+    return f"the answering passage is first for {', '.join(shares) or 'none: there are no lists'}"
 
 
 def taught_groups(
@@ -262,11 +263,10 @@ def trained(model: BertSpanModel, path: Path) -> BertSpanModel:
     return model
 
 
-def special_of(record: dict[str, object]) -> SpecialTokens:
+def special_of(record: Mapping[str, Any]) -> SpecialTokens:
     """Special tokens as `prepare` wrote them."""
-    before, between, after = (tuple(record[name]) for name in ("before", "between", "after"))  # type: ignore[arg-type]
-    pad, null, segment = (int(record[name]) for name in ("pad", "null", "segment"))  # type: ignore[call-overload]
-    return SpecialTokens(before, between, after, pad, null, segment)
+    lists = {name: tuple(record[name]) for name in ("before", "between", "after")}
+    return SpecialTokens(**lists, pad=record["pad"], null=record["null"], segment=record["segment"])
 
 
 def _train(

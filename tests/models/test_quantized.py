@@ -27,7 +27,7 @@ matrices = st.builds(
     st.integers(0, 999),
     st.integers(1, 9),
     st.integers(1, 70),
-    st.sampled_from([0.0, 1e-3, 1.0, 90.0]),
+    st.sampled_from([0.0, 1e-9, 1e-5, 1.0, 1e6]),
 )
 
 
@@ -44,7 +44,7 @@ def test_four_bits_err_by_half_a_step_of_their_group(weights):
     error = (restored_groups(packed, scale, list(weights.shape)) - weights).abs().flatten()
     largest = torch.nn.functional.pad(weights.flatten(), (0, -weights.numel() % GROUP)).view(-1, GROUP)
     largest = largest.abs().amax(dim=1).repeat_interleave(GROUP)[: weights.numel()]
-    assert (error <= largest / 14 + largest / 256 + 1e-6).all()
+    assert (error <= largest / 14 * 1.001 + largest / 512).all()
 
 
 @pytest.mark.parametrize(("bits", "most"), [(8, 0.01), (4, 0.15)])
