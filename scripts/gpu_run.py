@@ -55,6 +55,7 @@ def arguments() -> argparse.ArgumentParser:
     step.add_argument("--call", type=int, default=1, help="which parts to export")
     step.add_argument("--device", help="default: the first GPU, or the CPU")
     step.add_argument("--minutes", type=float, default=8.0, help="when training stops, to go on later")
+    step.add_argument("--budget", type=float, help="minutes of training in all calls; default: 8")
     step.add_argument("--tokens", type=int, help="tokens to train on; default: 30 million, or one epoch")
     step.add_argument("--batch-tokens", type=int, help="tokens of a batch; default: 16384")
     step.add_argument("--learning-rate", type=float, help="default: 6e-5 (teacher), 2e-4 (student)")
@@ -78,7 +79,8 @@ def step(given: argparse.Namespace) -> int:
     from gpu_chain import steps
 
     given.work.mkdir(parents=True, exist_ok=True)
-    named = {"tokens": given.tokens, "batch_tokens": given.batch_tokens, "learning_rate": given.learning_rate}
+    options = ("budget", "tokens", "batch_tokens", "learning_rate")
+    named = {name: getattr(given, name) for name in options}
     changes = {name: value for name, value in named.items() if value is not None}
     if given.name in ("export", "measure"):
         if given.out is None:

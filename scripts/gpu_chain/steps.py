@@ -6,11 +6,13 @@ that it is done. numpy, torch and safetensors are all they need.
 
 from __future__ import annotations
 
+import copy
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from torch import Tensor
 from spanwise.models.batching import PackedTokens, token_budget_batches
 from spanwise.models.bert import BertSpanModel, bert_span_model
 from spanwise.models.load import HEAD_STD
+from spanwise.models.locate import read_json
 from spanwise.models.numpy_bert import PREFIX, SPAN_HEAD
 from spanwise.models.precision import pick_device
 from spanwise.models.quantized import read_quantized
@@ -44,15 +47,20 @@ from .groups import PackedGroups
 from .parts import MANIFEST, check, join, missing, read_manifest
 
 LABEL_TOKENS = 65_536  # of a batch that is only read
+TRIAL_STEPS = 24
 LOGITS = 2  # start and end; those of the evidence follow
 REPORT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How a model is trained: until about `tokens`, None for all groups once; a call ends after `minutes`."""
+    """How a model is trained: on about `tokens`, None for all groups once, or fewer if time is short.
+
+    `budget` are the minutes of all calls together; one call ends after `minutes`.
+    """
 
     minutes: float = 8.0
+    budget: float = 8.0
     tokens: int | None = None
     batch_tokens: int = 16_384
     learning_rate: float = 6e-5
@@ -284,9 +292,10 @@ def _train(
     n_tokens = sum(special.count + sum(map(len, row.ids)) for group in groups for row in group)
     say(f"{len(groups):,} groups of {n_tokens:,} tokens on {pick_device(device)}")
     run = out.with_suffix(".run")
-    report = _reporter(how.minutes, min(n_tokens, how.tokens or n_tokens))
+    tokens = _affordable(model, groups, special, how, min(n_tokens, how.tokens or n_tokens), run)
+    recipe = replace(how.recipe(), tokens=tokens)
     try:
-        train_groups(model, groups, special, how.recipe(), run, lambda tuned: {}, report)
+        train_groups(model, groups, special, recipe, run, lambda tuned: {}, _reporter(how.minutes, tokens))
     except KeyboardInterrupt:
         say(f"{out.stem}: time is up, run the same step again to go on")
         return False
@@ -298,6 +307,43 @@ def _train(
     shutil.rmtree(run)
     say(f"{out.stem} is trained to its end")
     return True
+
+
+def _affordable(
+    model: BertSpanModel,
+    groups: Sequence[Sequence[TrainingRow]],
+    special: SpecialTokens,
+    how: Training,
+    wanted: int,
+    run: Path,
+) -> int:
+    """The tokens that a run trains on: those wanted, or fewer if a trial of a copy is too slow for them.
+
+    The learning rate falls to zero at the end of a run: one that is cut off has a poor model. The number is
+    kept in the folder of the run.
+    """
+    kept = run / "tokens.json"
+    if kept.is_file():
+        return int(read_json(kept)["tokens"])
+    times: list[float] = []
+    trial = min(wanted, TRIAL_STEPS * how.batch_tokens)
+    with TemporaryDirectory(prefix="spanwise-trial-") as folder:
+        recipe = replace(how.recipe(), tokens=trial)
+        at = Path(folder)
+        tried = copy.deepcopy(model)
+
+        def report(progress: Progress) -> None:
+            times.append(progress.seconds)
+
+        train_groups(tried, groups, special, recipe, at, lambda tuned: {}, report)
+    warm = len(times) // 2  # the first steps are slow
+    seconds = (times[-1] - times[warm - 1]) / (len(times) - warm) if warm else times[-1]
+    rate = trial / len(times) / max(1e-9, seconds)
+    tokens = min(wanted, max(how.batch_tokens, int(rate * 60 * how.budget)))
+    say(f"trial: {rate:,.0f} tokens/s, so the run has {tokens:,} of {wanted:,} tokens")
+    run.mkdir(parents=True, exist_ok=True)
+    files.write_json(kept, {"tokens": tokens})
+    return tokens
 
 
 def _reporter(minutes: float, n_tokens: int) -> Callable[[Progress], None]:
