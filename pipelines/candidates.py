@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanwise.types import Hit, Passage, ScoredSpan, Span
+from spanwise.types import Hit, Passage, PassageMass, ScoredSpan, Span
 
 from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
 from ..index.schema import indexed_text
-from ..reader.evidence import Calibration, Features, plain_evidence
-from ..reader.spans import enclosing_sentences
+from ..reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence
+from ..reader.spans import enclosing_sentences, log_probability
 
 MAX_CANDIDATES = 80
 
@@ -63,6 +63,7 @@ def candidates(
     """
     chosen = _chosen(readings)
     agreeing = _agreeing(chosen)
+    masses = _masses(readings[:SHARED_PASSAGES])
     return [
         Candidate(
             one.scored,
@@ -76,6 +77,7 @@ def candidates(
                 support=_or_zero(one.scored.support),
                 agreeing=math.log1p(others),
                 length=math.log1p(len(one.scored.span.text.split())),
+                log_probability=log_probability(one.scored.score, masses) if masses else 0.0,
             ),
         )
         for one, others in zip(chosen, agreeing, strict=True)
@@ -155,6 +157,13 @@ def _chosen(readings: Readings) -> list[_Chosen]:
     )
     firsts = {one.place: one for one in reversed(in_order)}
     return sorted(in_order, key=lambda one: one is not firsts[one.place])[:MAX_CANDIDATES]
+
+
+def _masses(readings: Readings) -> list[PassageMass]:
+    """Those of the passages; none if the reader does not give that of each passage with a span."""
+    firsts = [spans[0].mass for spans in readings if spans]
+    masses = [mass for mass in firsts if mass is not None]
+    return masses if len(masses) == len(firsts) else []
 
 
 def _agreeing(chosen: Sequence[_Chosen]) -> list[int]:

@@ -19,6 +19,7 @@ from spanwise.errors import ModelRejected
 from spanwise.types import ScoredSpan
 
 FORMAT = 4
+SHARED_PASSAGES = 8  # the best ones, over which a span's probability is normalised: they are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,9 @@ class Features:
 
     `agreeing`: ln(1 + the number of candidates with the same words in other sentences). `length`: ln(1 + the
     words of the span).
+
+    `log_probability`: that of the span among all tokens of the best SHARED_PASSAGES passages, see
+    `spans.log_probability`; 0 for a reader that does not give it.
     """
 
     margin: float
@@ -43,6 +47,7 @@ class Features:
     support: float = 0.0
     agreeing: float = 0.0
     length: float = 0.0
+    log_probability: float = 0.0
 
 
 FEATURES = tuple(one.name for one in fields(Features))
@@ -139,6 +144,12 @@ class Calibration:
             raise ModelRejected(f"{where} is not a calibration: {error!r}") from error
         if unknown:
             raise ModelRejected(f"{where} weighs {sorted(unknown)}, expected some of {list(FEATURES)}")
+        is_shared = "log_probability" in {*found.weights, *found.confidence_weights}
+        if is_shared and found.stopping and found.stopping.first < SHARED_PASSAGES:
+            raise ModelRejected(
+                f"{where} reads {found.stopping.first} passages first and weighs log_probability, which is "
+                f"over {SHARED_PASSAGES}"
+            )
         return found
 
 

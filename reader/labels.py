@@ -38,7 +38,7 @@ from spanwise.types import ProgressCallback, no_progress
 
 from .load import Split
 from .span_reader import SUPPORT, SpanReader
-from .spans import Pair, Tokens, WindowLogits, mean_evidence
+from .spans import Pair, Tokens, WindowLogits, mean_evidence, merged_logits
 
 MANIFEST, SHARDS = "labels.json", "labels-*.bin"
 FORMAT = 1
@@ -186,11 +186,7 @@ def label_of(
     Where windows overlap the higher logit counts; no answer is that of the window with the lowest null score,
     relevance the highest.
     """
-    start, end = np.full((2, len(passage.ids)), -np.inf, dtype=np.float32)
-    for one in windows:
-        here = slice(one.window.first, one.window.last)
-        start[here] = np.maximum(start[here], one.start)
-        end[here] = np.maximum(end[here], one.end)
+    start, end = merged_logits(windows, len(passage.ids))
     null_start, null_end = min(
         ((one.null_start, one.null_end) for one in windows), key=sum, default=(np.nan, np.nan)
     )

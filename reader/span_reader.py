@@ -31,6 +31,7 @@ from .spans import (
     assemble,
     enclosing_sentences,
     mean_evidence,
+    passage_mass,
     spans_of_windows,
     tokenize,
     windows,
@@ -195,6 +196,7 @@ class SpanReader:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
         relevance = max((w.relevance for w in of_passage), default=math.nan)
         sentences = self.split(passage.text) if self.scores.has_evidence else ()
+        mass = passage_mass(of_passage, len(text.ids)) if of_passage and self.answers_null else None
         found = []
         for kept in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
             span = character_span(passage, text, kept)
@@ -202,7 +204,7 @@ class SpanReader:
                 continue
             around = enclosing_sentences(sentences, span.start - passage.start, span.end - passage.start)
             evidence = mean_evidence(of_passage, text.offsets, *around)
-            one = ScoredSpan(span, passage, kept.score, null)
+            one = ScoredSpan(span, passage, kept.score, null, mass=mass)
             found.append(one if evidence is None else with_evidence(one, relevance, evidence))
         return found
 

@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spanwise.types import PassageMass
 
 from ..models.tokenizer import SpecialTokens
 
@@ -120,6 +123,56 @@ def spans_of_windows(
         if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
             kept.append(span)
     return kept
+
+
+def passage_mass(windows: Sequence[WindowLogits], n_tokens: int) -> PassageMass:
+    """The mass of a passage of `n_tokens` from all its windows, of which the higher logit of a token counts.
+
+    No answer is that of the window with the lowest null score.
+    """
+    start, end = merged_logits(windows, n_tokens)
+    nulls = [(window.null_start, window.null_end) for window in windows]
+    return PassageMass(log_sum_exp(start), log_sum_exp(end), *min(nulls, key=sum))
+
+
+def merged_logits(
+    windows: Sequence[WindowLogits], n_tokens: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Start and end logits of all tokens of a passage, (n_tokens,) each; in overlaps the higher one."""
+    start = np.full(n_tokens, -np.inf, dtype=np.float32)
+    end = np.full(n_tokens, -np.inf, dtype=np.float32)
+    for window in windows:
+        here = slice(window.window.first, window.window.last)
+        start[here] = np.maximum(start[here], window.start)
+        end[here] = np.maximum(end[here], window.end)
+    return start, end
+
+
+def log_sum_exp(values: NDArray[np.floating] | Sequence[float]) -> float:
+    """ln of the sum of the exponentials.
+
+    >>> round(log_sum_exp([1000.0, 1000.0]), 4)
+    1000.6931
+    """
+    array = np.asarray(values, dtype=np.float64)
+    highest = array.max()
+    return float(highest + np.log(np.exp(array - highest).sum()))
+
+
+def log_probability(score: float, masses: Sequence[PassageMass]) -> float:
+    """ln P(first) + ln P(last) of a span, a softmax over the tokens of all these passages and one "none".
+
+    `score` is its start logit + end logit. The logit of "none" is the mean of those of the passages, as in
+    `losses.shared_span_loss`.
+
+    >>> round(log_probability(2.0, [PassageMass(1.0, 1.0, 0.0, 0.0)]), 4)
+    -0.6265
+    """
+    none_start = fmean(mass.null_start for mass in masses)
+    none_end = fmean(mass.null_end for mass in masses)
+    starts = log_sum_exp([none_start, *(mass.start for mass in masses)])
+    ends = log_sum_exp([none_end, *(mass.end for mass in masses)])
+    return score - starts - ends
 
 
 def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:

@@ -131,14 +131,14 @@ def figures() -> list[Figure]:
     modules = [n for n, path in zip(lengths, source, strict=True) if path.name != "__init__.py"]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("lines of Python outside tests", sum(lengths), 33_750),
+        Figure("lines of Python outside tests", sum(lengths), 37_500),
         Figure("tokens of Python outside tests", sum(n_tokens(path) for path in source), 300_000),
         Figure("modules", len(source), 220),
         Figure("lines of the longest module", max(lengths), 500),
         Figure("median lines of a module", median(modules), 100, at_least=True),
         Figure("modules under 60 lines with one importer", len(small_single(graph)), 5),
         Figure("modules in an import cycle", len(cycle(graph)), 0),
-        Figure("lines of tests", sum(n_lines(path) for path in tests), 19_150),
+        Figure("lines of tests", sum(n_lines(path) for path in tests), 21_500),
         Figure("words of Markdown pages", n_words(), 14_000),
         Figure("lines of the page", sum(n_lines(path) for path in page), 1_400),
     ]

@@ -103,6 +103,19 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageMass:
+    """What a reader's softmax over several passages needs of one: logarithms of sums of exponentials.
+
+    `start` and `end` are over the logits of its tokens; `null_start` and `null_end` are those of no answer.
+    """
+
+    start: float
+    end: float
+    null_start: float
+    null_end: float
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredSpan:
     """A span that a reader proposes inside a passage.
 
@@ -111,6 +124,7 @@ class ScoredSpan:
     The others come from a model that judges evidence: `relevance`, a logit, says whether the passage answers
     the question, `support` whether the sentences that the span touches do (NaN from other models). `verdict`
     is "yes" or "no" for a question whether something is so; `several` means a question for several things.
+    `mass` is that of the passage, None from other readers.
     """
 
     span: Span
@@ -121,6 +135,7 @@ class ScoredSpan:
     support: float = math.nan
     verdict: str | None = None
     several: bool = False
+    mass: PassageMass | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,14 @@ import numpy as np
 from spanwise.types import ProgressCallback, no_progress
 
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
-from ...reader.evidence import FEATURES, Calibration, Calibrations, EarlyExit
+from ...reader.evidence import FEATURES, SHARED_PASSAGES, Calibration, Calibrations, EarlyExit
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
 from ..ask import N_CANDIDATES, UNSURE
 from ..models import DEFAULT_RETRIEVER, split_rerank
 from .observe import Observed, ObservedCandidate, observe
 
-FIRST = (4, 8, 12)  # passages that may be read first
+FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
 CONFIDENCE = ("relevance", "length")
@@ -130,7 +130,7 @@ def full_name(retriever: str) -> str:
 
 
 def fit(observed: Sequence[Observed], reader: str, fitted_on: str, answers_null: bool = True) -> Calibration:
-    """The calibration for these questions, from eight features.
+    """The calibration for these questions, from all features.
 
     A reader without a null answer gets no rule to end reading early. ValueError when the best candidate is
     right for all questions or none.

@@ -12,8 +12,20 @@ from hypothesis.extra import numpy as arrays
 
 from spanwise.models.locate import find_base
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
-from spanwise.reader.spans import NO_CONTEXT, assemble, distinct_spans, tokenize, windows
+from spanwise.reader.spans import (
+    NO_CONTEXT,
+    Window,
+    WindowLogits,
+    assemble,
+    distinct_spans,
+    log_probability,
+    log_sum_exp,
+    passage_mass,
+    tokenize,
+    windows,
+)
 from spanwise.reader.training import token_labels
+from spanwise.types import PassageMass
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +102,28 @@ def test_r10_the_cap_counts_both_ends(cap, last, score):
     start[3], end[33], end[32] = 5, 5, 4
     [best] = distinct_spans(start, end, 1, cap)
     assert (best.first, best.last, best.score) == (3, last, score)
+
+
+def test_the_mass_of_a_passage_counts_each_token_once_whatever_its_windows():
+    rng = np.random.default_rng(0)
+    start, end = rng.normal(size=(2, 12)).astype(np.float32)
+
+    def window(first, last, null):
+        return WindowLogits(Window(0, first, last), start[first:last], end[first:last], null, null + 1)
+
+    whole = passage_mass([window(0, 12, 0.5)], 12)
+    assert passage_mass([window(0, 8, 2.0), window(4, 12, 0.5)], 12) == whole
+    assert whole.start == pytest.approx(float(np.log(np.exp(start).sum())), abs=1e-5)
+    assert (whole.null_start, whole.null_end) == (0.5, 1.5)
+
+
+def test_the_probabilities_of_all_first_tokens_and_none_add_up_to_one():
+    rng = np.random.default_rng(1)
+    logits = [rng.normal(size=n) for n in (3, 5)]
+    masses = [
+        PassageMass(log_sum_exp(some), 0.0, null, 0.0) for some, null in zip(logits, (0.3, 0.9), strict=True)
+    ]
+    ends = log_sum_exp([0.0, 0.0, 0.0])
+    spans = [np.exp(log_probability(float(value), masses) + ends) for some in logits for value in some]
+    none = np.exp(log_probability(0.6, masses) + ends)
+    assert sum(spans) + none == pytest.approx(1)

@@ -158,7 +158,7 @@ def trained(monkeypatch, tmp_path, squad):
         (
             "reader",
             ("--data", "train.json"),
-            (ReaderTrainingConfig(), None, "base", {"article": 0.33}, None),
+            (ReaderTrainingConfig(), None, "base", {"article": 0.33}, None, None, None),
         ),
         ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None)),
     ],

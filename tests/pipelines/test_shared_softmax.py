@@ -1,0 +1,77 @@
+"""The probability of a span among the best passages is the same however many are read, and with what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import spanwise
+from spanwise.reader.evidence import SHARED_PASSAGES, EarlyExit
+from spanwise.types import AskOptions
+
+SAMPLE = Path("corpora/sample")
+QUESTIONS = (SAMPLE / "demo-questions.txt").read_text(encoding="utf-8").splitlines()
+SURE, NEVER_SURE = -1e9, 1e9
+
+
+def opened(index, shards):
+    library = spanwise.open(SAMPLE / "docs", index, cache=False, shards=shards)
+    library.sync(vectors=False)
+    return library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    with opened(tmp_path_factory.mktemp("one") / "index", None) as one:
+        yield one
+
+
+def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
+    """For each question the feature of every span in the best passages, by its place."""
+    asker = library.answerer(AskOptions(k=k, retriever="bm25", dedupe=False, read_all=read_all))
+    rule = EarlyExit(SHARED_PASSAGES, 20, margin)
+    asker = replace(asker, calibration=replace(asker.calibration, stopping=rule))
+    found = []
+    for trace in asker.trace(questions):
+        best = {hit.passage.id for hit in trace.hits[:SHARED_PASSAGES]}
+        candidates = [ranked.candidate for ranked in trace.ranked]
+        found.append(
+            {
+                (
+                    candidate.scored.span.document_id,
+                    candidate.scored.span.start,
+                ): candidate.features.log_probability
+                for candidate in candidates
+                if candidate.scored.passage.id in best
+            }
+        )
+    return found
+
+
+def same(one, other):
+    for expected, found in zip(one, other, strict=True):
+        common = expected.keys() & found.keys()
+        assert len(common) >= SHARED_PASSAGES // 2
+        for place in common:
+            assert found[place] == pytest.approx(expected[place], abs=0.05)  # in bf16 where that is fast
+
+
+def test_it_is_equal_for_8_and_20_passages_with_and_without_early_exit_and_alone(library):
+    every = probabilities(library, QUESTIONS, read_all=True)
+    same(every, probabilities(library, QUESTIONS, k=8))
+    same(every, probabilities(library, QUESTIONS, margin=SURE))
+    same(every, probabilities(library, QUESTIONS, margin=NEVER_SURE))
+    same(every, [probabilities(library, [question])[0] for question in QUESTIONS])
+
+
+def test_it_is_equal_in_shards(library, tmp_path):
+    with opened(tmp_path / "index", 3) as shards:
+        same(probabilities(library, QUESTIONS), probabilities(shards, QUESTIONS))
+
+
+def test_it_is_a_logarithm_of_a_probability(library):
+    values = [value for found in probabilities(library, QUESTIONS) for value in found.values()]
+    assert max(values) <= 0
+    assert min(values) < -5

@@ -1,0 +1,45 @@
+"""The comparison of teachers: who prefers the passage that holds the answer, in which wording."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.teachers import Ranked, add_similarity, figures, left_out_fit
+from spanwise.types import Passage
+
+PASSAGES = [Passage(n, "d", 0, len(text), text) for n, text in enumerate(("A weir.", "A mill by Rook."))]
+
+
+def ranked(domain, right, rank, relevance, everyday=False):
+    one = Ranked(domain, "Who built the mill?", everyday, PASSAGES, np.array(right))
+    one.scores["rank"] = np.array(rank, dtype=float)
+    one.scores["r"] = np.array(relevance, dtype=float)
+    return one
+
+
+QUESTIONS = [
+    ranked("a", [True, False], [1, 0], [0, 3]),
+    ranked("a", [False, True], [1, 0], [0, 3], everyday=True),
+    ranked("b", [False, True], [1, 0], [0, 3]),
+    ranked("b", [False, False], [1, 0], [0, 3]),
+]
+
+
+def test_shares_are_of_the_questions_whose_passage_was_found():
+    table = figures(QUESTIONS, ["r"], [])
+    assert (table["plain"]["questions"], table["plain"]["found"]) == (3, 2)
+    assert (table["plain"]["rank"], table["plain"]["r"]) == (0.5, 0.5)
+    assert (table["everyday"]["found"], table["everyday"]["rank"], table["everyday"]["r"]) == (1, 0, 1)
+
+
+def test_a_fit_is_judged_on_the_folder_that_it_has_not_seen():
+    one = [ranked("a", [False, True], [1, 0], [0, 3]) for _ in range(3)]
+    other = [ranked("b", [True, False], [1, 0], [0, 3]) for _ in range(3)]
+    assert left_out_fit([*one, *other], ["rank", "r"]) == [False] * 6
+
+
+def test_an_encoder_prefers_the_passage_with_the_words_of_the_question():
+    add_similarity(QUESTIONS, "base", "s")
+    assert [int(np.argmax(one.scores["s"])) for one in QUESTIONS] == [1] * 4
+    assert max(QUESTIONS[0].scores["s"]) <= 20
