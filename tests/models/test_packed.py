@@ -130,6 +130,12 @@ def names_of(mpnet):
     return {theirs: ours.removeprefix("bert.") for theirs, ours in names.items()}
 
 
+def test_norms_have_the_precision_of_what_they_read_elsewhere_than_on_a_processor():
+    layer = PackedBert(of_family("Bert").to("meta"), torch.bfloat16).layers[0]
+    norms = (layer.norm_attention, layer.norm_output)
+    assert {weight.dtype for norm in norms for weight in norm.parameters()} == {torch.bfloat16}
+
+
 @pytest.mark.gpu
 def test_a_gpu_points_where_the_processor_does():
     model, tokens = of_family("Bert"), tokens_of([1, 9, 16, 80, 81, 512])
