@@ -13,6 +13,7 @@ ROOM = 56_000_000  # bytes of carried files, where the shipped weights are moved
 CARRIED = 8  # files of a call, the manifest among them
 ORDER = (TEACHER_BASE, GROUPS, SETTINGS, STUDENT_BASE, STUDENT_DELTA, ENCODER)
 STEP = "python3 scripts/gpu_run.py step"
+TESTS = "python3 -m pytest -q -m gpu -p no:cacheprovider -W default tests/models/test_packed.py"
 EXPORTS = 3  # calls, for a teacher of 109M weights
 
 
@@ -35,6 +36,7 @@ def plan(prepared: Path, work: str = "/tmp/gpu", room: int = ROOM) -> list[Call]
     at = f"--work {work}"
     receive = f"{STEP} receive {at} --from {prepared}"
     begun = [Call(load, receive, 0.5) for load in loads[:-1]]
+    begun[:1] = [Call(one.carry, f"{one.command} && {TESTS}", 1) for one in begun[:1]]
     train = f"{receive} && {STEP} teacher {at} --minutes 8"
     label = f"{STEP} teacher {at} --minutes 2 && {STEP} label {at} && {STEP} student {at} --minutes 4"
     export = f'{STEP} export {at} --out "$OUT"'
