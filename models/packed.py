@@ -12,6 +12,7 @@ al. 2017, equation 1.
 
 from __future__ import annotations
 
+import copy
 import math
 import threading
 from dataclasses import dataclass, replace
@@ -219,11 +220,14 @@ class PackedBert:
             weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
             return kind(weight, torch.cat([layer.bias.detach() for layer in layers]).to(dtype))
 
+        def norm(of: nn.LayerNorm) -> nn.LayerNorm:  # a GPU's kernel takes weights of the type of its input
+            return of if self.device.type == "cpu" else copy.deepcopy(of).to(dtype)
+
         def layer(of: Any) -> PackedLayer:
             own, out = of.attention.self, of.attention.output
             products = joined(own.query, own.key, own.value), joined(out.dense)
             feed_forward = joined(of.intermediate.dense), joined(of.output.dense)
-            return PackedLayer(*products, *feed_forward, out.LayerNorm, of.output.LayerNorm)
+            return PackedLayer(*products, *feed_forward, norm(out.LayerNorm), norm(of.output.LayerNorm))
 
         self.layers = [layer(of) for of in model.encoder.layer]
 

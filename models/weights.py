@@ -141,14 +141,26 @@ def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> 
     save_delta(path, {**tuned, **added}, base)
 
 
+def quantized_rows(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """Integers (rows, columns) int8 and the scale of each row (rows, 1) float32, of which it is the product.
+
+    >>> q, scale = quantized_rows(torch.tensor([[0.5, -1.0], [0.0, 0.0]]))
+    >>> q.tolist(), round(float(scale[0]), 5)
+    ([[64, -127], [0, 0]], 0.00787)
+    """
+    tensor = tensor.float()
+    scale = tensor.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
+    q = torch.where(scale > 0, tensor / scale.clamp_min(torch.finfo(torch.float32).tiny), 0).round()
+    return q.to(torch.int8).contiguous(), scale.contiguous()
+
+
 def _stored(name: str, kind: str, tensor: Tensor) -> dict[str, Tensor]:
     """The tensors in the file of a weight that is new, or of its difference from the base."""
     tensor = tensor.float()
     if kind == "new" or tensor.dim() < 2:
         return {f"{name}:{'new' if kind == 'new' else 'f32'}": tensor.contiguous()}
-    scale = tensor.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
-    q = torch.where(scale > 0, tensor / scale.clamp_min(torch.finfo(torch.float32).tiny), 0).round()
-    return {f"{name}:q8": q.to(torch.int8).contiguous(), f"{name}:{_SCALE}": scale.contiguous()}
+    q, scale = quantized_rows(tensor)
+    return {f"{name}:q8": q, f"{name}:{_SCALE}": scale}
 
 
 def _decode(key: str, stored: Mapping[str, Tensor]) -> tuple[str, Tensor]:

@@ -146,7 +146,8 @@ class TrainingRow:
     """The ids of a question, of the context and of a window of the passage.
 
     `answer` and `support` are the first and the last token in the window of the answer and of its
-    sentences; None for a passage without the answer. `taught` has a teacher's scores.
+    sentences; None for a passage without the answer. `taught` has a teacher's scores. The window begins with
+    the token `first` of the passage.
     """
 
     question: NDArray[np.int32]
@@ -156,6 +157,7 @@ class TrainingRow:
     support: tuple[int, int] | None = None
     labels: Labels = UNKNOWN
     taught: TaughtRow | None = None
+    first: int = 0
 
     @property
     def ids(self) -> Row:
@@ -184,9 +186,23 @@ def fine_tune(
     """
     if evidence:
         add_evidence_head(model)
-    freeze(model, recipe.frozen_layers)
     special = special_tokens(tokenizer)
     groups = training_groups(examples, tokenizer, special.count, recipe, split, labels)
+    return train_groups(model, groups, special, recipe, folder, evaluate, report, select_by)
+
+
+def train_groups(
+    model: nn.Module,
+    groups: Sequence[Sequence[TrainingRow]],
+    special: SpecialTokens,
+    recipe: ReaderTrainingConfig,
+    folder: Path,
+    evaluate: Callable[[nn.Module], Mapping[str, float]],
+    report: Callable[[Progress], None] = lambda progress: None,
+    select_by: str = "step",
+) -> list[dict[str, float]]:
+    """`fine_tune` with the rows of all groups, once an epoch; the evidence head is there if it is wanted."""
+    freeze(model, recipe.frozen_layers)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
         return batch_loss(model, [groups[i] for i in batch], special, recipe)
@@ -240,9 +256,9 @@ def training_groups(
         if number or example.start is None or example.end is None:
             at = rng.randint(0, max(0, len(tokens.ids) - room))
             window = slice(at, at + room)
-            return TrainingRow(*before, tokens.ids[window], taught=taught(example, number, window))
-        answering, at = _answering(before, tokens, sentences[passage], example, room, rng)
-        return replace(answering, taught=taught(example, number, slice(at, at + room)))
+            return TrainingRow(*before, tokens.ids[window], taught=taught(example, number, window), first=at)
+        own = _answering(before, tokens, sentences[passage], example, room, rng)
+        return replace(own, taught=taught(example, number, slice(own.first, own.first + room)))
 
     return [[row(e, i) for i in range(len(e.texts))] for _ in range(recipe.epochs) for e in examples]
 
@@ -420,11 +436,8 @@ def _answering(
     example: ReaderExample,
     room: int,
     rng: random.Random,
-) -> tuple[TrainingRow, int]:
-    """The row of the passage that answers: a window of at most `room` tokens that holds the answer.
-
-    And the token of the passage at which the window begins.
-    """
+) -> TrainingRow:
+    """The row of the passage that answers: a window of at most `room` tokens that holds the answer."""
     start, end = int(example.start or 0), int(example.end or 0)
     touched = [(start, end), *((s, e) for s, e in sentences if s < end and e > start)]
     first, last = token_labels(passage.offsets, start, end)
@@ -433,4 +446,4 @@ def _answering(
     at = rng.randint(max(0, last - room + 1), min(first, max(0, len(passage.ids) - room)))
     window = passage.ids[at : at + room]
     support = max(0, left - at), min(right - at, len(window) - 1)
-    return TrainingRow(*before, window, (first - at, last - at), support, example.labels), at
+    return TrainingRow(*before, window, (first - at, last - at), support, example.labels, first=at)

@@ -142,16 +142,27 @@ def training_examples(
     )
     if not datasets:
         return about_folders, []
+    chosen, held_out = beside_folders(datasets, limit or FOLDER_SQUAD, shares.get("article", 0), seed)
+    return [*about_folders, *chosen], held_out
+
+
+def beside_folders(
+    datasets: Sequence[SquadDataset], limit: int, article: float, seed: int
+) -> tuple[list[ReaderExample], list[ReaderExample]]:
+    """Examples of SQuAD beside those about folders, at most `limit` and the changed ones; and held-out ones.
+
+    `article` is the share of questions with another passage of the article as a negative.
+    """
     every, held_out = split_examples(datasets, None, seed)
     changed = dict.fromkeys(("figures", "names"), min(1.0, CHANGED / len(every)))
-    rivals = {one.id: one.passage for one in unanswerable(every, {"article": shares.get("article", 0)}, seed)}
+    rivals = {one.id: one.passage for one in unanswerable(every, {"article": article}, seed)}
     rng = random.Random(seed)
     chosen = []
-    for one in rng.sample(every, min(limit or FOLDER_SQUAD, len(every))):
+    for one in rng.sample(every, min(limit, len(every))):
         cut = shortened(one.passage, one.start, one.end) if rng.random() < SHORTENED else None
         others = [text for text in (rivals.get(f"{one.id}-article"), cut) if text]
         chosen.append(replace(one, negatives=tuple(("", text) for text in others)))
-    return [*about_folders, *chosen, *unanswerable(every, changed, seed)], held_out
+    return [*chosen, *unanswerable(every, changed, seed)], held_out
 
 
 @dataclass(frozen=True, slots=True)

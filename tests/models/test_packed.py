@@ -130,11 +130,35 @@ def names_of(mpnet):
     return {theirs: ours.removeprefix("bert.") for theirs, ours in names.items()}
 
 
+def test_norms_have_the_precision_of_what_they_read_elsewhere_than_on_a_processor():
+    layer = PackedBert(of_family("Bert").to("meta"), torch.bfloat16).layers[0]
+    norms = (layer.norm_attention, layer.norm_output)
+    assert {weight.dtype for norm in norms for weight in norm.parameters()} == {torch.bfloat16}
+
+
 @pytest.mark.gpu
 def test_a_gpu_points_where_the_processor_does():
     model, tokens = of_family("Bert"), tokens_of([1, 9, 16, 80, 81, 512])
     expected = PackedBert(model, torch.float32).states(tokens)
     assert least_cosine(Backbone(model.to("cuda")).states(tokens).cpu(), expected) > 0.999
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("family", ["Bert", "MPNet"])
+def test_a_gpu_trains_as_the_processor_does(family, float32):
+    _, model = published(family)
+    model.requires_grad_(True)
+    tokens, gradients = tokens_of([1, 9, 16, 80, 81, 352]), []
+    for device in ("cpu", "cuda"):
+        model.to(device).zero_grad()
+        states = packed_training.training_states(model, tokens).float()
+        (states * torch.linspace(-1, 1, states.numel(), device=device).view_as(states)).sum().backward()
+        gradients.append(
+            {name: p.grad.cpu().flatten() for name, p in model.named_parameters() if p.grad is not None}
+        )
+    for name, expected in gradients[0].items():
+        if not name.endswith("key.bias"):
+            assert torch.cosine_similarity(gradients[1][name], expected, dim=0) > 0.97, name
 
 
 @pytest.mark.parametrize("changes", [{"hidden_act": "relu"}, {"is_decoder": True}])
