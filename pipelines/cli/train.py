@@ -32,6 +32,9 @@ NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, 
 RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
 BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
 LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
+MinedOption = Annotated[
+    Path | None, typer.Option(help="Keep the passages found for --folders there. Default: in --out.")
+]
 SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 
 
@@ -52,9 +55,7 @@ def reader(
     unanswerable: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Unanswerable SQuAD questions for each answerable one.")
     ] = 0.33,
-    mined: Annotated[
-        Path | None, typer.Option(help="Keep the passages found for --folders there. Default: in --out.")
-    ] = None,
+    mined: MinedOption = None,
     labels: Annotated[
         Path | None, typer.Option(help="Folder of `train label`: learn from a teacher's scores.")
     ] = None,
@@ -193,6 +194,7 @@ def label(
     folders: Annotated[
         Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
     ] = None,
+    mined: MinedOption = None,
     lists: Annotated[Path | None, typer.Option(help="Folder made by `train mine`.")] = None,
     best: Annotated[int, typer.Option(min=1, help="Passages of each question.")] = 8,
     json: opt.Json = False,
@@ -205,7 +207,7 @@ def label(
     if (folders is None) == (lists is None):
         raise typer.BadParameter("give either --folders DIR or --lists FOLDER")
     with progress() as report:
-        made = make_labels(out, reader, folders, lists, best, report)
+        made = make_labels(out, reader, folders, lists, best, mined, report)
     if json:
         print_json({"out": str(out), **asdict(made)})
     speed = made.tokens / made.seconds if made.seconds else 0.0

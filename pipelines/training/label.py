@@ -40,18 +40,23 @@ def label(
     folders: Path | None = None,
     lists: Path | None = None,
     best: int = BEST,
+    mined: Path | None = None,
     on_progress: ProgressCallback = no_progress,
 ) -> Labelled:
     """Writes the reader's labels for the `best` passages of each question to `out`; known ones are kept.
 
     The questions are those about `folders`, as for `train_reader`, or of `lists`, a folder of `mine`.
-    ValueError unless one of the two is given; ModelMismatch when `out` has the labels of another reader.
+    `mined` keeps the passages that are found for the former, by default in `out`. ValueError unless one of the two is given; ModelMismatch when `out` has the labels of another reader.
     """
     if (folders is None) == (lists is None):
         raise ValueError("labels need either folders with questions or lists of passages")
     loaded = load_reader(reader, pick_device().type)
     store = LabelStore.open(out, loaded.digest)
-    found = list_questions(lists) if lists else folder_questions(folders or Path(), out / RUN, on_progress)
+    found = (
+        list_questions(lists)
+        if lists
+        else folder_questions(folders or Path(), mined or out / RUN, on_progress)
+    )
     began = time.perf_counter()
     new, tokens = label_pairs(loaded, store, pairs_of(found, best), sentence_spans, on_progress)
     return Labelled(len(store), new, tokens, time.perf_counter() - began)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from made_collections import write_lists
@@ -11,8 +12,11 @@ from made_training import PLAIN, TRAM
 
 from spanwise.corpora.folder_questions import wording_key
 from spanwise.pipelines.training import folder_groups
+from spanwise.pipelines.training.folder_groups import listed_examples
 from spanwise.pipelines.training.label import label
+from spanwise.pipelines.training.reader import train_reader
 from spanwise.reader.labels import LabelStore
+from spanwise.reader.training import RECIPES
 
 MILL = "The mill was built by Ada Rook in 1811."
 FILES = {"mill.md": MILL, "again.md": "Ada Rook built a mill.", "tram.md": "The tram was built by Ute Falk."}
@@ -42,6 +46,19 @@ def test_every_wording_is_labelled_with_its_own_passage_and_the_best_found(asked
         assert store.get(question, "Town. Mill. ", MILL) is not None
     again = label(tmp_path / "labels", reader_folder, asked, best=3)
     assert (again.labels, again.new) == (6, 2)
+
+
+def test_a_reader_learns_from_the_labels_of_passages_that_are_mined_once(asked, tmp_path, reader_folder):
+    label(tmp_path / "labels", reader_folder, asked, best=3, mined=tmp_path / "mined")
+    store = LabelStore.open(tmp_path / "labels")
+    [example] = listed_examples(asked, tmp_path / "mined", 0, 7, store)
+    assert [text for _, text in example.negatives] == [FILES["tram.md"]]  # the only one without the answer
+    recipe = replace(RECIPES["lists"], tokens=1, max_length=64)
+    arguments = {"start": reader_folder, "folders": asked, "mined": tmp_path / "mined"}
+    train_reader([], tmp_path / "plain", recipe, **arguments)
+    train_reader([], tmp_path / "taught", recipe, labels=tmp_path / "labels", **arguments)
+    assert not list(tmp_path.glob("*/run/index-*"))
+    assert (tmp_path / "taught/model.safetensors").is_file()
 
 
 def test_the_verb_labels_lists_of_mine_and_says_its_speed(run, tmp_path, reader_folder):
