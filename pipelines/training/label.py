@@ -46,8 +46,8 @@ def label(
     """Writes the reader's labels for the `best` passages of each question to `out`; known ones are kept.
 
     The questions are those about `folders`, as for `train_reader`, or of `lists`, a folder of `mine`.
-    `mined` keeps the passages that are found for the former, by default in `out`. ValueError unless one of the
-    two is given; ModelMismatch when `out` has the labels of another reader.
+    `mined` keeps the passages that are found for the former, by default in `out`. ValueError unless one of
+    the two is given; ModelMismatch when `out` has the labels of another reader.
     """
     if (folders is None) == (lists is None):
         raise ValueError("labels need either folders with questions or lists of passages")
