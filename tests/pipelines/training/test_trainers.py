@@ -10,11 +10,14 @@ import torch
 from made_collections import write_lists
 from made_readers import question_answerer
 from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
-from tiny_models import student
+from safetensors.torch import load_file, save_file
+from tiny_models import student, tiny_mpnet
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
+from spanwise.corpora.sentences import sentence_spans
 from spanwise.corpora.squad import read_squad
+from spanwise.errors import ModelRejected
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import TrainingConfig, train
@@ -64,6 +67,32 @@ def test_a_reader_over_another_encoder_is_written_resumed_and_continued(tmp_path
     assert ours.answers_null is True
     train_reader([read_squad(squad)], tmp_path / "second", SMALL, start=str(out), shares={})
     assert load_reader(str(tmp_path / "second")).answers_null is False
+
+
+def test_a_reader_over_an_mpnet_has_the_whole_head_and_is_one_of_transformers(tmp_path, squad):
+    out = tmp_path / "out"
+    train_reader([read_squad(squad)], out, SMALL, start=str(tiny_mpnet(tmp_path / "base")))
+    reader = load_reader(str(out), split=sentence_spans)
+    ours = reader.scores.model
+    published = AutoModelForQuestionAnswering.from_pretrained(out)
+    assert type(published).__name__ == "MPNetForQuestionAnswering"
+    assert torch.equal(published.qa_outputs.weight, ours.qa_outputs.weight)
+    theirs = published.mpnet.encoder.layer[1].attention.attn.q.weight
+    assert torch.equal(theirs, ours.bert.encoder.layer[1].attention.self.query.weight)
+    text = next(iter(ANSWERS))
+    [[spans]] = reader.read(["Who was it?"], [[Passage(0, "d", 0, len(text), text)]])
+    assert all(np.isfinite([span.relevance, span.support]).all() for span in spans)
+    train_reader([read_squad(squad)], tmp_path / "second", SMALL, start=str(out))
+    assert load_reader(str(tmp_path / "second")).scores.has_evidence
+
+
+def test_a_damaged_mpnet_is_refused_by_name(tmp_path, squad):
+    base = tiny_mpnet(tmp_path / "base")
+    weights = load_file(base / "model.safetensors")
+    del weights["encoder.relative_attention_bias.weight"]
+    save_file(weights, base / "model.safetensors")
+    with pytest.raises(ModelRejected, match="lacks some of the weights of an MPNet"):
+        train_reader([read_squad(squad)], tmp_path / "out", SMALL, start=str(base))
 
 
 def test_inputs_longer_than_an_encoder_reads_and_too_few_articles_are_refused(tmp_path, squad):
