@@ -100,13 +100,11 @@ class ReaderTrainingConfig:
 
 
 FOLDER_LOOP = TrainingConfig(learning_rate=1.2e-4, layer_decay=0.85, evaluate_at=(1.0,))
-LISTS_LOOP = TrainingConfig(learning_rate=6e-5, layer_decay=0.9, evaluate_at=(1.0,), checkpoint_every=100)
+LISTS_LOOP = TrainingConfig(learning_rate=3e-4, layer_decay=0.9, evaluate_at=(1.0,), checkpoint_every=100)
 RECIPES: Mapping[str, ReaderTrainingConfig] = {
     "squad": ReaderTrainingConfig(),
     "folder": ReaderTrainingConfig(FOLDER_LOOP, batch_tokens=8192, max_length=352),
-    "lists": ReaderTrainingConfig(
-        LISTS_LOOP, batch_tokens=8192, max_length=352, negatives=3, shared=1.0, similarity=0.5
-    ),
+    "lists": ReaderTrainingConfig(LISTS_LOOP, batch_tokens=8192, max_length=352, negatives=3, shared=1.0),
 }
 
 

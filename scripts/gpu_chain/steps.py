@@ -63,7 +63,7 @@ class Training:
     budget: float = 8.0
     tokens: int | None = None
     batch_tokens: int = 16_384
-    learning_rate: float = 6e-5
+    learning_rate: float = 1.5e-4
     layer_decay: float = 0.9
     checkpoint_every: int = 10_000
     seed: int = 0
