@@ -11,8 +11,8 @@ rank             the order of the retriever
 NAME             the relevance that a reader gives; the cosine of mean states of an encoder
 rank + A + B     a listwise fit on the other folders
 
-A reader of more than one passage a question is measured as a whole by `spanwise calibrate`. An encoder is the
-folder of a BERT or an MPNet, also of a reader over one: its states are taken without the head.
+`spanwise calibrate` measures the answers of a reader. An encoder is the folder of a BERT or an MPNet, or of a
+reader over an MPNet, whose head is left out.
 """
 
 from __future__ import annotations
@@ -89,11 +89,11 @@ def add_relevance(questions: Sequence[Ranked], name: str, label: str, work: Path
     """The relevance of each passage by a reader; what it gave is kept in `work`."""
     reader = load_reader(name)
     store = LabelStore.open(work / f"labels-{reader.digest[:12]}", reader.digest)
-    pairs = [pair_of(one.question, passage) for one in questions for passage in one.passages]
+    pairs = [pair_of(ranked.question, passage) for ranked in questions for passage in ranked.passages]
     label_pairs(reader, store, pairs, sentence_spans, show_progress)
-    for one in questions:
-        labels = [store.get(*pair_of(one.question, passage)) for passage in one.passages]
-        one.scores[label] = np.array([math.nan if found is None else found.relevance for found in labels])
+    for ranked in questions:
+        labels = [store.get(*pair_of(ranked.question, passage)) for passage in ranked.passages]
+        ranked.scores[label] = np.array([math.nan if found is None else found.relevance for found in labels])
 
 
 def add_similarity(questions: Sequence[Ranked], name: str, label: str) -> None:
@@ -103,12 +103,12 @@ def add_similarity(questions: Sequence[Ranked], name: str, label: str) -> None:
     if backbone is None:
         raise SystemExit(f"{folder} is neither a BERT nor an MPNet")
     encoder = TextEncoder(backbone, load_tokenizer(folder), label)
-    texts = list(dict.fromkeys(indexed_text(p) for one in questions for p in one.passages))
+    texts = list(dict.fromkeys(indexed_text(p) for ranked in questions for p in ranked.passages))
     rows = dict(zip(texts, encoder.encode_passages(texts), strict=True))
-    of_questions = encoder.encode_questions([one.question for one in questions])
-    for one, vector in zip(questions, of_questions, strict=True):
-        vectors = np.array([rows[indexed_text(passage)] for passage in one.passages])
-        one.scores[label] = SCALE * (vectors @ vector).astype(np.float64)
+    of_questions = encoder.encode_questions([ranked.question for ranked in questions])
+    for ranked, vector in zip(questions, of_questions, strict=True):
+        vectors = np.array([rows[indexed_text(passage)] for passage in ranked.passages])
+        ranked.scores[label] = SCALE * (vectors @ vector).astype(np.float64)
 
 
 def show_progress(what: str, done: int, total: int) -> None:
@@ -118,13 +118,13 @@ def show_progress(what: str, done: int, total: int) -> None:
 
 def left_out_fit(questions: Sequence[Ranked], names: Sequence[str]) -> list[bool]:
     """Whether the first passage of each question is right by a fit of these scores on the other folders."""
-    rows = [np.stack([one.scores[name] for name in names], axis=1) for one in questions]
+    rows = [np.stack([ranked.scores[name] for name in names], axis=1) for ranked in questions]
     first = []
-    for number, one in enumerate(questions):
-        others = [at for at, other in enumerate(questions) if other.domain != one.domain]
-        if number == 0 or questions[number - 1].domain != one.domain:
+    for number, ranked in enumerate(questions):
+        others = [at for at, other in enumerate(questions) if other.domain != ranked.domain]
+        if number == 0 or questions[number - 1].domain != ranked.domain:
             weights = fit_listwise([rows[at] for at in others], [questions[at].right for at in others])
-        first.append(bool(one.right[int(np.argmax(rows[number] @ weights))]))
+        first.append(bool(ranked.right[int(np.argmax(rows[number] @ weights))]))
     return first
 
 
@@ -132,7 +132,7 @@ def figures(
     questions: Sequence[Ranked], readers: Sequence[str], encoders: Sequence[str]
 ) -> dict[str, object]:
     """The shares of the module, by the wording."""
-    found = [one for one in questions if one.right.any()]
+    found = [ranked for ranked in questions if ranked.right.any()]
     ways = [["rank"], *([name] for name in (*readers, *encoders))]
     ways += [["rank", name] for name in (*readers, *encoders)]
     ways += [["rank", reader, encoder] for reader in readers for encoder in encoders]
@@ -140,20 +140,20 @@ def figures(
     is_first = {
         " + ".join(way): left_out_fit(found, way)
         if len(way) > 1
-        else [prefers_right(one, way[0]) for one in found]
+        else [prefers_right(ranked, way[0]) for ranked in found]
         for way in ways
     }
     for kind, everyday in (("plain", False), ("everyday", True)):
-        here = [at for at, one in enumerate(found) if one.everyday is everyday]
-        asked = sum(one.everyday is everyday for one in questions)
+        here = [at for at, ranked in enumerate(found) if ranked.everyday is everyday]
+        asked = sum(ranked.everyday is everyday for ranked in questions)
         shares = {way: sum(firsts[at] for at in here) / max(1, len(here)) for way, firsts in is_first.items()}
         table[kind] = {"questions": asked, "found": len(here), **shares}
     return table
 
 
-def prefers_right(one: Ranked, name: str) -> bool:
+def prefers_right(ranked: Ranked, name: str) -> bool:
     """True if the passage with the highest score holds the answer."""
-    return bool(one.right[int(np.argmax(one.scores[name]))])
+    return bool(ranked.right[int(np.argmax(ranked.scores[name]))])
 
 
 def main() -> None:

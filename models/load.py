@@ -1,7 +1,8 @@
 """Loads networks and tokenizers from a folder: safetensors only, no remote code, finite weights.
 
 A plain BERT is computed by `bert` and needs no transformers, whose import takes longer than the rest of a
-question. Every other network, and every reader in training, is one of transformers.
+question; so is an MPNet, also in training. Every other network, and every other reader in training, is one of
+transformers.
 """
 
 from __future__ import annotations

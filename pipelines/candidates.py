@@ -12,7 +12,7 @@ from ..corpora.sentences import sentence_spans
 from ..eval.squad import normalize_answer
 from ..index.schema import indexed_text
 from ..reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence
-from ..reader.spans import enclosing_sentences, log_probability
+from ..reader.spans import enclosing_sentences, log_normalizer
 
 MAX_CANDIDATES = 80
 
@@ -64,6 +64,7 @@ def candidates(
     chosen = _chosen(readings)
     agreeing = _agreeing(chosen)
     masses = _masses(readings[:SHARED_PASSAGES])
+    normalizer = log_normalizer(masses) if masses else 0.0
     return [
         Candidate(
             one.scored,
@@ -77,7 +78,7 @@ def candidates(
                 support=_or_zero(one.scored.support),
                 agreeing=math.log1p(others),
                 length=math.log1p(len(one.scored.span.text.split())),
-                log_probability=log_probability(one.scored.score, masses) if masses else 0.0,
+                log_probability=one.scored.score - normalizer if masses else 0.0,
             ),
         )
         for one, others in zip(chosen, agreeing, strict=True)

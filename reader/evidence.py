@@ -36,7 +36,7 @@ class Features:
     words of the span).
 
     `log_probability`: that of the span among all tokens of the best SHARED_PASSAGES passages, see
-    `spans.log_probability`; 0 for a reader that does not give it.
+    `spans.log_normalizer`; 0 for a reader that does not give it.
     """
 
     margin: float

@@ -159,20 +159,20 @@ def log_sum_exp(values: NDArray[np.floating] | Sequence[float]) -> float:
     return float(highest + np.log(np.exp(array - highest).sum()))
 
 
-def log_probability(score: float, masses: Sequence[PassageMass]) -> float:
-    """ln P(first) + ln P(last) of a span, a softmax over the tokens of all these passages and one "none".
+def log_normalizer(masses: Sequence[PassageMass]) -> float:
+    """What the score of a span loses to become ln P(first) + ln P(last).
 
-    `score` is its start logit + end logit. The logit of "none" is the mean of those of the passages, as in
-    `losses.shared_span_loss`.
+    The softmax runs over the tokens of all these passages and one "none", whose logit is the mean of those of
+    the passages, as in `losses.shared_span_loss`.
 
-    >>> round(log_probability(2.0, [PassageMass(1.0, 1.0, 0.0, 0.0)]), 4)
+    >>> round(2.0 - log_normalizer([PassageMass(1.0, 1.0, 0.0, 0.0)]), 4)
     -0.6265
     """
     none_start = fmean(mass.null_start for mass in masses)
     none_end = fmean(mass.null_end for mass in masses)
     starts = log_sum_exp([none_start, *(mass.start for mass in masses)])
     ends = log_sum_exp([none_end, *(mass.end for mass in masses)])
-    return score - starts - ends
+    return starts + ends
 
 
 def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:

@@ -310,9 +310,13 @@ def _label_loss(
     recipe: ReaderTrainingConfig,
 ) -> Tensor:
     """The losses by the written answers, without rows that a teacher prefers to the right one."""
-    kept = [[row for row in group if not _is_preferred(row, group)] for group in groups]
+    is_preferred = [[_is_preferred(row, group) for row in group] for group in groups]
+    kept = [
+        [row for row, preferred in zip(group, marks, strict=True) if not preferred]
+        for group, marks in zip(groups, is_preferred, strict=True)
+    ]
     rows = [row for group in kept for row in group]
-    is_kept = np.array([not _is_preferred(row, group) for group in groups for row in group])
+    is_kept = ~np.concatenate(is_preferred)
     device = start.device
     chosen = torch.from_numpy(np.flatnonzero(is_kept)).to(device)
     start, end = start[chosen], end[chosen]

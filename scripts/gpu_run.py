@@ -58,7 +58,7 @@ def arguments() -> argparse.ArgumentParser:
     step.add_argument("--budget", type=float, help="minutes of training in all calls; default: 8")
     step.add_argument("--tokens", type=int, help="tokens to train on; default: 30 million, or one epoch")
     step.add_argument("--batch-tokens", type=int, help="tokens of a batch; default: 16384")
-    step.add_argument("--learning-rate", type=float, help="default: 6e-5 (teacher), 2e-4 (student)")
+    step.add_argument("--learning-rate", type=float, help="default: 1.5e-4 (teacher), 2e-4 (student)")
     step.add_argument("--texts", type=int, default=20_000, help="texts to encode (measure)")
     step.add_argument("--passages", type=int, default=1_000_000, help="passages of MaxSim (measure)")
     return parser

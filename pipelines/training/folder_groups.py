@@ -30,7 +30,7 @@ from ...corpora.folder_questions import (
     read_wordings,
     wording_key,
 )
-from ...corpora.records import json_lines
+from ...corpora.records import Record, json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
@@ -39,6 +39,7 @@ from ...reader.training import ReaderExample
 from ..models import stages_below
 from ..open import open as open_library
 
+MINED = "mined-*.jsonl"
 DEPTH = 50  # passages of a ranking that are kept for a question
 RANKERS = ("colbert", "dense")  # the first one is the product's own
 HARD, NEAR = 6, 30  # ranks of the first negative and of the second, among those that do not answer
@@ -138,14 +139,24 @@ def mined_questions(folders: Path, run: Path) -> Iterator[MinedQuestion]:
             for number, text in enumerate(_asked(item, wordings)):
                 if text not in lines:
                     raise DataMalformed(f"{mined} lacks the question {text!r}: remove it to mine again")
-                rankings = tuple([passages[at] for at in lines[text].value(name, list)] for name in RANKERS)
+                rankings = tuple(_passages_at(lines[text], name, passages) for name in RANKERS)
                 asked = replace(item, id=f"{item.id}-{number}", question=text) if number else item
                 yield MinedQuestion(domain, asked, rankings, item.question if number else "")
 
 
 def _read_passages(path: Path) -> list[tuple[str, str]]:
-    with path.open(encoding="utf-8") as file:
-        return [(context, text) for context, text in map(json.loads, file)]
+    try:
+        with path.open(encoding="utf-8") as file:
+            return [(context, text) for context, text in map(json.loads, file)]
+    except (OSError, ValueError, TypeError) as error:
+        raise DataMalformed(f"{path} cannot be read: {error}. Remove it and {MINED} to mine again") from error
+
+
+def _passages_at(line: Record, name: str, passages: Sequence[tuple[str, str]]) -> Ranking:
+    numbers = line.value(name, list)
+    if not all(isinstance(number, int) and 0 <= number < len(passages) for number in numbers):
+        raise line.error(f"{name} names passages that are not kept: remove {MINED} to mine again")
+    return [passages[number] for number in numbers]
 
 
 def passages_file(run: Path, domain: str) -> Path:
@@ -155,7 +166,7 @@ def passages_file(run: Path, domain: str) -> Path:
 
 def mined_file(run: Path, domain: str) -> Path:
     """Where the passages for the questions of a domain are kept."""
-    return run / f"mined-{domain}.jsonl"
+    return run / MINED.replace("*", domain)
 
 
 def listed_examples(

@@ -43,15 +43,8 @@ def gpu_tests() -> dict[str, Any]:
     paths = [
         path for path in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.gpu" in path.read_text("utf-8")
     ]
-    options = [
-        "-q",
-        "-m",
-        "gpu",
-        "-p",
-        "no:cacheprovider",
-        "-W",
-        "default",
-    ]  # another torch warns of other things
+    options = ["-q", "-m", "gpu", "-p", "no:cacheprovider"]
+    options += ["-W", "default"]  # another torch warns of other things
     command = [sys.executable, "-m", "pytest", *options, *map(str, paths)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines()[-20:] or done.stderr.strip().splitlines()[-20:]

@@ -18,7 +18,7 @@ from spanwise.reader.spans import (
     WindowLogits,
     assemble,
     distinct_spans,
-    log_probability,
+    log_normalizer,
     log_sum_exp,
     passage_mass,
     tokenize,
@@ -124,6 +124,6 @@ def test_the_probabilities_of_all_first_tokens_and_none_add_up_to_one():
         PassageMass(log_sum_exp(some), 0.0, null, 0.0) for some, null in zip(logits, (0.3, 0.9), strict=True)
     ]
     ends = log_sum_exp([0.0, 0.0, 0.0])
-    spans = [np.exp(log_probability(float(value), masses) + ends) for some in logits for value in some]
-    none = np.exp(log_probability(0.6, masses) + ends)
+    spans = [np.exp(float(value) - log_normalizer(masses) + ends) for some in logits for value in some]
+    none = np.exp(0.6 - log_normalizer(masses) + ends)
     assert sum(spans) + none == pytest.approx(1)

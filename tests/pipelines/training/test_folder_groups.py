@@ -15,6 +15,7 @@ from spanwise.pipelines.training.folder_groups import (
     folder_examples,
     listed_examples,
     mined_file,
+    passages_file,
     shortened,
 )
 from spanwise.pipelines.training.mining import mine
@@ -71,6 +72,13 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     assert listed.question in ("Who built the mill?", "mill, whose work?")
     assert listed.negatives == group.negatives  # no other passage is without the answer
     assert other.start is None
+    passages_file(run, "town").write_text('["", "one"]\n')
+    with pytest.raises(DataMalformed, match="colbert names passages that are not kept"):
+        folder_examples(tmp_path, run, 0)
+    passages_file(run, "town").unlink()
+    with pytest.raises(DataMalformed, match=r"passages-town.jsonl cannot be read"):
+        folder_examples(tmp_path, run, 0)
+    passages_file(run, "town").touch()
     mined_file(run, "town").write_text('{"question": "Who sold the mill?", "colbert": [], "dense": []}\n')
     with pytest.raises(
         DataMalformed, match="lacks the question 'Who built the mill\\?': remove it to mine again"
