@@ -35,12 +35,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 import spanwise
+from spanwise import ClusterOptions
 from spanwise.index.analysis import Analyzer
 from spanwise.index.schema import FileState
+from spanwise.index.shards import shard_folders
 from spanwise.index.store import Store
-from spanwise.models import encoder, locate
+from spanwise.models import encoder
+from spanwise.models import model_files as locate
 from spanwise.pipelines.cluster.indexing import split_index
-from spanwise.pipelines.cluster.manifest import ClusterOptions, shard_folders
 from spanwise.types import Document, Passage
 
 SHARDS, WORKERS, REPLICAS, K = 8, 4, 2, 10

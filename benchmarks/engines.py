@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.pipelines.evaluation.corpus import document_id_of, document_library, paragraph_documents
-from spanwise.pipelines.library import Library
+from spanwise.pipelines.library.library.library import Library
 from spanwise.retrieval.bm25 import bm25_retriever
 
 Matrix = NDArray[np.float32]
@@ -241,7 +241,7 @@ class GivenTokens:
 
 def maxsim(corpus: Corpus) -> Search:
     """Our index of token vectors in 4 bits: the vectors of a question in, ids of passages out."""
-    from spanwise.pipelines.sync import sync_tokens
+    from spanwise.pipelines.parsing.sync import sync_tokens
 
     library, numbers = spanwise_library(corpus)
     encoder: Any = GivenTokens(corpus)
@@ -292,7 +292,7 @@ def encoder(corpus: Corpus) -> Encode:
 
 def sentence_transformers(corpus: Corpus, bf16: bool) -> Encode:
     """sentence-transformers on the same model, in its default precision or under autocast."""
-    from spanwise.models.locate import find_model
+    from spanwise.models.model_files import find_model
 
     library: Any = import_module("sentence_transformers")
     torch: Any = import_module("torch")

@@ -38,7 +38,7 @@ from pathlib import Path
 import torch
 if sys.argv[1] != "all":
     torch.cpu._is_avx512_bf16_supported = lambda: False
-from spanwise.corpora.squad import read_squad
+from spanwise.corpora.datasets.squad import read_squad
 from spanwise.types import Passage
 def found(name, *modules):
     for module in modules:

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from spanwise.corpora.squad import read_squad
+from spanwise.corpora.datasets.squad import read_squad
 
 from .engines import ENGINES, Corpus
 

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.corpora.folder_questions import domains_of
+from spanwise.corpora.datasets.folder_questions import domains_of
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.eval.calibration import fit_listwise
 from spanwise.eval.questions import holds_answer
@@ -36,12 +36,12 @@ from spanwise.index.schema import indexed_text
 from spanwise.models.bert import bert_backbone
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.load import read_checkpoint
-from spanwise.models.locate import find_model
+from spanwise.models.model_files import find_model
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.pipelines.evaluation.corpus import read_questions
-from spanwise.pipelines.models import DEFAULT_RETRIEVER, stages_below
+from spanwise.pipelines.library.library.loaded_models import DEFAULT_RETRIEVER, stages_below
 from spanwise.pipelines.open import open as open_library
-from spanwise.pipelines.training.observe import everyday_wordings, wordings_of
+from spanwise.pipelines.training.candidate_observations import everyday_wordings, wordings_of
 from spanwise.reader.labels import LabelStore, label_pairs
 from spanwise.reader.load import load_reader
 from spanwise.reader.span_reader import pair_of

@@ -28,8 +28,8 @@ from spanwise.errors import SpanwiseError
 
 from .dense import MANY, FaissScan, VectorIndex, bitmap, faiss, one_thread, width_of
 from .files import make_folder
+from .passage_rows import StoredRows
 from .protocol import Floats, Ids, Mask, Places
-from .rows import StoredRows
 from .segment import ANN, UNFINISHED, Segment, is_segment_name, open_segment, write_segment
 
 CACHE = "cache"  # the folder in an index

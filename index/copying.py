@@ -8,8 +8,8 @@ import numpy as np
 
 from .analysis import Analyzer
 from .maxsim.codebook import Codebook
+from .passage_rows import StoredRows
 from .protocol import Ids
-from .rows import StoredRows
 from .schema import indexed_text
 from .snapshot import Snapshot
 from .writer import Writer

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from .passage_rows import StoredRows
 from .protocol import Floats, Ids, Mask, Places, Ranking
-from .ranking import best, check_among, check_k, check_vectors
-from .rows import StoredRows
+from .top_k import best, check_among, check_k, check_vectors
 
 MANY = 16  # queries that are worth a matrix product
 _SPARE = 16  # candidates beyond k in the first round

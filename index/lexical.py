@@ -1,216 +1,25 @@
-"""Lexical search: the postings of all segments as one, their statistics, and ranking by a weighting.
-
-Rows of deleted passages keep their place, hold no term and are not counted.
-"""
+"""Lexical search: ranking of live passages by a weighting, in numpy or by compiled code."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.postponed import PostponedImport
 
-from .postings import Pairs, PostingsSegment
+from .live_postings import Corpus, CorpusStatistics, LivePostings
 from .protocol import Ids, Mask, Places, Ranking
-from .ranking import best, check_k, promising, rows_among
+from .top_k import best, check_k, promising, rows_among
 
 if TYPE_CHECKING:
-    from .maxscore import MaxScore
+    from .maxscore import MaxScore, Saturation
 
-_T = TypeVar("_T")
-_N = TypeVar("_N", bound=np.generic)
-_MAX_HELD = 2**29  # bytes of terms
-_MAX_WEIGHED = 2**21  # pairs with weights, about 40 MB
-_TERM = 32  # the cost of a term there besides its pairs, as a number of pairs
-LIKELY = 32  # terms that are compared with a misspelled word
-_ENDING = 0.25  # the cost of a letter that may belong to an ending, in edits
-_OVERHEAD = 1024  # bytes of a term besides its pairs
 _EACH = 2**14  # rows that numpy would go through in the time it takes for a question to be prepared
 COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows that numpy went through
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusStatistics:
-    """Counts over live passages: passages, terms in all, and passages that hold each term (`df`).
-
-    >>> CorpusStatistics(5, 15, {"mill": 3}).avgdl
-    3.0
-    """
-
-    n_docs: int
-    total_length: int
-    df: Mapping[str, int]
-
-    @property
-    def avgdl(self) -> float:
-        """The mean length of a passage in terms; 0 for an empty corpus."""
-        return self.total_length / self.n_docs if self.n_docs else 0.0
-
-
-class Corpus(Protocol):
-    """What is counted over a collection, of which an index may search a part."""
-
-    def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
-        """The collection, with the document frequencies of these terms."""
-
-    @property
-    def all_statistics(self) -> CorpusStatistics:
-        """The collection, with the document frequencies of all its terms."""
-
-
-class Formula(Protocol):
-    """The weight of a term in each passage that holds it. Equal formulas, by ==, give equal weights."""
-
-    def __call__(self, tf: NDArray[np.float64], lengths: Ids) -> NDArray[np.float64]:
-        """One weight a passage, from the count of the term in it and its number of terms."""
-
-
-@dataclass(slots=True)
-class Term:
-    """The live rows that hold a term, ascending, and its count in each, both read-only."""
-
-    rows: NDArray[np.uint32]
-    counts: NDArray[np.integer]
-    prepared: Any = None  # by MaxScore, for its last statistics
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it may take."""
-        return _OVERHEAD + 12 * len(self.rows)
-
-
-class LivePostings:
-    """A row is a place in `passage_ids`: the rows of the first segment, then those of the next.
-
-    Terms stay in memory, so only the first question with a term reads and weighs its rows.
-    """
-
-    def __init__(self, segments: Sequence[PostingsSegment], deleted: Ids) -> None:
-        self._segments = tuple(segments)
-        sizes = [len(segment.passage_ids) for segment in segments]
-        self._first_rows = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64).tolist()
-        self.passage_ids: Ids = _joined([part.passage_ids for part in segments])
-        self.lengths: Ids = _joined([part.lengths for part in segments])
-        self.live = np.isin(self.passage_ids, deleted, invert=True)
-        self._n_docs, self._total_length = int(self.live.sum()), int(self.lengths[self.live].sum())
-        self._terms: dict[str, Term] = {}
-        self._n_held = 0
-        self._weighed: dict[tuple[str, type[Formula]], tuple[Formula, Ids, NDArray[np.float64]]] = {}
-        self._n_weighed = 0
-
-    def __len__(self) -> int:
-        """The number of rows, deleted ones included."""
-        return len(self.passage_ids)
-
-    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
-        """The live rows that hold a term, ascending, and the count in each; both read-only."""
-        found = self.term(term)
-        return found.rows, found.counts
-
-    def weighted(self, term: str, formula: Formula) -> tuple[Ids, NDArray[np.float64]]:
-        """The live rows that hold a term, ascending, and their weights by a formula; both read-only.
-
-        The weights by the last formula of each kind are kept.
-        """
-        known = self._weighed.get((term, type(formula)))
-        if known is None or known[0] != formula:
-            found = self.term(term)
-            rows = found.rows.astype(np.int64)
-            weights = formula(found.counts.astype(np.float64), self.lengths[rows])
-            self._n_weighed += len(rows) + _TERM
-            if self._n_weighed > _MAX_WEIGHED:
-                self._weighed.clear()
-                self._n_weighed = len(rows) + _TERM
-            known = formula, _read_only(rows), _read_only(weights)
-            self._weighed[term, type(formula)] = known
-        return known[1:]
-
-    def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
-        """The live corpus, with the document frequencies of these terms."""
-        known = self._terms.get
-        df = {term: len((known(term) or self.term(term)).rows) for term in terms}
-        return CorpusStatistics(self._n_docs, self._total_length, df)
-
-    def spelled_like(self, typed: str, most: int) -> list[str]:
-        """The terms of live passages that may be stems of words `most` edits from a typed one, likely first.
-
-        A stem is compared with each beginning of the typed word, and the letters after it cost a little.
-        """
-        return [term for _, term in self.likely_terms(typed, most) if len(self.find(term)[0])]
-
-    def likely_terms(self, typed: str, most: int) -> list[tuple[float, str]]:
-        """The cheapest terms for `spelled_like` with their costs, ordered by both; some may be deleted."""
-        every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
-        terms = sorted(term for term in every if 2 <= len(term) <= len(typed) + most)
-        whole = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # as before stemming
-        endings = _ENDING * np.arange(len(typed), -1, -1)
-        costs = np.min(prefix_distances(typed, whole) + endings, axis=1)
-        return [(float(costs[at]), terms[at]) for at in np.argsort(costs, kind="stable")[:LIKELY]]
-
-    def first_passages(self, term: str, n: int) -> list[int]:
-        """The ids of the first n live passages that hold a term."""
-        found: list[int] = self.passage_ids[self.find(term)[0][:n]].tolist()
-        return found
-
-    @cached_property
-    def all_statistics(self) -> CorpusStatistics:
-        """The live corpus with the document frequencies of all its terms; read once."""
-        total: Counter[str] = Counter()
-        for pairs in self.pairs():
-            df = np.bincount(pairs.terms, minlength=len(pairs.vocabulary)).tolist()
-            terms = (term.decode("utf-8") for term in pairs.vocabulary)
-            total.update({term: n for term, n in zip(terms, df, strict=True) if n})
-        return CorpusStatistics(self._n_docs, self._total_length, total)
-
-    def pairs(self) -> Iterator[Pairs]:
-        """All pairs of term and live row, one block a segment, each in the order of its terms' bytes."""
-        for first, segment in self._numbered(self._segments):
-            pairs = segment.pairs()
-            rows = pairs.rows + first
-            kept = self.live[rows]
-            yield Pairs(pairs.vocabulary, pairs.terms[kept], rows[kept], pairs.counts[kept])
-
-    def term(self, term: str) -> Term:
-        """The pairs of a term, read on first use."""
-        found = self._terms.get(term)
-        if found is None:
-            rows, counts = self._read(term)
-            found = Term(_read_only(rows), _read_only(counts))
-            if self._n_held + found.size > _MAX_HELD:
-                self._terms.clear()
-                self._n_held = 0
-            self._terms[term] = found
-            self._n_held += found.size
-        return found
-
-    def _read(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
-        found = [segment.find(term) for segment in self._segments]
-        parts = [part + np.uint32(first) for first, (part, _) in self._numbered(found)]
-        rows = np.concatenate([np.empty(0, np.uint32), *parts])
-        counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
-        if self._n_docs == len(self):
-            return rows, counts
-        kept = self.live[rows]
-        return rows[kept], counts[kept]
-
-    def _numbered(self, parts: Iterable[_T]) -> Iterator[tuple[int, _T]]:
-        return zip(self._first_rows, parts, strict=False)
-
-
-def _joined(parts: Sequence[NDArray[np.integer]]) -> Ids:
-    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
-
-
-def _read_only(array: NDArray[_N]) -> NDArray[_N]:
-    array.flags.writeable = False
-    return array
 
 
 class Weighting(Protocol):
@@ -230,7 +39,8 @@ class PostingsIndex:
     """Ranks live passages for lists of terms; a passage with score 0 is not found.
 
     Statistics are those of `corpus`: by default of the postings themselves. numpy scores every row. After
-    many questions, or for many at once, code that was compiled pays off: `load` takes about a second.
+    many questions, or for many at once, compiled code pays off; it ranks by a `saturation` alone, and loading
+    it takes about a second.
     """
 
     def __init__(
@@ -239,13 +49,13 @@ class PostingsIndex:
         weighting: Weighting,
         places: Places,
         corpus: Corpus | None = None,
-        load: Callable[[], MaxScore] | None = None,
+        saturation: Saturation | None = None,
     ) -> None:
         self._postings = postings
         self._weighting = weighting
         self._places = places
         self._corpus = corpus or postings
-        self._load = load
+        self._saturation = saturation
         self._compiled: MaxScore | None = None
 
     def __len__(self) -> int:
@@ -258,8 +68,10 @@ class PostingsIndex:
         allowed = rows_among(self._postings.passage_ids, among)
         statistics = self._corpus.statistics(set(chain.from_iterable(queries)))
         work = len(queries) * (len(self._postings) + _EACH)
-        if self._load and not self._compiled and COMPILED.is_worth(work):
-            self._compiled = self._load()
+        if self._saturation and not self._compiled and COMPILED.is_worth(work):
+            from .maxscore import MaxScore  # loads numba
+
+            self._compiled = MaxScore(self._postings, self._saturation)
         if self._compiled:
             return self._compiled.search(queries, k, allowed, statistics, self._places)
         return [self._search(terms, k, allowed, statistics) for terms in queries]
@@ -272,31 +84,3 @@ class PostingsIndex:
             scores = np.where(allowed, scores, 0.0)
         found = promising(scores, k)
         return best(self._postings.passage_ids[found], scores[found], k, self._places)
-
-
-def prefix_distances(typed: str, words: Sequence[str]) -> NDArray[np.uint8]:
-    """(n, len(typed) + 1): the edits between each word and the first i characters of what was typed.
-
-    An edit inserts, drops or changes a character, or swaps two neighbours, which are not edited again: "ca"
-    is three edits from "abc". Source: Damerau, "A technique for computer detection and correction of spelling
-    errors", 1964; the table is that of Wagner and Fischer, 1974, for all words at once.
-
-    >>> prefix_distances("mlil", ["mill", "mil"])[:, -1].tolist()
-    [1, 1]
-    """
-    padded = np.array(words, dtype=np.str_)  # (n,), with zeros
-    length = padded.dtype.itemsize // 4
-    codes = padded.view(np.uint32).reshape(len(words), length).T  # (length, n)
-    lengths = (codes != 0).sum(axis=0)
-    row = np.repeat(np.arange(len(typed) + 1, dtype=np.uint8)[:, None], len(words), axis=1)
-    found, before = row.copy(), row
-    for j in range(length):
-        row, above, two_above = np.full_like(row, j + 1), row, before
-        for i, character in enumerate(map(ord, typed)):
-            changed = above[i] + (codes[j] != character)
-            row[i + 1] = np.minimum(np.minimum(row[i], above[i + 1]) + 1, changed)
-            if i and j:
-                swapped = (codes[j] == ord(typed[i - 1])) & (codes[j - 1] == character)
-                row[i + 1] = np.where(swapped, np.minimum(row[i + 1], two_above[i - 1] + 1), row[i + 1])
-        found[:, lengths == j + 1], before = row[:, lengths == j + 1], above
-    return found.T

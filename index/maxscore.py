@@ -15,10 +15,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from .impacts import Scores, prepare, search
-from .lexical import CorpusStatistics, LivePostings, Term
+from .live_postings import CorpusStatistics, LivePostings, Term
+from .maxscore_kernels import Scores, prepare, search
 from .protocol import Ids, Mask, Places, Ranking
-from .ranking import best
+from .top_k import best
 
 _BATCH = 256  # questions whose terms are in memory together
 _PART = 16  # questions that a thread takes at once, at least

@@ -18,9 +18,9 @@ import numpy as np
 from spanwise.errors import IndexCorrupt
 
 from .catalog import Catalog, CatalogWriter
+from .passage_rows import RowsSegment, merge_rows
 from .postings import PostingsSegment, merge_postings
 from .protocol import Ids
-from .rows import RowsSegment, merge_rows
 from .schema import SegmentEntry
 from .segment import CODEBOOK, POSTINGS, Columns, is_segment_name, open_segment, write_segment
 

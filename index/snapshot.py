@@ -14,12 +14,12 @@ from spanwise.types import Passage
 from .ann import CACHE, ApproximateIndex, Codes, Tuning, read_codes
 from .catalog import Catalog
 from .dense import VectorIndex
-from .lexical import Corpus, LivePostings
+from .live_postings import Corpus, LivePostings
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import open_tokens
+from .passage_rows import RowsSegment, StoredRows
 from .postings import PostingsSegment
 from .protocol import Floats, Ids, Index, Places
-from .rows import RowsSegment, StoredRows
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
 if TYPE_CHECKING:

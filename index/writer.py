@@ -28,12 +28,12 @@ from .files import WriteLock, named_errors
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import PendingTokens
 from .merge import merge_segments, orphans, remove_orphans
+from .passage_rows import Data, PendingRows
 from .postings import PostingsBuilder
 from .protocol import Floats, Ids
-from .ranking import check_vectors
-from .rows import Data, PendingRows
 from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
+from .top_k import check_vectors
 
 _MAX_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
 

@@ -26,13 +26,13 @@ from spanwise.errors import ModelNotFound, ModelRejected
 from .batching import PackedTokens, Vectors, no_progress, split_scores
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
-from .locate import BUILTIN, READER, model_digest, model_folder
+from .model_files import BUILTIN, READER, model_digest, model_folder
 from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from .precision import pick_device
 from .tokenizer import special_tokens
 
 if TYPE_CHECKING:
-    from .foreign import ForeignCrossEncoder
+    from .third_party import ForeignCrossEncoder
 
 MAX_LENGTH = 384  # tokens of a pair
 MAX_QUESTION_TOKENS = 64
@@ -188,7 +188,7 @@ def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossE
         raise ModelNotFound(
             f"{folder / READER} is missing: reinstall spanwise, or name another cross-encoder"
         )
-    from .foreign import ForeignCrossEncoder
+    from .third_party import ForeignCrossEncoder
 
     return ForeignCrossEncoder.load(folder, on)
 

@@ -18,14 +18,14 @@ from torch import nn
 
 from .batching import BUDGETS, Batcher, PackedTokens, Vectors, no_progress, prefetch
 from .load import base_tokenizer, n_positions, tuned_backbone
-from .locate import is_base, is_student, model_digest, model_folder
-from .packed import Backbone, sequence_means
+from .model_files import is_base, is_student, model_digest, model_folder
+from .packed_forward import Backbone, sequence_means
 from .precision import pick_device
 from .student import load_student
 from .tokenizer import text_ids
 
 if TYPE_CHECKING:
-    from .foreign import ForeignEncoder
+    from .third_party import ForeignEncoder
 
 WINDOW = 1024  # texts that are sorted by length together while the next ones are tokenized
 Row = TypeVar("Row", bound=Sized)  # the tokens of a text
@@ -137,7 +137,7 @@ def load_encoder(name: str = "base", device: str | None = None) -> TextEncoder |
         return TextEncoder(backbone.to(on), base_tokenizer(backbone), model_digest(name))
     folder = model_folder(name)
     if not is_student(folder):
-        from .foreign import ForeignEncoder
+        from .third_party import ForeignEncoder
 
         return ForeignEncoder.load(folder, on)
     student = load_student(folder)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from spanwise.errors import ModelRejected
 
 from .bert import MPNET, Bert, BertSpanModel, bert_backbone, bert_span_model, published_names
-from .locate import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
+from .model_files import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
 from .numpy_bert import PREFIX, SPAN_HEAD, BertConfig
 from .tokenizer import LOCAL, load_tokenizer, quietly
 from .weights import Checkpoint, read_checkpoint, require_finite, tuned_weights

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from spanwise.errors import ModelRejected
 
 from .batching import PackedTokens, Vectors
-from .locate import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
+from .model_files import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
 
 SPAN_HEAD, EVIDENCE_HEAD = "qa_outputs", "evidence_outputs"
 EVIDENCE_OUTPUTS = ("support", "passage", "yes_no", "yes", "several")

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
 from .batching import PackedTokens
-from .packed import Layout, attend, distance_table, embedded, is_packable, model_inputs
+from .packed_forward import Layout, attend, distance_table, embedded, is_packable, model_inputs
 from .precision import autocast, compute_dtype
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .products import largest_weight
+from .linear_kernels import largest_weight
 
 PRECISION = "SPANWISE_PRECISION"
 PRECISIONS = ("int8", "float32", "bf16")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from .locate import BASE_SHA256, STUDENT, file_sha256, read_json, stated
+from .model_files import BASE_SHA256, STUDENT, file_sha256, read_json, stated
 
 if TYPE_CHECKING:
     from torch import nn

@@ -23,13 +23,13 @@ from torch import nn
 from .batching import PackedTokens, Vectors, no_progress
 from .encoder import BatchedEncoder, unit
 from .load import base_tokenizer, n_positions
-from .locate import BUILTIN, is_student, model_digest, model_folder
+from .model_files import BUILTIN, is_student, model_digest, model_folder
 from .precision import pick_device
 from .student import load_student
 from .tokenizer import TokenRow, TokenRows
 
 if TYPE_CHECKING:
-    from .foreign import ForeignTokenEncoder
+    from .third_party import ForeignTokenEncoder
 
 PUNCTUATION = tuple(string.punctuation)  # what ColBERT skips in passages
 
@@ -102,7 +102,7 @@ def load_token_encoder(name: str = BUILTIN, device: str | None = None) -> TokenE
     """
     folder, on = model_folder(name, "token-encoder"), pick_device(device)
     if not is_student(folder):
-        from .foreign import ForeignTokenEncoder
+        from .third_party import ForeignTokenEncoder
 
         return ForeignTokenEncoder.load(folder, on)
     student = load_student(folder)

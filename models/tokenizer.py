@@ -16,7 +16,7 @@ from tokenizers import Encoding, Tokenizer
 
 from spanwise.errors import ModelRejected
 
-from .locate import read_json
+from .model_files import read_json
 
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 VOCABULARIES = (

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .locate import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
+from .model_files import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
 from .numpy_bert import DELTA_FORMAT
 
 _SCALE = "scale"  # the part of a matrix that holds the scales of its rows

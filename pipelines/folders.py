@@ -16,14 +16,14 @@ import json
 import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentNotFound, FolderNotFound, IndexNotFound
 
 from ..corpora.folder import Listing, joined, readable, walk
-from .cluster.manifest import is_sharded
+from ..index.shards import SHARD, is_sharded, shard_of
 
 FOLDER_NAME = ".spanwise"
 CATALOG_NAME = "catalog.sqlite"
@@ -157,6 +157,19 @@ def list_roots(roots: Sequence[Root]) -> Listing:
     if len(roots) == 1:
         return walk(folders[0])
     return joined([walk(folder, root.label + "/") for root, folder in zip(roots, folders, strict=True)])
+
+
+def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:
+    """The files that belong to the index with these settings: all, unless it is a shard.
+
+    Skipped files are counted for the first shard alone.
+    """
+    if SHARD not in settings:
+        return listing
+    number, n_shards = map(int, settings[SHARD].split("/"))
+    files = tuple(one for one in listing.files if shard_of(one.document_id, n_shards) == number)
+    rejected = tuple(one for one in listing.rejected if shard_of(one.document_id, n_shards) == number)
+    return replace(listing, files=files, rejected=rejected, skipped={} if number else listing.skipped)
 
 
 def _label(folder: Path) -> str:

@@ -20,10 +20,10 @@ from pydantic import Field
 from spanwise.errors import SpanwiseError
 from spanwise.types import Filter, SearchOptions, SummaryOptions
 
+from .answering.summarize import summary_record
 from .folders import resolve_document_id
-from .library import Library
-from .records import answer_record, search_record
-from .summarize import summary_record
+from .json_records import answer_record, search_record
+from .library.library import Library
 
 MAX_WINDOW = 20_000  # characters of a document in one result
 INSTRUCTIONS = (

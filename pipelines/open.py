@@ -6,9 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from spanwise.types import ClusterOptions
+
 from ..index.analysis import Analyzer
+from ..index.shards import is_sharded
 from ..index.store import Store
-from .cluster.manifest import ClusterOptions, is_sharded
 from .folders import (
     FOLDER_NAME,
     existing_folder,
@@ -18,8 +20,8 @@ from .folders import (
     roots_setting,
     with_folders,
 )
-from .library import Library
-from .models import COLBERT, MODEL, NONE, model_setting
+from .library.library import Library
+from .library.loaded_models import COLBERT, MODEL, NONE, model_setting
 
 NO_CACHE = "SPANWISE_NO_CACHE"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from ..models.locate import BASE_SHA256, CONFIG, READER, file_sha256, find_base, find_model
+from ..models.model_files import BASE_SHA256, CONFIG, READER, file_sha256, find_base, find_model
 from .evidence import Calibration, Calibrations
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
 
@@ -94,7 +94,7 @@ def answers_null(folder: Path) -> bool:
 
     `settings.json` states it as {"answers_null": true}; without that, a model card that names SQuAD 2.0.
     """
-    from ..models.locate import read_json, stated
+    from ..models.model_files import read_json, stated
 
     path = folder / SETTINGS
     found = stated(read_json(path), "answers_null", bool, path) if path.is_file() else None
@@ -119,7 +119,7 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
 
 def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
-    from ..models.first import FirstScores, Scores, first_model
+    from ..models.cold_start import FirstScores, Scores, first_model
     from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader
 

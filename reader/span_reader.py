@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher, PackedTokens
-from ..models.first import Scores
+from ..models.cold_start import Scores
 from ..models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from ..models.tokenizer import special_tokens
 from .spans import (
@@ -53,7 +53,7 @@ class SpanScores:
     def __init__(self, model: nn.Module) -> None:
         from torch import nn
 
-        from ..models.packed import Backbone, packable_part
+        from ..models.packed_forward import Backbone, packable_part
 
         self.model = model
         part, head = packable_part(model), getattr(model, "qa_outputs", None)
@@ -66,7 +66,7 @@ class SpanScores:
         """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
         import torch
 
-        from ..models.packed import padded_forward
+        from ..models.packed_forward import padded_forward
 
         with torch.inference_mode():
             if self.backbone is None:

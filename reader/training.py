@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from ..models.batching import PackedTokens, shuffled_batches
 from ..models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
-from ..models.packed import model_inputs, packable_part, sequence_means
+from ..models.packed_forward import model_inputs, packable_part, sequence_means
 from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze, train

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,11 @@ from spanwise.errors import IndexEmpty
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import Corpus, CorpusStatistics, LivePostings, PostingsIndex
+from ..index.lexical import PostingsIndex
+from ..index.live_postings import Corpus, CorpusStatistics, LivePostings
 from ..index.protocol import Places, Ranking
-from ..index.ranking import best, check_k, rows_among
+from ..index.top_k import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
-
-if TYPE_CHECKING:
-    from ..index.maxscore import MaxScore
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -121,13 +119,7 @@ def bm25_index(
 ) -> PostingsIndex:
     """The index of the ranking `bm25`."""
     chosen = weighting or BM25()
-
-    def load() -> MaxScore:
-        from ..index import maxscore  # loads numba
-
-        return maxscore.MaxScore(postings, chosen)
-
-    return PostingsIndex(postings, chosen, places, corpus, load)
+    return PostingsIndex(postings, chosen, places, corpus, saturation=chosen)
 
 
 def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:

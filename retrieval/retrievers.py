@@ -25,8 +25,8 @@ from spanwise.types import Hit, Passage
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.protocol import Ranking
-from ..index.ranking import best
 from ..index.snapshot import MakeLexical
+from ..index.top_k import best
 from .bm25 import RankBM25Index, bm25_index
 from .protocol import Encoder, Encoders, Retriever, TokenEncoder
 from .stage import FusionRetriever, Stage, check_questions, hits_of, lexical_stage

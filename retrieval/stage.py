@@ -26,7 +26,7 @@ from spanwise.types import Hit
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.protocol import Index, Places, Ranking
-from ..index.ranking import best
+from ..index.top_k import best
 from .protocol import Ranker
 
 Queries = TypeVar("Queries")

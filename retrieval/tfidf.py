@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.lexical import Corpus, CorpusStatistics, LivePostings, PostingsIndex
+from ..index.lexical import PostingsIndex
+from ..index.live_postings import Corpus, CorpusStatistics, LivePostings
 from ..index.protocol import Places
 from .stage import Stage, Terms, lexical_stage
 

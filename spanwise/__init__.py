@@ -10,27 +10,28 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__ as __version__
+
 # In a checkout the sub-packages are beside this folder, in a wheel inside it.
 _root = Path(__file__).resolve().parent.parent
 if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "retrieval").is_dir():
     __path__.append(str(_root))
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise import errors as errors
     from spanwise.pipelines import evaluation as evaluation
-    from spanwise.pipelines.explain import Explanation as Explanation
-    from spanwise.pipelines.library import Library as Library
+    from spanwise.pipelines.answering.explain import Explanation as Explanation
+    from spanwise.pipelines.library.library import Library as Library
+    from spanwise.pipelines.library.status import Verification as Verification
+    from spanwise.pipelines.library.status import verify as verify
+    from spanwise.pipelines.library.watch import Watch as Watch
     from spanwise.pipelines.open import open as open
     from spanwise.pipelines.open import open_index as open_index
-    from spanwise.pipelines.status import Verification as Verification
-    from spanwise.pipelines.status import verify as verify
     from spanwise.pipelines.training import api as _training
-    from spanwise.pipelines.watch import Watch as Watch
     from spanwise.types import Answer as Answer
     from spanwise.types import AnswerSpan as AnswerSpan
     from spanwise.types import AskOptions as AskOptions
+    from spanwise.types import ClusterOptions as ClusterOptions
     from spanwise.types import Document as Document
     from spanwise.types import Filter as Filter
     from spanwise.types import Heading as Heading
@@ -48,13 +49,13 @@ if TYPE_CHECKING:  # "as" marks what is exported
 
 _MODULES = {"errors": "errors", "evaluation": "pipelines.evaluation", "training": "pipelines.training.api"}
 _NAMES = {
-    "pipelines.explain": "Explanation",
-    "pipelines.library": "Library",
+    "pipelines.answering.explain": "Explanation",
+    "pipelines.library.library": "Library",
     "pipelines.open": "open open_index",
-    "pipelines.status": "Verification verify",
-    "pipelines.watch": "Watch",
-    "types": "Answer AnswerSpan AskOptions Document Filter Heading Hit Label Passage ScoredSpan "
-    "SearchOptions Span Summary SummaryOptions SyncReport",
+    "pipelines.library.status": "Verification verify",
+    "pipelines.library.watch": "Watch",
+    "types": "Answer AnswerSpan AskOptions ClusterOptions Document Filter Heading Hit Label Passage "
+    "ScoredSpan SearchOptions Span Summary SummaryOptions SyncReport",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(["__version__", *_MODULES, *_PLACES])

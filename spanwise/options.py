@@ -119,3 +119,16 @@ class SummaryOptions(AskOptions):
             raise ValueError(f"max_sentences is {self.max_sentences}, expected at least 1")
         if self.timeout_s is not None and not self.timeout_s > 0:
             raise ValueError(f"timeout_s is {self.timeout_s}, expected more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Where shards are searched and synced: on the Ray cluster at `address`, or in this process without one.
+
+    "local" starts a cluster on this machine. `replicas` of each shard are kept; with `require_all`, an answer
+    from some of the shards is refused.
+    """
+
+    address: str | None = None
+    replicas: int = 1
+    require_all: bool = False

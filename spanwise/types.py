@@ -13,6 +13,7 @@ from typing import Literal
 
 from .options import QUOTE as QUOTE
 from .options import AskOptions as AskOptions
+from .options import ClusterOptions as ClusterOptions
 from .options import Filter as Filter
 from .options import ProgressCallback as ProgressCallback
 from .options import SearchOptions as SearchOptions

@@ -14,7 +14,7 @@ import pytest
 import scoreboard
 from hypothesis import settings
 
-from spanwise.pipelines import parse_pool
+from spanwise.pipelines.parsing import pool as parse_pool
 
 OFFLINE = Path(__file__).parent / "offline"
 RELIABILITY = Path(__file__).parent / "reliability"

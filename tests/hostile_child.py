@@ -13,7 +13,7 @@ from typing import Any
 
 from spanwise.corpora.reading import Skipped
 from spanwise.corpora.reading import parse as honest_parse
-from spanwise.pipelines import parse_worker
+from spanwise.pipelines.parsing import worker as parse_worker
 from spanwise.types import Document, Heading, Label
 
 START = (

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from spanwise.corpora.ranking_examples import json_line
+from spanwise.corpora.datasets.ranking_examples import json_line
 from spanwise.types import RankingExample
 
 DOCUMENTS = {"1": ("The mill", "It was built\nin 1811."), "2": ("", "A tram line."), "3": ("Weir", "Water.")}

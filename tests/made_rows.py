@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.index.maxsim.codebook import Codebook
-from spanwise.index.rows import RowsSegment, StoredRows, sums_of
+from spanwise.index.passage_rows import RowsSegment, StoredRows, sums_of
 from spanwise.index.segment import TOKENS, VECTORS, Segment
 
 Vectors = NDArray[np.float32]

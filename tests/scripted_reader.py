@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spanwise.pipelines.ask import Answerer
-from spanwise.pipelines.filters import select
+from spanwise.pipelines.answering.ask import Answerer
+from spanwise.pipelines.answering.filters import select
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.types import AskOptions, ScoredSpan, Span

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import spanwise
-from spanwise.corpora.squad import read_squad
+from spanwise.corpora.datasets.squad import read_squad
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden" / "behaviour.json"

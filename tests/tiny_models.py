@@ -10,7 +10,7 @@ import torch
 
 from spanwise.models.batching import PackedTokens
 from spanwise.models.load import tuned_backbone
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.student import StoredStudent, StudentSettings, save_student
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")

@@ -7,7 +7,7 @@ from tiny_models import tiny_config
 from torch import nn
 
 from spanwise.models.bert import bert_backbone
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import TokenRows, load_tokenizer
 from spanwise.models.weights import Checkpoint
 from spanwise.retrieval.training.distillation import Student

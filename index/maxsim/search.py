@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from spanwise.errors import VectorRejected
 
+from ..passage_rows import Part, StoredRows
 from ..protocol import Floats, Ids, Places, Ranking
-from ..ranking import best, check_among, check_k, check_vectors
-from ..rows import Part, StoredRows
+from ..top_k import best, check_among, check_k, check_vectors
 from .codebook import NUMBA, Codebook
 
 CANDIDATES = 640, 16  # for any k, and for each passage of the result

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from spanwise.errors import IndexCorrupt
 
 from ..catalog import CatalogWriter
+from ..passage_rows import PendingRows, RowsSegment
 from ..protocol import Floats, Ids, Mask
-from ..ranking import check_token_vectors
-from ..rows import PendingRows, RowsSegment
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
+from ..top_k import check_token_vectors
 from .codebook import Codebook, n_centroids
 
 _GROWTH = 4  # times the tokens it was trained for

@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.errors import needing
 from spanwise.types import Hit
 
-from ..library import Library
+from ..library.library import Library
 from ..open import open_index
 from .metadata import hit_metadata
 

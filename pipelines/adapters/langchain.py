@@ -5,7 +5,7 @@ from __future__ import annotations
 from spanwise.errors import needing
 from spanwise.types import Hit, SearchOptions
 
-from ..library import Library
+from ..library.library import Library
 from .metadata import hit_metadata
 
 with needing("langchain"):

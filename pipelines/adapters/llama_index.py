@@ -7,7 +7,7 @@ import asyncio
 from spanwise.errors import needing
 from spanwise.types import Hit, SearchOptions
 
-from ..library import Library
+from ..library.library import Library
 from .metadata import PLACE, hit_metadata
 
 with needing("llama-index"):

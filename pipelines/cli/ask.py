@@ -16,11 +16,11 @@ import typer
 from spanwise.errors import SpanwiseError
 from spanwise.types import QUOTE, AskOptions, SummaryOptions
 
+from ..answering.summarize import summary_record
 from ..folders import user_cache
-from ..library import Library
-from ..records import answer_record, explanation_record
-from ..summarize import summary_record
-from ..visible import visible
+from ..json_records import answer_record, explanation_record
+from ..library.library import Library
+from ..plain_text import visible
 from . import options as opt
 from .index import encode_in_background, synced
 from .show import (

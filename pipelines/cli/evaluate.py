@@ -11,7 +11,7 @@ import typer
 
 from spanwise.types import AskOptions
 
-from ..visible import visible
+from ..plain_text import visible
 from . import options as opt
 from .show import print_json, progress, say
 

@@ -14,15 +14,14 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import DocumentRejected, SpanwiseError
-from spanwise.types import SyncReport
+from spanwise.types import ClusterOptions, SyncReport
 
-from ..cluster.manifest import ClusterOptions
 from ..folders import FOLDER_NAME
-from ..library import Library
-from ..models import NONE, command, model_setting
+from ..json_records import sync_record
+from ..library.library import Library
+from ..library.loaded_models import NONE, command, model_setting
 from ..open import open, open_index
-from ..records import sync_record
-from ..visible import visible
+from ..plain_text import visible
 from . import options as opt
 from .show import print_json, progress, say
 
@@ -124,7 +123,7 @@ def _show(library: Library, report: SyncReport, json: bool) -> None:
 
 def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, json: bool) -> None:
     """Watch until Ctrl-C, with one line for each sync that changed something."""
-    from ..watch import Watch
+    from ..library.watch import Watch
 
     known = set(first.rejected)
 

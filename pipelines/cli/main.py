@@ -115,7 +115,7 @@ def options(
 ) -> None:
     """Options of the command itself."""
     if version:
-        from spanwise import __version__
+        from spanwise.version import __version__
 
         print(f"spanwise {__version__}")
         raise typer.Exit

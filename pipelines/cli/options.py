@@ -9,14 +9,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from spanwise.types import Filter, SearchOptions
+from spanwise.types import ClusterOptions, Filter, SearchOptions
 
-from ..cluster.manifest import ClusterOptions
 from ..folders import nearest_index, resolve_index
-from ..library import Library
-from ..models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
+from ..library.library import Library
+from ..library.loaded_models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
 from ..open import open, open_index
-from ..visible import visible
+from ..plain_text import visible
 from .show import say
 
 Options = TypeVar("Options", bound=SearchOptions)

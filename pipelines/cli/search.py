@@ -8,7 +8,7 @@ import typer
 
 from spanwise.types import SearchOptions
 
-from ..records import search_record
+from ..json_records import search_record
 from . import options as opt
 from .index import synced
 from .show import empty_filter, print_json, progress, say, say_partial, say_spelling, show_hits

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import QUOTE, SummaryOptions
+from spanwise.types import QUOTE, ClusterOptions, SummaryOptions
 
-from ..cluster.manifest import ClusterOptions
-from ..visible import visible
+from ..plain_text import visible
 from . import options as opt
 from .show import say
 

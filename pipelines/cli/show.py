@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, Passage
 
-from ..display import display, shown
-from ..overview import overview_lines
-from ..summarize import shown_sentence
-from ..visible import visible
+from ..answering.overview import overview_lines
+from ..answering.summarize import shown_sentence
+from ..plain_text import display, shown, visible
 
 if TYPE_CHECKING:
     from spanwise.types import Citation, Summary, SummaryOptions, SummarySentence
 
-    from ..explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
-    from ..library import Library
-    from ..spelling import Spelling
+    from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
+    from ..answering.spelling import Spelling
+    from ..library.library import Library
 
 RATED = ("encode", "tokens")
 LABELS = {

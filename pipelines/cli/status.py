@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..visible import visible
+from ..plain_text import visible
 from . import options as opt
 from .show import print_json
 
@@ -22,7 +22,7 @@ def status(
     json: opt.Json = False,
 ) -> None:
     """Show what an index contains: documents, passages, vectors, models, rejected files."""
-    from ..status import advice
+    from ..library.status import advice
 
     with opt.library_of(None, index) as library:
         record = library.status(check)
@@ -41,8 +41,8 @@ def status(
 
 def verify(index: opt.Index = None, json: opt.Json = False) -> None:
     """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
-    from ..status import verification_record
-    from ..status import verify as verified
+    from ..library.status import verification_record
+    from ..library.status import verify as verified
 
     found = verified(opt.index_of(index))
     if json:

@@ -8,7 +8,7 @@ import typer
 
 from spanwise.types import QUOTE, SummaryOptions
 
-from ..summarize import summary_record
+from ..answering.summarize import summary_record
 from . import options as opt
 from .ask import show_answered
 from .index import synced

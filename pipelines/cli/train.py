@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..models import DEFAULT_RETRIEVER
-from ..visible import visible
+from ..library.loaded_models import DEFAULT_RETRIEVER
+from ..plain_text import visible
 from . import options as opt
 from .show import print_json, progress, say
 
@@ -71,7 +71,7 @@ def reader(
     """Fine-tune a span reader on SQuAD-format data, or on questions about folders."""
     from dataclasses import replace
 
-    from ...corpora.squad import read_squad
+    from ...corpora.datasets.squad import read_squad
     from ...reader.training import RECIPES
     from ..training.folder_groups import mine_folders
     from ..training.reader import train_reader
@@ -307,7 +307,7 @@ def calibrate(
 
 def _read_lists(folder: Path) -> tuple[list[RankingExample], list[RankingExample]]:
     """The lists to train on and the held-out ones, in a folder of `train mine`."""
-    from ...corpora.ranking_examples import read_ranking_examples
+    from ...corpora.datasets.ranking_examples import read_ranking_examples
 
     train, validation = (list(read_ranking_examples(folder / part)) for part in ("train", "validation"))
     return train, validation

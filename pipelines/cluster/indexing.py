@@ -26,11 +26,11 @@ from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 from ...index.analysis import Analyzer
 from ...index.copying import copy_documents
+from ...index.shards import SHARD, is_sharded, shard_folders, shard_of, write_manifest
 from ...index.store import Store
 from ..folders import CATALOG_NAME, FOLDER_NAME
-from ..models import MODEL
-from ..sync import PASSAGES_PER_COMMIT, sync_dense, sync_tokens
-from .manifest import SHARD, is_sharded, shard_folders, shard_of, write_manifest
+from ..library.loaded_models import MODEL
+from ..parsing.sync import PASSAGES_PER_COMMIT, sync_dense, sync_tokens
 
 MAX_SHARDS = 8192  # more would not leave the ids of passages exact in JSON
 COUNTED = ("unchanged", "found", "reused_vectors", "encoded_tokens", "passages")
@@ -147,7 +147,7 @@ def load_encoder(key: str, name: str) -> Any:
 
 def sync_words(how: Mapping[str, Any]) -> Work:
     """Makes the words of one shard what its share of the folders is now; for `how` see `Library.sync`."""
-    from ..library import Library
+    from ..library.library import Library
 
     def work(shard: Path, report: ProgressCallback) -> SyncReport:
         with Library(Store.open(shard)) as library:

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from spanwise.errors import ShardsMissing
-from spanwise.types import ProgressCallback, SyncReport
+from spanwise.types import ClusterOptions, ProgressCallback, SyncReport
 
 from ...index.ann import FROM, RECALL, OnProgress
+from ...index.shards import shard_folders
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
-from ..library import Library
-from ..models import MODEL
+from ..library.library import Library
+from ..library.loaded_models import MODEL
 from .indexing import encode, first_of, load_encoder, merged, run, sync_words
-from .manifest import ClusterOptions, shard_folders
 from .replicas import LocalShards, RayShards, connect
 from .shard import ShardLost, ShardState
 from .snapshot import ShardedSnapshot, commit_of, settings_of

@@ -18,7 +18,7 @@ from typing import Any
 
 from spanwise.errors import needing
 
-from ...index.lexical import CorpusStatistics
+from ...index.live_postings import CorpusStatistics
 from .shard import GetWhole, Shard
 
 CPU = 0.01  # that Ray sets aside for an actor: it waits most of the time

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spanwise.types import SummaryOptions
+from spanwise.types import ClusterOptions, SummaryOptions
 
+from ...index.shards import shard_folders
 from ..server.app import create_app
 from ..server.security import Access
 from .library import ShardedLibrary, ShardedStore
-from .manifest import ClusterOptions, shard_folders
 from .replicas import RayShards, connect
 
 DRAIN_S = 20.0  # that a replica may finish its requests

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from spanwise.errors import IndexEmpty, ShardsMissing
 
-from ...index.lexical import CorpusStatistics, LivePostings
+from ...index.live_postings import CorpusStatistics, LivePostings
 from ...index.protocol import Index, Ranking
 from ...index.snapshot import Snapshot
 from ...index.store import Store

@@ -22,10 +22,10 @@ import numpy as np
 from spanwise.errors import ShardsMissing
 from spanwise.types import Document, Passage
 
-from ...index.lexical import LIKELY, CorpusStatistics
+from ...index.live_postings import LIKELY, CorpusStatistics
 from ...index.protocol import Floats, Ids, Index, Ranking
-from ...index.ranking import best, check_among, check_k
-from .manifest import MANIFEST, shard_of
+from ...index.shards import MANIFEST, shard_of
+from ...index.top_k import best, check_among, check_k
 from .replicas import LocalShards, RayShards
 from .shard import GetWhole, ShardLost, ShardState, Terms
 

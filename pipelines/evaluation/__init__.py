@@ -9,7 +9,7 @@ compare      compare_results
 
 from __future__ import annotations
 
-from ...corpora.beir import read_beir as open_collection
+from ...corpora.datasets.beir import read_beir as open_collection
 from ...eval.text import rouge_l
 from ...reader.load import load_reader
 from .compare import SystemComparison, compare_results

@@ -11,20 +11,20 @@ from pathlib import Path
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
-from ...corpora.folder_questions import folder_item
+from ...corpora.datasets.folder_questions import folder_item
+from ...corpora.datasets.squad import Article, read_squad
+from ...corpora.json_lines import Record, json_lines
 from ...corpora.passages import passages_at, split
-from ...corpora.records import Record, json_lines
 from ...corpora.sentences import trimmed
-from ...corpora.squad import Article, read_squad
 from ...eval.questions import TYPES, VERDICTS, FolderQuestion
 from ...index.analysis import Analyzer
 from ...index.schema import FileState, indexed_text
 from ...index.store import Store
 from ...index.writer import Writer
 from ..folders import is_index, resolve_index, roots_setting
-from ..library import Library
-from ..models import MODEL, model_setting
-from ..sync import PASSAGES_PER_COMMIT
+from ..library.library import Library
+from ..library.loaded_models import MODEL, model_setting
+from ..parsing.sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
 OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": ""}

@@ -38,8 +38,8 @@ from ...eval.questions import (
     is_right_shown,
     judge_answer,
 )
-from ..library import Library
-from ..models import stages_below
+from ..library.library import Library
+from ..library.loaded_models import stages_below
 from .results import Figures, ResultFolder, digest
 
 COMMAND = "folder"

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from spanwise import __version__
 from spanwise.errors import DataMalformed
+from spanwise.version import __version__
 
-from ...corpora.records import Record, json_lines
+from ...corpora.json_lines import Record, json_lines
 from ...eval.questions import Evidence, QuestionRecord
 
 SETTINGS, RECORDS, RUNS = "settings.json", "records.jsonl", "runs"

@@ -37,16 +37,16 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, no_progress
 
-from ...corpora.beir import Collection
-from ...corpora.squad import Article, read_squad
+from ...corpora.datasets.beir import Collection
+from ...corpora.datasets.squad import Article, read_squad
 from ...eval.calibration import aurc, credit_at_coverage, expected_calibration_error
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.ranking import MEASURES, judge, trec_order
 from ...eval.squad import question_scores_v2
 from ...eval.text import match_text, match_tokens
 from ...retrieval.protocol import Retriever
-from ..library import Library
-from ..models import stages_below
+from ..library.library import Library
+from ..library.loaded_models import stages_below
 from .corpus import (
     GoldQuestion,
     contents_digest,

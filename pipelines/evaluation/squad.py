@@ -17,10 +17,10 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Passage, ProgressCallback, ScoredSpan, no_progress
 
-from ...corpora.squad import read_na_probabilities, read_predictions, read_squad
+from ...corpora.datasets.squad import read_na_probabilities, read_predictions, read_squad
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import na_probability, question_scores_v1, question_scores_v2, score_v1, score_v2
-from ...models.locate import file_sha256
+from ...models.model_files import file_sha256
 from ...reader.protocol import Reader
 from .corpus import GoldQuestion, document_id_of, gold_questions
 from .results import ResultFolder

@@ -38,12 +38,12 @@ from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptio
 
 from ...corpora.folder import read_regular
 from ...corpora.readers.pdf_page import MAX_WIDTH
-from ..display import shown
+from ..answering.summarize import sentence_record, summary_record
 from ..folders import file_of
-from ..library import Library
-from ..parse_pool import PageDrawer
-from ..records import answer_record, explanation_record, search_record
-from ..summarize import sentence_record, summary_record
+from ..json_records import answer_record, explanation_record, search_record
+from ..library.library import Library
+from ..parsing.pool import PageDrawer
+from ..plain_text import shown
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters

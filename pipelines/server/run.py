@@ -15,9 +15,9 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ..library import Library
+from ..library.library import Library
+from ..library.watch import Watch
 from ..open import open_index
-from ..watch import Watch
 from .security import Access, in_url
 
 MAX_CONNECTIONS = 512

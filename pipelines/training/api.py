@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...corpora.ranking_examples import read_ranking_examples
-from ...corpora.squad import read_squad
+from ...corpora.datasets.ranking_examples import read_ranking_examples
+from ...corpora.datasets.squad import read_squad
 from ...models.training import TrainingConfig
 from ...reader.labels import LabelStore, PairLabel
 from ...reader.training import ReaderTrainingConfig

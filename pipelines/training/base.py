@@ -22,7 +22,7 @@ from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.archive import DAMAGE
-from ...models.locate import file_sha256, from_hub
+from ...models.model_files import file_sha256, from_hub
 
 NAME = "all-mpnet-base-v2"
 HUB_NAME = "sentence-transformers/all-mpnet-base-v2"

@@ -26,9 +26,9 @@ from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, 
 from ...reader.evidence import FEATURES, SHARED_PASSAGES, Calibration, Calibrations, EarlyExit
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
-from ..ask import N_CANDIDATES, UNSURE
-from ..models import DEFAULT_RETRIEVER, split_rerank
-from .observe import Observed, ObservedCandidate, observe
+from ..answering.ask import N_CANDIDATES, UNSURE
+from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
+from .candidate_observations import Observed, ObservedCandidate, observe
 
 FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early

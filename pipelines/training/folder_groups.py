@@ -22,7 +22,7 @@ from typing import Any
 from spanwise.errors import DataMalformed
 from spanwise.types import Hit, Passage, ProgressCallback, no_progress
 
-from ...corpora.folder_questions import (
+from ...corpora.datasets.folder_questions import (
     WORDINGS,
     FolderItem,
     domains_of,
@@ -30,13 +30,13 @@ from ...corpora.folder_questions import (
     read_wordings,
     wording_key,
 )
-from ...corpora.records import Record, json_lines
+from ...corpora.json_lines import Record, json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
 from ...reader.spans import enclosing_sentences
 from ...reader.training import ReaderExample
-from ..models import stages_below
+from ..library.loaded_models import stages_below
 from ..open import open as open_library
 
 MINED = "mined-*.jsonl"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spanwise.types import ProgressCallback, no_progress
 
-from ...corpora.ranking_examples import read_ranking_examples
+from ...corpora.datasets.ranking_examples import read_ranking_examples
 from ...corpora.sentences import sentence_spans
 from ...models.precision import pick_device
 from ...reader.labels import LabelStore, label_pairs

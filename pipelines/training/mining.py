@@ -16,10 +16,10 @@ from pathlib import Path
 
 from spanwise.types import ProgressCallback, RankingExample, no_progress
 
-from ...corpora.beir import read_beir
-from ...corpora.ranking_examples import LISTS, json_line, read_ranking_examples
-from ...corpora.records import plain_or_gzipped
-from ...corpora.squad import read_squad
+from ...corpora.datasets.beir import read_beir
+from ...corpora.datasets.ranking_examples import LISTS, json_line, read_ranking_examples
+from ...corpora.datasets.squad import read_squad
+from ...corpora.json_lines import plain_or_gzipped
 from ...eval.text import has_answer
 from ...models.cross_encoder import load_cross_encoder
 from ...retrieval.protocol import Retriever, Scorer
@@ -32,7 +32,7 @@ from ..evaluation.corpus import (
     read_questions,
 )
 from ..evaluation.results import whole_lines
-from ..models import stages_below
+from ..library.loaded_models import stages_below
 from .folder_groups import item_context, mined_questions, without_answer
 
 TRAIN, VALIDATION = PARTS = ("train", "validation")

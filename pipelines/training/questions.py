@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spanwise.errors import DataMalformed
 
-from ...corpora.folder_questions import join
+from ...corpora.datasets.folder_questions import join
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "corpora" / "questions"  # in a checkout alone
 

@@ -19,12 +19,12 @@ from torch import nn
 
 from spanwise.types import Passage, ScoredSpan
 
+from ...corpora.datasets.squad import Article, SquadDataset
 from ...corpora.sentences import sentence_spans
-from ...corpora.squad import Article, SquadDataset
 from ...eval.squad import score_v1
 from ...models.bert import BertSpanModel
 from ...models.load import load_span_model, n_positions, save_span_model
-from ...models.locate import file_sha256, find_base, find_model, is_base
+from ...models.model_files import file_sha256, find_base, find_model, is_base
 from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD
 from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
@@ -36,7 +36,7 @@ from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
-from ..candidates import score_over_null
+from ..answering.candidates import score_over_null
 from ..evaluation.corpus import split_articles
 from .folder_groups import SHORTENED, folder_examples, listed_examples, shortened
 from .model_card import RUN, start_record, write_card

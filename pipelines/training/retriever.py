@@ -15,7 +15,7 @@ from torch import nn
 from spanwise.types import RankingExample
 
 from ...models.load import n_positions, tuned_backbone
-from ...models.locate import BUILTIN, STUDENT, builtin_folder, find_base
+from ...models.model_files import BUILTIN, STUDENT, builtin_folder, find_base
 from ...models.precision import pick_device
 from ...models.student import StoredStudent, StudentSettings, load_student, save_student
 from ...models.token_encoder import punctuation_skiplist

@@ -9,7 +9,7 @@ from typing import Any
 
 from spanwise.errors import GenerationFailed, ModelRejected
 
-from ...models.locate import find_model, folder_digest
+from ...models.model_files import find_model, folder_digest
 from ..prompt import Message
 
 DEFAULT_CONTEXT = 2048  # tokens, of a model that states no limit

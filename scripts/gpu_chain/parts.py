@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from spanwise.errors import DataMalformed
-from spanwise.models.locate import file_sha256
+from spanwise.models.model_files import file_sha256
 
 MANIFEST = "manifest.json"
 BLOCK = 1 << 20  # bytes

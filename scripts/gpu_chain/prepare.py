@@ -13,9 +13,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
-from spanwise.corpora.squad import read_squad
-from spanwise.models.locate import CONFIG, MODULES, checked_folder, find_base
+from spanwise.models.model_files import CONFIG, MODULES, checked_folder, find_base
 from spanwise.models.quantized import save_quantized
 from spanwise.models.tokenizer import VOCABULARIES, load_tokenizer, special_tokens
 from spanwise.models.weights import Checkpoint, read_checkpoint

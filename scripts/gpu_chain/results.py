@@ -18,7 +18,7 @@ from torch import Tensor
 from spanwise.errors import DataMalformed
 from spanwise.models.bert import bert_span_model, span_model_names
 from spanwise.models.load import save_span_model
-from spanwise.models.locate import file_sha256
+from spanwise.models.model_files import file_sha256
 from spanwise.models.numpy_bert import PREFIX, BertConfig
 from spanwise.models.quantized import Bits, read_quantized, save_quantized
 from spanwise.models.tokenizer import VOCABULARIES

@@ -24,7 +24,7 @@ from torch import Tensor
 from spanwise.models.batching import PackedTokens, token_budget_batches
 from spanwise.models.bert import BertSpanModel, bert_span_model
 from spanwise.models.load import HEAD_STD
-from spanwise.models.locate import read_json
+from spanwise.models.model_files import read_json
 from spanwise.models.numpy_bert import PREFIX, SPAN_HEAD
 from spanwise.models.precision import pick_device
 from spanwise.models.quantized import read_quantized

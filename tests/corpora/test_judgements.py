@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanwise.corpora.beir import read_qrels
+from spanwise.corpora.datasets.beir import read_qrels
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.evaluation.results import run_lines
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import ir_measures
 import pytest
 
-from spanwise.corpora.beir import read_qrels
+from spanwise.corpora.datasets.beir import read_qrels
 from spanwise.eval.ranking import (
     MEASURES,
     Measure,

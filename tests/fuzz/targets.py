@@ -13,9 +13,9 @@ from tempfile import NamedTemporaryFile
 from made_files import MAKERS
 from valid_documents import check
 
+from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.decoding import decode
 from spanwise.corpora.reading import Skipped, parse
-from spanwise.corpora.squad import read_squad
 from spanwise.errors import DataMalformed, DocumentRejected
 
 TEXTS = (

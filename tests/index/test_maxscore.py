@@ -10,9 +10,10 @@ from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import lexical
-from spanwise.index.impacts import WINDOW_BITS
-from spanwise.index.lexical import CorpusStatistics, LivePostings, PostingsIndex
+from spanwise.index.lexical import PostingsIndex
+from spanwise.index.live_postings import CorpusStatistics, LivePostings
 from spanwise.index.maxscore import MaxScore
+from spanwise.index.maxscore_kernels import WINDOW_BITS
 from spanwise.postponed import PostponedImport
 from spanwise.retrieval.bm25 import BM25, bm25_index
 

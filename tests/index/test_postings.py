@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
-from spanwise.index.lexical import CorpusStatistics, LivePostings
+from spanwise.index.live_postings import CorpusStatistics, LivePostings
 from spanwise.index.postings import PostingsBuilder, PostingsSegment, merge_postings
 from spanwise.index.segment import Segment
 

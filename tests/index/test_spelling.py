@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.index.lexical import prefix_distances
+from spanwise.index.live_postings import prefix_distances
 
 LETTERS = "abé語𐐷"  # of one to four bytes
 words = st.text(LETTERS, min_size=1, max_size=6)

@@ -13,7 +13,7 @@ from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.cross_encoder import CrossEncoder, PairRows, load_cross_encoder
 from spanwise.models.load import tuned_backbone
-from spanwise.models.locate import READER, find_base, model_digest
+from spanwise.models.model_files import READER, find_base, model_digest
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.models.weights import save_tuned
 from spanwise.reader.load import load_reader

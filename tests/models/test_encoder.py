@@ -9,7 +9,7 @@ from tiny_models import student
 
 from spanwise.models.batching import PackedTokens
 from spanwise.models.encoder import TextEncoder, load_encoder
-from spanwise.models.locate import find_base, model_digest
+from spanwise.models.model_files import find_base, model_digest
 from spanwise.models.packed_training import training_states
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import TokenEncoder, load_token_encoder

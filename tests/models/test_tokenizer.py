@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import change, copy_tokenizer
 
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import FastTokenizer, load_tokenizer, text_ids
 
 WORDS = st.sampled_from(["[MASK]", "[SEP]", "Weir's", "caf\u00e9", "\u6c34", "\u0130", "\u200b", " "])

@@ -10,7 +10,7 @@ from torch import nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.load import tuned_backbone
-from spanwise.models.locate import BASE_SHA256, STUDENT, WEIGHTS, find_base
+from spanwise.models.model_files import BASE_SHA256, STUDENT, WEIGHTS, find_base
 from spanwise.models.numpy_bert import DELTA_FORMAT
 from spanwise.models.student import load_student
 from spanwise.models.weights import (

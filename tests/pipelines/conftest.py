@@ -10,7 +10,8 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import locate, token_encoder
+from spanwise.models import model_files as locate
+from spanwise.models import token_encoder
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill

@@ -13,8 +13,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from scripted_reader import read_by
 from starlette.testclient import TestClient
 
+from spanwise.pipelines.json_records import search_record
 from spanwise.pipelines.mcp import http_app, make_server
-from spanwise.pipelines.records import search_record
 from spanwise.pipelines.server.security import Access, protect
 from spanwise.types import SummaryOptions
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanwise.corpora.passages import split
-from spanwise.pipelines.candidates import sentence_of
+from spanwise.pipelines.answering.candidates import sentence_of
 from spanwise.reader.load import load_reader
 from spanwise.types import Document
 

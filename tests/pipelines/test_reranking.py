@@ -8,7 +8,7 @@ import pytest
 from tiny_models import classifier
 
 import spanwise
-from spanwise.models import foreign
+from spanwise.models import third_party as foreign
 
 QUESTION = "who built the mill?"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from spanwise.pipelines import sync
+from spanwise.pipelines.parsing import sync
 from tests.scripted_reader import read_by
 
 QUESTION = "mill stones"

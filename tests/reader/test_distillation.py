@@ -11,7 +11,7 @@ from tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.models.training import TrainingConfig, own_memory
 from spanwise.reader.labels import LabelStore, label_pairs

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.summarize import checker
+from spanwise.pipelines.answering.summarize import checker
 from spanwise.reader.support import days, numbers
 
 CHECKER = checker(Analyzer())

@@ -10,7 +10,7 @@ from tiny_models import tiny_mpnet, tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.numpy_bert import EVIDENCE_HEAD
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.models.training import TrainingConfig, own_memory

@@ -23,7 +23,7 @@ from typing import Any
 from unittest import mock
 
 CONTEXT = get_context("forkserver")
-CONTEXT.set_forkserver_preload(["pytest", "spanwise.pipelines.library", "preloaded"])
+CONTEXT.set_forkserver_preload(["pytest", "spanwise.pipelines.library.library", "preloaded"])
 
 Say = Callable[[Any], None]
 

@@ -16,9 +16,9 @@ from made_office import NOT_IN_XML
 from valid_documents import check
 
 import spanwise
+from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
-from spanwise.corpora.squad import read_squad
 from spanwise.types import Document
 
 N_TEXTS, N_NIGHTLY, A_FILE, A_PAGE = 5_000, 200_000, 200, 30

@@ -10,8 +10,8 @@ import no_network
 import pytest
 
 import spanwise
-from spanwise.corpora.squad import read_squad
-from spanwise.pipelines.library import Library
+from spanwise.corpora.datasets.squad import read_squad
+from spanwise.pipelines.library.library.library import Library
 from spanwise.types import Span
 
 SAMPLE = Path(spanwise.__file__).parents[1] / "corpora" / "sample"

@@ -10,7 +10,7 @@ import pytest
 from made_corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
-from spanwise.index.lexical import CorpusStatistics
+from spanwise.index.live_postings import CorpusStatistics
 from spanwise.retrieval.bm25 import BM25, bm25_retriever, idf_lucene, rank_bm25_retriever, tf_saturation
 from spanwise.retrieval.tfidf import log_weights, norm, tfidf_retriever
 

@@ -20,7 +20,7 @@ from tiny_models import tiny_mpnet
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.pipelines.training.folder_groups import mined_file, passages_file
 from spanwise.reader.load import load_reader

@@ -9,7 +9,8 @@ from made_shards import MeanEncoder, write_notes
 from word_encoder import WordEncoder
 
 import spanwise
-from spanwise.models import encoder, locate, token_encoder
+from spanwise.models import encoder, token_encoder
+from spanwise.models import model_files as locate
 from spanwise.pipelines.cluster.indexing import split_index
 
 N_SHARDS = 8

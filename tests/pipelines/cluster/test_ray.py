@@ -14,8 +14,9 @@ import pytest
 from made_shards import write_notes
 
 import spanwise
+from spanwise import ClusterOptions
 from spanwise.errors import ShardsMissing
-from spanwise.pipelines.cluster.manifest import ClusterOptions, shard_folders
+from spanwise.index.shards import shard_folders
 from spanwise.types import SummaryOptions
 
 ray = pytest.importorskip("ray")

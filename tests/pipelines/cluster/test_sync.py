@@ -11,11 +11,11 @@ from made_shards import write_notes
 import spanwise
 from spanwise.errors import FormatTooNew, IndexCorrupt
 from spanwise.index import Store
+from spanwise.index.shards import shard_folders, shard_of
 from spanwise.pipelines.cluster import indexing
 from spanwise.pipelines.cluster.indexing import split_index
-from spanwise.pipelines.cluster.manifest import shard_folders, shard_of
 from spanwise.pipelines.cluster.replicas import LocalShards
-from spanwise.pipelines.status import verify
+from spanwise.pipelines.library.library.status import verify
 
 
 @pytest.fixture

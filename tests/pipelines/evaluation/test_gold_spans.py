@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from spanwise.corpora.datasets.squad import GoldAnswer, Paragraph, SquadDataset, read_squad
 from spanwise.corpora.passages import split
-from spanwise.corpora.squad import GoldAnswer, Paragraph, SquadDataset, read_squad
 from spanwise.eval.squad import normalize_answer
-from spanwise.models.locate import find_base
+from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.reader.span_reader import character_span
 from spanwise.reader.spans import TokenSpan, tokenize

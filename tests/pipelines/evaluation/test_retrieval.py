@@ -10,7 +10,7 @@ import pytest
 from made_collections import write_beir_folder
 from small_squad import CONTEXTS, Scripted, small_squad, written
 
-from spanwise.corpora.beir import read_beir
+from spanwise.corpora.datasets.beir import read_beir
 from spanwise.errors import IndexNotFound
 from spanwise.pipelines.evaluation.corpus import document_library, paragraph_documents, text_document
 from spanwise.pipelines.evaluation.results import ResultFolder

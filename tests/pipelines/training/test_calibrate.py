@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 from scripted_reader import asker, by_margin
 
-from spanwise.corpora.folder_questions import wording_key
+from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed, ModelRejected
 from spanwise.eval.questions import FolderQuestion, is_right_shown
-from spanwise.pipelines.training import observe
+from spanwise.pipelines.training import candidate_observations as observe
 from spanwise.pipelines.training.calibrate import (
     Judged,
     fit,
@@ -25,7 +25,7 @@ from spanwise.pipelines.training.calibrate import (
     shortened,
     shown_candidates,
 )
-from spanwise.pipelines.training.observe import (
+from spanwise.pipelines.training.candidate_observations import (
     Observed,
     ObservedCandidate,
     ObservedFile,

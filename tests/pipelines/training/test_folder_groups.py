@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from spanwise.corpora.folder_questions import wording_key
-from spanwise.corpora.ranking_examples import read_ranking_examples
+from spanwise.corpora.datasets.folder_questions import wording_key
+from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.training import folder_groups, mining
 from spanwise.pipelines.training.folder_groups import (

@@ -10,7 +10,7 @@ from made_collections import write_lists
 from made_training import MILL as MILL_PASSAGE
 from made_training import PLAIN, TRAM
 
-from spanwise.corpora.folder_questions import wording_key
+from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.pipelines.training import folder_groups
 from spanwise.pipelines.training.folder_groups import listed_examples
 from spanwise.pipelines.training.label import label

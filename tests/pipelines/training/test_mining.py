@@ -9,7 +9,7 @@ import pytest
 from made_collections import write_lists
 from made_training import PLAIN
 
-from spanwise.corpora.ranking_examples import read_ranking_examples
+from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
 from spanwise.eval.text import has_answer
 from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import mining

@@ -15,8 +15,8 @@ from tiny_models import student, tiny_mpnet
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
+from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
-from spanwise.corpora.squad import read_squad
 from spanwise.errors import ModelRejected
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import load_token_encoder

@@ -1,0 +1,1 @@
+"""Readers of data sets: SQuAD, BEIR, questions about folders, examples for ranking."""

@@ -1,0 +1,1 @@
+"""Answering: retrieval and reading of passages, candidates, filters, spelling, summaries."""

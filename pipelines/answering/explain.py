@@ -1,0 +1,276 @@
+"""What an answer rests on: its evidence by feature, and the rank of its passage in each stage.
+
+For a document of the user's choice, also the stage at which it was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import DocumentNotFound
+from spanwise.types import Answer, AnswerSpan, Filter, Passage
+
+from ...index.snapshot import Snapshot
+from ...retrieval.protocol import Ranker
+from ..folders import Root, files_named, resolve_document_id
+from .ask import Answerer, AnswerTrace
+from .candidates import RankedCandidate, score_over_null
+from .filters import conditions_of, select
+
+MAX_RANK = 100_000  # ranks below are not looked for
+DEPTH = 1_000  # hits of the whole retriever that are searched for a document
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureContribution:
+    """One feature of a candidate; it adds `weight * value` to the evidence."""
+
+    feature: str
+    value: float
+    weight: float
+
+    @property
+    def contribution(self) -> float:
+        """The product."""
+        return self.weight * self.value
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBreakdown:
+    """A span that was read, with its evidence: the sum of the contributions, which ranks candidates."""
+
+    answer: AnswerSpan
+    evidence: float
+    contributions: tuple[FeatureContribution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageRank:
+    """The best of some passages in the ranking of one stage.
+
+    `rank` counts from 1, None below `depth`; all are None where the stage finds none of them: without a
+    common word, or without a vector.
+    """
+
+    stage: str
+    depth: int
+    rank: int | None = None
+    score: float | None = None
+    passage: Passage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """confidence = 1 / (1 + exp(-(slope * evidence + further + offset))); below `threshold` it is declined.
+
+    `further` is the weighted sum of other features that the confidence depends on.
+    """
+
+    slope: float
+    offset: float
+    threshold: float
+    further: float = 0.0
+
+    def __str__(self) -> str:
+        """The formula with its numbers."""
+        further = f" {self.further:+.3f} for other features" if self.further else ""
+        return (
+            f"confidence = 1 / (1 + exp(-({self.slope:.3f} x evidence{further} {self.offset:+.3f}))); "
+            f"a question is declined below {self.threshold:.0%}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFate:
+    """The last stage that a document reached for a question, why not the next one, and what changes that.
+
+    `stage` is "not indexed", "rejected", "skipped", "filtered", "not retrieved", "duplicate", "unread",
+    "not proposed", "outscored", "declined", "alternative" or "answer". `ranks` are those of its best
+    passage in each stage and in the whole retriever; `best` is its best candidate.
+    """
+
+    document: str
+    stage: str
+    reason: str
+    advice: str = ""
+    ranks: tuple[StageRank, ...] = ()
+    best: ScoreBreakdown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An answer with the evidence for its best span, or for the nearest one where `answer` declines.
+
+    `rank` is the place of its passage among the hits, `scores` its scores there, `ranks` its places in each
+    stage. `formula` is None without a calibration. Where no span was read, only `answer` is set.
+    `document` is the fate of the document that was named.
+    """
+
+    answer: Answer
+    best: ScoreBreakdown | None = None
+    rank: int | None = None
+    scores: tuple[tuple[str, float], ...] = ()
+    ranks: tuple[StageRank, ...] = ()
+    formula: Formula | None = None
+    document: DocumentFate | None = None
+
+
+def explained(
+    answerer: Answerer,
+    question: str,
+    stages: Sequence[Ranker],
+    document: str | None = None,
+    roots: Sequence[Root] = (),
+    sync_command: str = "spanwise index",
+) -> Explanation:
+    """The answer and its explanation; `stages` are those of the retriever.
+
+    `document` is an id, a path, or the end of one id; DocumentNotFound without such a document or file.
+    """
+    [trace] = answerer.trace([question])
+    question, fate = trace.spelling.text, None
+    if document is not None:
+        fate = _fate(answerer, trace, stages, document, roots, sync_command)
+    if not trace.ranked:
+        return Explanation(trace.answer, document=fate)
+    best = trace.ranked[0]
+    passage = best.candidate.scored.passage
+    hit = next(hit for hit in trace.hits if hit.passage.id == passage.id)
+    ids = np.array([passage.id], np.int64)
+    calibration, threshold, formula = answerer.calibration, trace.answer.threshold, None
+    if calibration is not None and threshold is not None:
+        further = calibration.further(best.candidate.features)
+        formula = Formula(calibration.slope, calibration.offset, threshold, further)
+    return Explanation(
+        trace.answer,
+        _breakdown(best, answerer),
+        hit.rank,
+        tuple(hit.scores.items()),
+        tuple(_stage_rank(question, ids, stage, answerer.snapshot) for stage in stages),
+        formula,
+        fate,
+    )
+
+
+def _breakdown(one: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
+    calibration = answerer.calibration
+    weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
+    features = asdict(one.candidate.features).items()
+    return ScoreBreakdown(
+        answerer.answer_span(one),
+        one.evidence,
+        tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
+    )
+
+
+def _stage_rank(
+    question: str, passage_ids: NDArray[np.int64], stage: Ranker, snapshot: Snapshot
+) -> StageRank:
+    """The best of these passages among all passages; costs one search of the whole index without texts."""
+    depth = min(MAX_RANK, snapshot.n_passages)
+    [own] = stage.rank([question], 1, passage_ids)
+    if not len(own.passage_ids):
+        return StageRank(stage.name, depth)
+    best, score = int(own.passage_ids[0]), float(own.scores[0])
+    [ranking] = stage.rank([question], depth)
+    found = np.flatnonzero(ranking.passage_ids == best)
+    rank = int(found[0]) + 1 if len(found) else None
+    return StageRank(stage.name, depth, rank, score, snapshot.passages([best])[0])
+
+
+# The fate of a document
+
+
+def _fate(
+    answerer: Answerer,
+    trace: AnswerTrace,
+    stages: Sequence[Ranker],
+    given: str,
+    roots: Sequence[Root],
+    sync_command: str,
+) -> DocumentFate:
+    snapshot, where, question = answerer.snapshot, answerer.options.where, trace.spelling.text
+    ids, refused = set(snapshot.document_ids()), snapshot.refusals()
+    try:
+        name = resolve_document_id(given, ids | refused.keys(), roots)
+    except DocumentNotFound:
+        for name, path in files_named(given, roots):
+            if path.is_file():
+                return DocumentFate(name, "not indexed", "the file is not indexed", f"run: {sync_command}")
+        raise
+    if name not in ids:
+        refusal = refused[name]
+        return DocumentFate(name, refusal.kind, refusal.reason, f"fix the file and run: {sync_command}")
+    passage_ids = snapshot.passage_ids_of([name])
+    if where is not None and (left_out := _excluding(snapshot, where, passage_ids)):
+        reason = f"the filter excludes it: {'; '.join(left_out)}"
+        return DocumentFate(name, "filtered", reason, "ask without that condition")
+    among = answerer.selection.passage_ids if answerer.selection else None
+    [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
+    whole = StageRank(answerer.retriever.name, len(hits))
+    if hit := next((hit for hit in hits if hit.passage.document_id == name), None):
+        whole = replace(whole, rank=hit.rank, score=hit.score, passage=hit.passage)
+    ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
+    own = next((one for one in trace.ranked if one.candidate.scored.span.document_id == name), None)
+    stage, reason, advice = _verdict(trace, name, own is not None, whole)
+    best = _breakdown(own, answerer) if own else None
+    return DocumentFate(name, stage, reason, advice, ranks, best)
+
+
+def _excluding(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]) -> list[str]:
+    """The conditions that a document with these passages does not meet."""
+    conditions = conditions_of(where).items()
+    return [
+        name
+        for name, alone in conditions
+        if not np.isin(passage_ids, select(snapshot, alone).passage_ids).any()
+    ]
+
+
+def _verdict(
+    trace: AnswerTrace, document_id: str, is_candidate: bool, whole: StageRank
+) -> tuple[str, str, str]:
+    """The stage, the reason and the advice for an indexed document that the filter includes."""
+    answer = trace.answer
+    if answer.best is not None and answer.best.span.document_id == document_id:
+        return "answer", "it is the answer", ""
+    shown = [other.span.document_id for other in answer.alternatives]
+    if document_id in shown:
+        place = shown.index(document_id) + 1
+        return "alternative", f"it is other answer {place}: another answer has more evidence", ""
+    if is_candidate:
+        return _not_shown(trace, document_id)
+    n_read = len(trace.readings)
+    if any(hit.passage.document_id == document_id for hit in trace.hits[:n_read]):
+        return "not proposed", "its passages were read, and no span of them became a candidate", ""
+    for hit in trace.hits[n_read:]:
+        if document_id in (hit.passage.document_id, *(one.document_id for one in hit.duplicates)):
+            reason = f"it has rank {hit.rank}, and the best {n_read} passages were enough"
+            return "unread", reason, "read all passages with the option read_all=True"
+    for hit in trace.hits:
+        if any(one.document_id == document_id for one in hit.duplicates):
+            reason = f"it repeats {hit.passage.document_id} at rank {hit.rank}, which was read"
+            return "duplicate", reason, "read each with: --no-dedupe"
+    if whole.rank is None:
+        return "not retrieved", f"none of its passages is among the first {whole.depth} hits", ""
+    reason = f"its best passage has rank {whole.rank}, and the best {len(trace.hits)} were read"
+    return "not retrieved", reason, f"read that far with: -k {whole.rank}"
+
+
+def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
+    nearest, threshold = trace.answer.best_rejected, trace.answer.threshold
+    if nearest and nearest.span.document_id == document_id:
+        known, margin = nearest.confidence, score_over_null(trace.ranked[0].candidate.scored)
+        why = f'"no answer" scores {-margin:.2f} higher in its passage'
+        if known is not None and threshold is not None:
+            why = f"confidence {known:.1%} is below the threshold {threshold:.1%}"
+        advice = f"show it with: --threshold {0 if known is None else f'{known:.4f}'}"
+        return "declined", f"its span is the nearest, and the question was declined: {why}", advice
+    names = [one.candidate.scored.span.document_id for one in trace.ranked]
+    declined = "; the question was declined" if trace.answer.no_answer else ""
+    place = f"candidate {names.index(document_id) + 1} of {len(names)}"
+    return "outscored", f"its best span is {place}: {names[0]} has more evidence{declined}", ""

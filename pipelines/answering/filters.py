@@ -1,0 +1,165 @@
+"""From a filter to the documents and passages that it selects, without reading a text.
+
+Nothing of a filter becomes part of an SQL statement: types, times and metadata are compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
+from itertools import compress
+from math import inf
+from pathlib import PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import FilterUnknown
+from spanwise.types import Filter, FilterResult
+
+from ...corpora.ignore import composed, path_matcher
+from ...corpora.reading import names_of, type_name
+from ...index.schema import Description
+from ...index.snapshot import Snapshot
+
+DATE = "date"  # the metadata key of documents that have a date of their own
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """The passages that a filter selects in one commit, ids ascending, and the number of documents."""
+
+    scope: FilterResult
+    passage_ids: NDArray[np.int64]
+
+
+def select(snapshot: Snapshot, where: Filter) -> Selection:
+    """What the filter selects, which may be nothing.
+
+    `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern or
+    date.
+    """
+    chosen = list(filter(path_matcher(where.paths), _by_description(snapshot, where)))
+    passage_ids = snapshot.passage_ids_of(chosen)
+    near = "" if chosen or not where.paths else _nearest_path(where.paths[0], snapshot.document_ids())
+    scope = FilterResult(where, len(chosen), snapshot.n_documents, len(passage_ids), near)
+    return Selection(scope, passage_ids)
+
+
+def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
+    """The pattern of a folder, a suffix or a document that is most like this one; "" when none is.
+
+    >>> _nearest_path("standards/**", ["source/standards/pair.md"]), _nearest_path("*.mdd", ["a/b.md"])
+    ('source/standards/**', '*.md')
+    """
+    near: dict[str, str] = {}
+    for path in map(PurePosixPath, document_ids):
+        near |= {f"*{path.suffix}": f"*{path.suffix}", str(path): str(path), path.name: str(path)}
+        for folder in path.parents[:-1]:
+            near |= dict.fromkeys((folder.name, str(folder)), f"{folder}/**")
+    wanted = pattern.strip("/").removesuffix("/**").removesuffix("/*")
+    found = get_close_matches(wanted, near, 1) or get_close_matches(wanted.rpartition("/")[2], near, 1)
+    return near[found[0]] if found else ""
+
+
+def conditions_of(where: Filter) -> dict[str, Filter]:
+    """Each condition of a filter, in words and as a filter of its own.
+
+    >>> list(conditions_of(Filter(paths=("*.md", "!a/"), after="2024-01-31")))
+    ['path *.md, !a/', 'after 2024-01-31']
+    """
+    found = {}
+    if where.paths:
+        found[f"path {', '.join(where.paths)}"] = Filter(paths=where.paths)
+    if where.types:
+        found[f"type {', '.join(where.types)}"] = Filter(types=where.types)
+    if where.after is not None:
+        found[f"after {where.after}"] = Filter(after=where.after)
+    if where.before is not None:
+        found[f"before {where.before}"] = Filter(before=where.before)
+    return found | {
+        f"{key} = {value}": Filter(metadata={key: value}) for key, value in where.metadata.items()
+    }
+
+
+def moment_ns(value: date | str) -> int:
+    """Nanoseconds since 1970, to the microsecond; a date is its first moment, and local unless it has a zone.
+
+    Raises `ValueError` for a value that is neither a date nor ISO 8601.
+
+    >>> moment_ns("1970-01-02T00:00+00:00")
+    86400000000000
+    """
+    try:
+        moment = datetime.fromisoformat(value if isinstance(value, str) else value.isoformat())
+        return (moment.astimezone(UTC) - EPOCH) // timedelta(microseconds=1) * 1000
+    except (AttributeError, ValueError, OverflowError, OSError):
+        raise ValueError(f"invalid date {value!r}. Write it as 2024-01-31 or 2024-01-31T18:00") from None
+
+
+def document_moment_ns(mtime_ns: int, metadata: Mapping[str, str]) -> int | None:
+    """The document's own date, else the time of its file; None when it has neither."""
+    if DATE in metadata:
+        try:
+            return moment_ns(metadata[DATE])
+        except ValueError:
+            pass  # a date in words or in another order: the file's time counts
+    return mtime_ns or None
+
+
+def _by_description(snapshot: Snapshot, where: Filter) -> Iterable[str]:
+    """The documents that meet all conditions but those on paths, which need only ids."""
+    conditions: list[Iterable[bool]] = []
+    in_time = where.after is not None or where.before is not None
+    if not (where.types or where.metadata or in_time):
+        return snapshot.document_ids()
+    documents = snapshot.descriptions()
+    if where.types:
+        conditions.append(_of_types(documents, where.types))
+    if in_time:
+        conditions.append(_in_period(documents, where))
+    if where.metadata:
+        conditions.append(_with_metadata(documents, where.metadata))
+    return compress((document.id for document in documents), map(all, zip(*conditions, strict=True)))
+
+
+def _of_types(documents: Sequence[Description], types: Sequence[str]) -> list[bool]:
+    """By the type of the content or the suffix of the file."""
+    names = {
+        media_type: names_of(media_type) for media_type in {document.media_type for document in documents}
+    }
+    wanted = {type_name(given) for given in types}
+    suffixes = {f".{name}" for name in wanted}
+    files = [document.id.lower() for document in documents]
+    for name in sorted(wanted.difference(*names.values())):
+        if not any(file.endswith(f".{name}") for file in files):
+            known = ", ".join(sorted(each[0] for each in names.values()))
+            raise FilterUnknown(f"no document is of type {name!r}; the types here are {known}")
+    media_types = {media_type for media_type, known in names.items() if wanted.intersection(known)}
+    pairs = zip(documents, files, strict=True)
+    return [one.media_type in media_types or file.endswith(tuple(suffixes)) for one, file in pairs]
+
+
+def _in_period(documents: Sequence[Description], where: Filter) -> list[bool]:
+    after = -inf if where.after is None else moment_ns(where.after)
+    before = inf if where.before is None else moment_ns(where.before)
+    if not after < before:
+        raise ValueError(f"no time is after {where.after} and before {where.before}")
+    moments = (document_moment_ns(one.mtime_ns, one.metadata) for one in documents)
+    return [moment is not None and after <= moment < before for moment in moments]
+
+
+def _with_metadata(documents: Sequence[Description], wanted: Mapping[str, str]) -> list[bool]:
+    known = sorted(set[str]().union(*(document.metadata for document in documents)))
+    kept = [True] * len(documents)
+    for key, value in wanted.items():
+        spelled = [other for other in known if other.casefold() == key.casefold()]
+        if not spelled:
+            raise FilterUnknown(f"no document has metadata {key!r}; the keys here are {', '.join(known)}")
+        value = composed(value)
+        for row, document in enumerate(documents):
+            kept[row] &= any(composed(document.metadata.get(other, "")) == value for other in spelled)
+    return kept

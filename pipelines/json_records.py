@@ -1,0 +1,238 @@
+"""Results as plain JSON values: the shapes that other programs rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    Citation,
+    FilterResult,
+    Hit,
+    Passage,
+    QuestionTerm,
+    Span,
+    Summary,
+    SyncReport,
+)
+
+from .plain_text import shown
+
+if TYPE_CHECKING:
+    from .answering.explain import Explanation, ScoreBreakdown, StageRank
+    from .answering.spelling import Spelling
+
+
+def answer_record(answer: Answer) -> dict[str, Any]:
+    """What `ask --json` prints for one question: its "answer", or None with "candidates" and "nearest"."""
+    return {
+        "question": answer.question,
+        "outcome": answer.outcome,
+        "answer": answer_span_record(answer.best) if answer.best else None,
+        "candidates": [answer_span_record(each) for each in answer.candidates],
+        "parts": [answer_span_record(part) for part in answer.parts],
+        "alternatives": [answer_span_record(other) for other in answer.alternatives],
+        "searched": {
+            "documents": answer.documents_searched,
+            "passages": answer.passages_searched,
+            "passages_read": answer.passages_read,
+            "passages_unread": answer.passages_unread,
+            "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
+            "rejected": [answer_span_record(each) for each in answer.rejected],
+            "unknown_words": [
+                {**word_record(word, answer.question), "nearest": None} for word in answer.missing_terms
+            ],
+        },
+        **spelling_record(answer),
+        "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
+        "threshold": answer.threshold,
+        "retriever": answer.retriever,
+        "cached": answer.cached,
+        "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
+        **filter_record(answer.scope),
+        **partial_record(answer.partial),
+    }
+
+
+def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
+    """One answer; offsets are code points of the document's stored text."""
+    passage = answer.passage
+    return {
+        **place_record(answer),
+        "verdict": answer.verdict,
+        "sentence": answer.context.text,
+        "display_sentence": shown(answer.context),
+        "score": answer.score,
+        "confidence": answer.confidence,
+        "heading": list(passage.heading),
+        "passage": {key: getattr(passage, key) for key in ("id", "start", "end", "text")},
+        "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
+        "agreeing": [place_record(other) for other in answer.also_in],
+    }
+
+
+def place_record(found: AnswerSpan | Citation) -> dict[str, Any]:
+    """The span of an answer or a citation, with where a person finds it."""
+    span = {**span_record(found.span), "display": shown(found.span)}
+    return {**span, "page": found.page, "line": found.line, "label": found.label}
+
+
+def span_record(span: Span) -> dict[str, Any]:
+    """A piece of a document; offsets are code points."""
+    return {"text": span.text, "document": span.document_id, "start": span.start, "end": span.end}
+
+
+def word_record(word: QuestionTerm, question: str) -> dict[str, Any]:
+    """A word of a question; offsets are code points of the question."""
+    return {"text": word.of(question), "start": word.start, "end": word.end}
+
+
+def spelling_record(found: Answer | Summary | Spelling) -> dict[str, Any]:
+    """The words of the question that were searched as others, and whether the documents hold any of it."""
+    words = [{**word_record(one.term, found.question), "used": one.word} for one in found.searched_for]
+    return {"searched_for": words, "is_unknown": found.is_unknown}
+
+
+def explanation_record(explanation: Explanation) -> dict[str, Any]:
+    """The JSON of `ask --explain --json`: that of the answer with the key "explanation".
+
+    It is None when no span was read; "document" is there when one was named.
+    """
+    best, fate = explanation.best, explanation.document
+    record: dict[str, Any] | None = None
+    if best is not None:
+        record = {
+            "of": "answer" if explanation.answer.best else "rejected",
+            "evidence": _breakdown_record(best),
+            "confidence": asdict(explanation.formula) if explanation.formula else None,
+            "rank": explanation.rank,
+            "scores": dict(explanation.scores),
+            "ranks": [_rank_record(rank) for rank in explanation.ranks],
+        }
+    found = {**answer_record(explanation.answer), "explanation": record}
+    if fate is not None:
+        found["document"] = {
+            **{key: getattr(fate, key) for key in ("document", "stage", "reason", "advice")},
+            "ranks": [_rank_record(rank) for rank in fate.ranks],
+            "evidence": _breakdown_record(fate.best) if fate.best else None,
+        }
+    return found
+
+
+def _rank_record(rank: StageRank) -> dict[str, Any]:
+    place = {"stage": rank.stage, "rank": rank.rank, "depth": rank.depth, "score": rank.score}
+    return {**place, "passage": rank.passage.id if rank.passage else None}
+
+
+def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
+    return {
+        **place_record(found.answer),
+        "passage": found.answer.passage.id,
+        "evidence": found.evidence,
+        "confidence": found.answer.confidence,
+        "features": {
+            one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
+            for one in found.contributions
+        },
+    }
+
+
+def search_record(
+    spelling: Spelling,
+    retriever: str,
+    hits: Sequence[Hit],
+    scope: FilterResult | None = None,
+    partial: str = "",
+) -> dict[str, Any]:
+    """What `search --json` prints."""
+    return {
+        "question": spelling.question,
+        "retriever": retriever,
+        "hits": [hit_record(hit) for hit in hits],
+        **spelling_record(spelling),
+        **filter_record(scope),
+        **partial_record(partial),
+    }
+
+
+def partial_record(partial: str) -> dict[str, str]:
+    """The key `partial`, such as "7 of 8 shards"; no key when the whole index was searched."""
+    return {"partial": partial} if partial else {}
+
+
+def filter_record(scope: FilterResult | None) -> dict[str, Any]:
+    """The key `filter`, with the filter that was used and what it left; no key when there was none."""
+    if scope is None:
+        return {}
+    record = asdict(scope)
+    where = record.pop("where")
+    dates = {key: where[key] and str(where[key]) for key in ("after", "before")}
+    return {"filter": {**where, **dates, **record}}
+
+
+def hit_record(hit: Hit) -> dict[str, Any]:
+    """One hit; `passage` is the passage's id, `scores` those of its stages, offsets are code points."""
+    passage = hit.passage
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "scores": dict(hit.scores),
+        "document": passage.document_id,
+        "passage": passage.id,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "line": passage.line,
+        "label": passage.label,
+        "heading": list(passage.heading),
+        "text": passage.text,
+        "display": shown(passage),
+        "duplicates": [duplicate_record(passage) for passage in hit.duplicates],
+    }
+
+
+def duplicate_record(passage: Passage) -> dict[str, Any]:
+    """Where a passage stands that says nearly the same as one that is shown."""
+    return {"document": passage.document_id, "start": passage.start, "end": passage.end}
+
+
+def sync_record(report: SyncReport) -> dict[str, Any]:
+    """What `index --json` prints."""
+    return {
+        **asdict(report),
+        "rejected": [{"document": one.document_id, "reason": one.reason} for one in report.rejected],
+        "remarks": [{"document": one.document_id, "text": one.text} for one in report.remarks],
+    }
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON can hold it."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else [*map(plain, value)]
+
+
+def rebuilt(kind: Any, value: Any) -> Any:
+    """The result of this type from JSON.
+
+    >>> from spanwise.types import Span
+    >>> rebuilt(tuple[Span, ...], plain((Span("a.txt", 0, 2, "on"),)))
+    (Span(document_id='a.txt', start=0, end=2, text='on'),)
+    """
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(**{each.name: rebuilt(hints[each.name], value[each.name]) for each in fields(kind)})
+    arguments = get_args(kind)
+    if get_origin(kind) in (tuple, list):
+        return get_origin(kind)(rebuilt(arguments[0], item) for item in value)
+    if get_origin(kind) is UnionType and is_dataclass(arguments[0]):
+        return None if value is None else rebuilt(arguments[0], value)
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)

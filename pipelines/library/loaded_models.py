@@ -1,0 +1,215 @@
+"""The models of a library by the names in its settings and options, each loaded when it is first used."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from urllib.parse import urlsplit
+
+from spanwise.errors import IndexEmpty
+from spanwise.types import QUOTE, AskOptions, SearchOptions
+
+from ...reader.generators.protocol import LOCAL as LOCAL
+from ...reader.generators.protocol import OPENAI
+from ...reader.generators.server import is_loopback
+from ..folders import user_cache
+
+if TYPE_CHECKING:
+    from ...index.store import Store
+    from ...reader.evidence import Calibration
+    from ...reader.generators.protocol import Generator
+    from ...reader.protocol import Reader
+    from ...retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
+
+T = TypeVar("T")
+ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
+
+MODEL = "model"  # the setting that names the encoder of the dense vectors, "" for none
+DEFAULT_RETRIEVER = "colbert"
+WORDS = "bm25"  # ranks the passages without vectors
+WITHOUT_TOKENS = "hybrid"  # the default over an index without token vectors
+RERANKER = "builtin"
+RERANK_SUFFIX = "+rerank"
+COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
+NEXT = "next-"  # before either: the setting that names the encoder which the next sync replaces it with
+NONE = "none"  # the name for no token vectors
+
+
+def command(verb: str, index: Path) -> str:
+    """The command that runs a verb on an index, from any folder if the path is absolute."""
+    return f"spanwise {verb} --index {shlex.quote(str(index))}"
+
+
+def model_setting(name: str, kind: ModelKind | None = None) -> str:
+    """The name of a model as an index keeps it: a folder by its absolute path.
+
+    With a kind, ModelNotFound or ModelRejected for a model that cannot be used as such.
+    """
+    from ...models.model_files import absolute_name, model_digest
+
+    absolute = absolute_name(name)
+    if kind is not None:
+        model_digest(absolute, kind)
+    return absolute
+
+
+def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
+    """The retriever without "+rerank", and the cross-encoder that re-ranks, "" for none.
+
+    >>> split_rerank("bm25+rerank"), split_rerank("bm25", "mine"), split_rerank("bm25")
+    (('bm25', 'builtin'), ('bm25', 'mine'), ('bm25', ''))
+    """
+    below = retriever.removesuffix(RERANK_SUFFIX)
+    return below, rerank or (RERANKER if below != retriever else "")
+
+
+def stages_below(retrievers: Iterable[str]) -> set[str]:
+    """The single retrievers that these names need together; `ValueError` for an unknown one.
+
+    >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
+    ['bm25', 'colbert', 'dense']
+    """
+    from ...retrieval.retrievers import stages_of
+
+    return {stage for name in retrievers for stage in stages_of(split_rerank(name)[0])}
+
+
+def default_retriever(settings: Mapping[str, str]) -> str:
+    """The retriever of an index with these settings and all of its vectors, where none is named."""
+    return DEFAULT_RETRIEVER if settings.get(COLBERT) else WITHOUT_TOKENS
+
+
+def sent_to(generator: str, base_url: str) -> str | None:
+    """The host that questions and sentences are sent to; None for a generator on this machine."""
+    host = urlsplit(base_url).hostname
+    return host if generator.startswith(OPENAI) and host and not is_loopback(host) else None
+
+
+class LoadedModels:
+    """The models that an index is set to, and readers and cross-encoders by name; threads may share it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._digests: dict[tuple[str, str], str] = {}
+        self._loading = RLock()  # a sync and a search may want the same model at once
+
+    def encoder(self, name: str = "") -> Encoder:
+        """The encoder of passages and questions: that of the index, or one by name; else IndexEmpty."""
+        from ...models.encoder import load_encoder
+
+        name = name or self._index_model(MODEL, "dense vectors", "--model base")
+        return self._load_model("encoder", name, load_encoder)
+
+    def token_encoder(self, name: str = "") -> TokenEncoder:
+        """The encoder of tokens: that of the index, or one by name; IndexEmpty for an index without one."""
+        from ...models.cold_start import load_token_encoder
+
+        name = name or self._index_model(COLBERT, "token vectors", "--colbert builtin")
+        return self._load_model("token-encoder", name, load_token_encoder)
+
+    def split(self, how: SearchOptions, default: str = "") -> tuple[str | object, str]:
+        """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
+        given = how.retriever or default or default_retriever(self._store.settings)
+        return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
+
+    def encoders(self) -> Encoders:
+        """Both encoders, each loaded when a retriever needs it."""
+        from ...retrieval.protocol import Encoders
+
+        return Encoders(self.encoder, self.token_encoder)
+
+    def reader(self, reader: str | object) -> Reader:
+        """The reader of that name; the results of an object with a method `read` are checked."""
+        if not isinstance(reader, str):
+            from ...reader.protocol import CheckedReader
+
+            return CheckedReader(reader)
+        from ...corpora.sentences import sentence_spans
+        from ...reader.load import load_reader
+
+        return self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
+
+    def cross_encoder(self, name: str) -> Scorer:
+        """The model that re-ranks."""
+        from ...models.cross_encoder import load_cross_encoder
+
+        return self._load_model("cross-encoder", name, load_cross_encoder)
+
+    def calibration(self, reader: str, digest: str, retriever: str) -> Calibration | None:
+        """The calibration of a reader for a retriever, as it was when it was first used."""
+        from ...reader.load import calibration_sha256, load_calibration
+
+        def load(name: str) -> Calibration | None:
+            self._digests.setdefault(("calibration", reader), calibration_sha256(reader))
+            return load_calibration(reader, digest, retriever)
+
+        return self._load("calibration", f"{reader} {retriever}", load)
+
+    def generator(self, generator: str | object, base_url: str = "") -> Generator | None:
+        """The generator of that name, or the object given; None for "quote"."""
+        from ...reader.generators.protocol import load_generator
+
+        if not isinstance(generator, str):
+            return cast("Generator", generator)
+        load = partial(load_generator, base_url=base_url, cache=user_cache())
+        return None if generator == QUOTE else self._load(f"generator {base_url}", generator, load)
+
+    def digest(self, kind: ModelKind, name: str) -> str:
+        """The digest of a model's files: as they were when it was loaded, or as they are now."""
+        from ...models.model_files import model_digest
+
+        return self._digests.get((kind, name)) or model_digest(name, kind)
+
+    def digests(self, how: SearchOptions) -> dict[str, str] | None:
+        """The digests of all models that a result depends on; None with a user's own retriever or reader."""
+        from ...retrieval.retrievers import stages_of
+
+        below, reranker = self.split(how)
+        if not isinstance(below, str):
+            return None
+        settings, stages = self._store.settings, stages_of(below)
+        wanted: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
+        if "colbert" in stages and settings.get(COLBERT):
+            wanted["token-encoder"] = settings[COLBERT]
+        if "dense" in stages and settings[MODEL]:
+            wanted["encoder"] = settings[MODEL]
+        found = {}
+        if isinstance(how, AskOptions):
+            if not isinstance(how.reader, str):
+                return None
+            from ...reader.load import calibration_sha256
+
+            known = self._digests.get(("calibration", how.reader))
+            wanted["reader"], found["calibration"] = how.reader, known or calibration_sha256(how.reader)
+        return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
+
+    def _index_model(self, key: str, noun: str, option: str) -> str:
+        name = self._store.settings.get(key, "")
+        if not name:
+            raise IndexEmpty(
+                f"no passage of {self._store.path} has {noun} yet. Make them with: "
+                f"{command('index', self._store.path)} {option}"
+            )
+        return name
+
+    def _load(self, kind: str, name: str, load: Callable[[str], T]) -> T:
+        with self._loading:
+            if (kind, name) not in self._loaded:
+                self._loaded[kind, name] = load(name)
+            return cast("T", self._loaded[kind, name])
+
+    def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], T]) -> T:
+        from ...models.model_files import model_digest
+
+        def load_between_digests(name: str) -> T:
+            before = model_digest(name, kind)
+            model, after = load(name), model_digest(name, kind)
+            self._digests[kind, name] = before if before == after else f"{before} {after}"
+            return model
+
+        return self._load(kind, name, load_between_digests)

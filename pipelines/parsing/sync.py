@@ -1,0 +1,364 @@
+"""Sync: the index becomes what the folder is. New, changed and removed files, then missing vectors.
+
+A file with the size and time of the index counts as unchanged; otherwise its digest decides. Rejected files
+are remembered in the same way, with the reason. Words are committed before vectors, so that lexical search is
+ready first, and both in parts, so that an interrupted sync resumes where it stopped. The files alone decide
+where the parts end: the same files give the same segments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import DocumentRejected
+from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport, no_progress
+
+from ...corpora.folder import FoundFile, Listing, read_regular
+from ...corpora.front_matter import inner_suffix
+from ...corpora.reading import READERS
+from ...index.analysis import Analyzer
+from ...index.maxsim.codebook import Codebook
+from ...index.schema import FileState, Refusal, indexed_text
+from ...index.snapshot import Snapshot
+from ...index.store import Store
+from ...index.writer import Writer
+from .pool import Parsed, ParsePool, ParseWorker
+
+if TYPE_CHECKING:
+    from ...retrieval.protocol import Encoder, TokenEncoder
+
+PASSAGES_PER_COMMIT = 20_000
+BYTES_PER_COMMIT = 32 * 2**20  # of files
+VECTORS_PER_COMMIT = 2_048
+TOKENS_PER_COMMIT = 1_024  # passages
+SAMPLED = 1_024  # passages that a codebook is trained on
+SEED = 0
+NEVER = (0, 0)  # the size and time that no file has
+PARSER = "parser"  # the metadata key of documents that a function of the user parsed
+
+Parse = Callable[[bytes, str], Document]
+"""A parser of the user's own: the bytes of a file and its document id to the document."""
+
+
+# Words
+
+
+def sync_words(
+    store: Store,
+    listing: Listing,
+    analyzer: Analyzer,
+    on_progress: ProgressCallback = no_progress,
+    workers: int | None = None,
+    retry: bool = False,
+    parsers: Mapping[str, Parse] | None = None,
+) -> SyncReport:
+    """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
+
+    `workers` processes parse the files; `retry` reads rejected files again. `parsers` are functions for
+    suffixes such as ".log": they run in this process, and files that others parsed are parsed again.
+    """
+    started = time.monotonic()
+    own = {suffix.lower(): parse for suffix, parse in (parsers or {}).items()}
+    with store.writer() as writer:
+        with store.snapshot() as snapshot:
+            known, refused = snapshot.files(), snapshot.refusals()
+            stale = _parsed_by_others(snapshot, own)
+        readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
+        update = _Update(writer, listing, known, {} if retry else refused, readers)
+        todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
+        fresh = {name: state for name, state in known.items() if name not in stale}
+        reader = FileReader(store, fresh, own, readers)
+        with ParsePool(analyzer.settings(), workers) as pool:
+            update.read(todo, pool.map(reader, todo), on_progress)
+        update.forget_gone(refused)
+        writer.commit()
+    with store.snapshot() as snapshot:
+        return update.report(snapshot.n_passages, time.monotonic() - started)
+
+
+def name_of(parse: Parse) -> str:
+    """The name under which documents remember their parser."""
+    return f"{getattr(parse, '__module__', '')}.{getattr(parse, '__qualname__', type(parse).__qualname__)}"
+
+
+def _parsed_by_others(snapshot: Snapshot, own: Mapping[str, Parse]) -> set[str]:
+    """The documents with a suffix of these parsers that something else parsed."""
+    if not own:
+        return set()
+    names = {suffix: name_of(parse) for suffix, parse in own.items()}
+    return {
+        document.id
+        for document in snapshot.descriptions()
+        if (parser := document.metadata.get(PARSER)) != names.get(suffix_of(document.id), parser)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result for one file: a document, the reason for none, or None when the file did not change."""
+
+    file: FoundFile
+    state: FileState
+    found: Parsed | Refusal | None
+
+
+class FileReader:
+    """Reads files against what an index holds; several threads may call it at once.
+
+    `own` are the user's parsers, `readers` the names of all, which refusals remember.
+    """
+
+    def __init__(
+        self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
+    ) -> None:
+        self._store, self._known, self._own, self._readers = store, known, own, readers
+        self._by_bytes = {
+            (one.sha256, inner_suffix(name) + suffix_of(name)): name for name, one in known.items()
+        }
+
+    def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
+        """The outcome for one file; no file can make it raise."""
+        # A file that cannot be opened is tried at each sync: its time need not change for that.
+        state = FileState(*NEVER, "")
+        kind: Literal["rejected", "skipped"] = "rejected"
+        try:
+            data = read_regular(file.root, file.place)
+            # The time is that of the listing: a file that changed since is seen by the next sync.
+            state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
+            before = self._known.get(file.document_id)
+            if before is not None and before.sha256 == state.sha256:
+                return Outcome(file, state, None)
+            document = self._stored_copy(file.document_id, state.sha256)
+            if document is None and (parse := self._own.get(suffix_of(file.document_id))):
+                document = _parsed(parse, data, file.document_id, state.sha256)
+            if document is not None:
+                found = worker.split(document)
+            else:
+                found = worker.parse(data, file.document_id, state.sha256)
+            if isinstance(found, Parsed):
+                return Outcome(file, state, found)
+            kind, reason = "skipped", found.reason
+        except DocumentRejected as error:
+            reason = str(error)
+        return Outcome(file, state, Refusal(state.size, state.mtime_ns, kind, reason, self._readers))
+
+    def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
+        """The document of a file that was renamed, moved or copied, without parsing it again.
+
+        None when no stored file has the same bytes and suffixes, and when its title may be its file's name.
+        """
+        same = self._by_bytes.get((sha256, inner_suffix(document_id) + suffix_of(document_id)))
+        if same is None:
+            return None
+        with self._store.snapshot() as snapshot:
+            try:
+                document = snapshot.document(same)
+            except ValueError:  # removed by this very sync
+                return None
+        if document.sha256 != sha256:
+            return None
+        same_name = PurePosixPath(same).stem == PurePosixPath(document_id).stem
+        if document.title == PurePosixPath(same).stem and not same_name:
+            return None
+        return replace(document, id=document_id)
+
+
+def suffix_of(document_id: str) -> str:
+    """The suffix of a file in lower case."""
+    return PurePosixPath(document_id).suffix.lower()
+
+
+def _parsed(parse: Parse, data: bytes, document_id: str, sha256: str) -> Document:
+    """The document of the user's function; DocumentRejected when it fails or returns something else."""
+    try:
+        document = parse(data, document_id)
+    except DocumentRejected:
+        raise
+    except Exception as error:
+        raise DocumentRejected(f"{name_of(parse)} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(document, Document):
+        raise DocumentRejected(f"{name_of(parse)} returned {document!r:.60}, expected a Document")
+    metadata = {**document.metadata, PARSER: name_of(parse)}
+    return replace(document, id=document_id, sha256=sha256, metadata=metadata)
+
+
+class _Update:
+    """Writes the outcome of each file into the index, committing as it goes."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        listing: Listing,
+        known: Mapping[str, FileState],
+        refused: Mapping[str, Refusal],
+        reader: str,
+    ) -> None:
+        self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
+        self.reader = reader
+        self.added: list[str] = []
+        self.updated: list[str] = []
+        self.deleted: list[str] = []
+        self.unchanged = 0
+        self.rejected: list[RejectedFile] = []
+        self.skipped = Counter(listing.skipped)
+        self.remarks: list[DocumentWarning] = []
+        self.staged_passages = self.staged_bytes = 0
+        for rejection in listing.rejected:
+            self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, reader))
+
+    def is_settled(self, file: FoundFile) -> bool:
+        """Whether a file need not be read, as it did not change."""
+        state = self.known.get(file.document_id)
+        if state is not None and (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
+            self.unchanged += 1
+            return True
+        refusal = self.refused.get(file.document_id)
+        now = (file.size, file.mtime_ns, self.reader)
+        if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != now:
+            return False
+        self._count(file.document_id, refusal)
+        return True
+
+    def read(
+        self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], on_progress: ProgressCallback
+    ) -> None:
+        """Store the outcomes as they come in."""
+        n_bytes, total = 0, sum(file.size for file in files)
+        for done, outcome in enumerate(outcomes, 1):
+            self._store(outcome)
+            n_bytes += outcome.file.size
+            if self.staged_passages >= PASSAGES_PER_COMMIT or self.staged_bytes >= BYTES_PER_COMMIT:
+                self.writer.commit()
+                self.staged_passages = self.staged_bytes = 0
+            on_progress("files", done, len(files))
+            on_progress("bytes", n_bytes, total)
+
+    def forget_gone(self, refused: Iterable[str]) -> None:
+        """Remove the documents and refusals of files that are no longer there."""
+        found = {file.document_id for file in self.listing.files}
+        for gone in sorted(self.known.keys() - found):
+            self._remove(gone)
+        found |= {rejection.document_id for rejection in self.listing.rejected}
+        for gone in sorted(set(refused) - found):
+            self.writer.forget_refusal(gone)
+
+    def report(self, passages: int, seconds: float) -> SyncReport:
+        """The report: every file found is counted once."""
+        listing = self.listing
+        return SyncReport(
+            added=tuple(sorted(self.added)),
+            updated=tuple(sorted(self.updated)),
+            deleted=tuple(sorted(self.deleted)),
+            unchanged=self.unchanged,
+            rejected=tuple(sorted(self.rejected, key=lambda one: one.document_id)),
+            skipped=dict(sorted(self.skipped.items())),
+            remarks=tuple(sorted(self.remarks, key=lambda one: one.document_id)),
+            found=len(listing.files) + len(listing.rejected) + sum(listing.skipped.values()),
+            reused_vectors=self.writer.reused_vectors,
+            passages=passages,
+            seconds=round(seconds, 3),
+        )
+
+    def _store(self, outcome: Outcome) -> None:
+        file, state, found = outcome.file, outcome.state, outcome.found
+        self.staged_bytes += file.size
+        if isinstance(found, Refusal):
+            if file.document_id in self.known:
+                self._remove(file.document_id)
+            self._refuse(file.document_id, found)
+        elif found is None:
+            self.writer.touch(file.document_id, state)
+            self.unchanged += 1
+        else:
+            document = found.document
+            self.writer.put(document, found.passages, found.terms, state)
+            self.staged_passages += len(found.passages)
+            (self.updated if document.id in self.known else self.added).append(document.id)
+            if remark := document.metadata.get("remark"):
+                self.remarks.append(DocumentWarning(document.id, remark))
+
+    def _remove(self, document_id: str) -> None:
+        self.writer.remove(document_id)
+        self.deleted.append(document_id)
+
+    def _refuse(self, document_id: str, refusal: Refusal) -> None:
+        """Store a refusal, unless it is stored already, and count it."""
+        if self.refused.get(document_id) != refusal:
+            self.writer.refuse(document_id, refusal)
+        self._count(document_id, refusal)
+
+    def _count(self, document_id: str, refusal: Refusal) -> None:
+        if refusal.kind == "skipped":
+            self.skipped[refusal.reason] += 1
+        else:
+            self.rejected.append(RejectedFile(document_id, refusal.reason))
+
+
+# Vectors
+
+
+def sync_dense(store: Store, encoder: Encoder, on_progress: ProgressCallback = no_progress) -> int:
+    """Encodes the passages without a vector of this encoder, committing each part; returns their number."""
+    with store.writer() as writer:
+        with store.snapshot() as snapshot:
+            missing = snapshot.without_vectors(encoder.digest)
+        parts = _parts(missing, VECTORS_PER_COMMIT)
+        for ids, texts, on_done in _with_texts(store, parts, "encode", on_progress):
+            writer.put_vectors(encoder.digest, ids, encoder.encode_passages(texts, on_done))
+            writer.commit()
+    return len(missing)
+
+
+def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallback = no_progress) -> int:
+    """Encodes the passages without token vectors of this encoder, committing each part.
+
+    A codebook is trained on a random sample of the passages. These are encoded first and stored like all
+    others, so that nothing is encoded twice.
+    """
+    digest = encoder.digest
+    with store.writer() as writer:
+        with store.snapshot() as snapshot:
+            missing = snapshot.without_tokens(digest)
+            needs_codebook = snapshot.codebook(digest) is None
+        n_sampled = min(SAMPLED if needs_codebook else 0, len(missing))
+        is_sampled = np.zeros(len(missing), np.bool_)
+        is_sampled[np.random.default_rng(SEED).permutation(len(missing))[:n_sampled]] = True
+        sample = [missing[is_sampled].tolist()] if n_sampled else []
+        parts = [*sample, *_parts(missing[~is_sampled], TOKENS_PER_COMMIT)]
+        for ids, texts, on_done in _with_texts(store, parts, "tokens", on_progress):
+            vectors, lengths = encoder.encode_passages(texts, on_done)
+            if needs_codebook:
+                writer.put_codebook(digest, Codebook.train(vectors, len(vectors) * len(missing) // len(ids)))
+                needs_codebook = False
+            writer.put_tokens(digest, ids, vectors, lengths)
+            writer.commit()
+    return len(missing)
+
+
+def _parts(ids: NDArray[np.int64], n: int) -> list[list[int]]:
+    return [ids[at : at + n].tolist() for at in range(0, len(ids), n)]
+
+
+def _with_texts(
+    store: Store, parts: Sequence[list[int]], task: str, on_progress: ProgressCallback
+) -> Iterator[tuple[list[int], list[str], Callable[[int], None]]]:
+    """Each part with the texts of its passages, and a callback for the number of them that are encoded."""
+    done, total = 0, sum(map(len, parts))
+    for ids in parts:
+        with store.snapshot() as snapshot:
+            texts = [indexed_text(passage) for passage in snapshot.passages(ids)]
+
+        def encoded(n: int, before: int = done) -> None:
+            on_progress(task, before + n, total)
+
+        yield ids, texts, encoded
+        done += len(ids)

@@ -1,0 +1,173 @@
+"""The child process that parses one file a request, or draws a page of it, within limits that it cannot lift.
+
+Parent and child exchange a line of JSON and blocks of bytes: nothing in a message can run code. The child
+ends when its parent does. Where the system lacks a limit (Windows has none, macOS none on memory) the
+parent's clock alone holds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from spanwise.errors import DocumentRejected
+
+from ...corpora.passages import split
+from ...corpora.reading import Skipped, parse
+from ...index.analysis import Analyzer
+from ...index.schema import document_from_row, document_structure, indexed_text
+
+if sys.platform != "win32":
+    import resource
+
+MAX_HEADER = 64 * 2**20  # bytes
+MAX_BLOCK = 256 * 2**20
+Message = tuple[dict[str, Any], list[bytes]]
+
+
+class BrokenMessage(ValueError):
+    """The bytes from the pipe are not a message, or a message is too large to send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may use: address space, seconds of CPU and by the clock for one file, bytes it writes.
+
+    Each million bytes of a file adds a second of CPU and two by the clock.
+    """
+
+    memory_bytes: int = 2**30
+    cpu_s: int = 30
+    wall_s: float = 60.0
+    written_bytes: int = 100_000_000
+
+    def confine(self) -> None:
+        """Limits this process to its memory, to small files, and to no core dump."""
+        if sys.platform != "win32":
+            _lower(resource.RLIMIT_CORE, 0)
+            _lower(resource.RLIMIT_FSIZE, self.written_bytes)
+            if sys.platform != "darwin":  # which refuses the limit
+                _lower(resource.RLIMIT_AS, self.memory_bytes)
+
+    def allow_file(self, n_bytes: int) -> None:
+        """Gives this process its CPU seconds for a file; then the system ends it by SIGXCPU."""
+        if sys.platform != "win32":
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            allowed = math.ceil(time.process_time()) + self.cpu_s + n_bytes // 1_000_000
+            soft = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def _lower(which: int, most: int) -> None:
+    soft, hard = resource.getrlimit(which)
+    limit = min([most, *(one for one in (soft, hard) if one != resource.RLIM_INFINITY)])
+    resource.setrlimit(which, (limit, limit))
+
+
+def send(stream: BinaryIO, header: Mapping[str, object], *blocks: bytes) -> None:
+    """Writes one message; `BrokenMessage`, and nothing written, when it is over the limits."""
+    line = json.dumps({**header, "blocks": [len(block) for block in blocks]}, ensure_ascii=False).encode()
+    if len(line) >= MAX_HEADER or max(map(len, blocks), default=0) > MAX_BLOCK:
+        raise BrokenMessage(f"a message of {len(line) + sum(map(len, blocks)):,} bytes is over the limits")
+    stream.write(line + b"\n")
+    for block in blocks:
+        stream.write(block)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Message | None:
+    """The next message, None at the end of the stream; `BrokenMessage` when it is not one."""
+    line = stream.readline(MAX_HEADER + 1)
+    if not line:
+        return None
+    try:
+        header = json.loads(line)
+        lengths = header.pop("blocks")
+        if not all(type(length) is int and 0 <= length <= MAX_BLOCK for length in lengths):
+            raise ValueError("a block is too large")
+        blocks = [stream.read(length) for length in lengths]
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        raise BrokenMessage(f"not a message: {error}") from error
+    if [len(block) for block in blocks] != lengths:
+        raise BrokenMessage("the stream ends inside a message")
+    return header, blocks
+
+
+def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
+    """Answers requests until the parent closes the pipe."""
+    requests, answers = own_pipes()
+    confined, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
+    confined.confine()
+    end_with_parent(requests)
+    send(answers, {"ready": True})
+    while (request := receive(requests)) is not None:
+        header, (data,) = request
+        confined.allow_file(len(data))
+        try:
+            answer = _answer(header, data, terms_of)
+            del request, data
+            send(answers, *answer)
+        except DocumentRejected as error:
+            send(answers, {"rejected": str(error).encode("utf-8", "replace").decode()})
+        except MemoryError:
+            send(answers, {"out_of_memory": True})
+        except Exception as error:  # whatever a text does to the code after its parser costs this file only
+            reason = f"its text cannot be indexed: {type(error).__name__}: {error}"
+            send(answers, {"rejected": reason.encode("utf-8", "replace").decode()})
+
+
+def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple[Any, ...]:
+    """The header and the blocks of an answer: a document with its passages and terms, or a page."""
+    if "page" in header:
+        from ...corpora.readers.pdf_page import page_boxes, page_png
+
+        if "width" in header:
+            return {}, page_png(data, header["page"], header["width"])
+        found = page_boxes(data, header["page"], header["words"], header["before"], header["after"])
+        return ({"boxes": found},)
+    if header["stored"]:
+        row = {**header["stored"], "id": header["id"], "sha256": "", "text": data.decode()}
+        document = document_from_row(row)
+    else:
+        parsed = parse(data, header["id"])
+        if isinstance(parsed, Skipped):
+            return ({"skipped": parsed.reason},)
+        document = parsed
+    passages = split(document)
+    spans = array("q", [offset for passage in passages for offset in (passage.start, passage.end)])
+    terms = "\n".join(" ".join(analyzer.terms(indexed_text(passage))) for passage in passages)
+    return document_structure(document), document.text.encode(), spans.tobytes(), terms.encode()
+
+
+def own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes from and to the parent, moved to other descriptors than the standard ones."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def end_with_parent(requests: BinaryIO) -> None:
+    """End this process at once when the other end of the pipe is closed, even while it works."""
+    if sys.platform == "win32":
+        return
+    hung_up = select.poll()
+    hung_up.register(requests, 0)  # which tells of the end alone
+
+    def wait() -> None:
+        hung_up.poll()
+        os.killpg(0, signal.SIGKILL)  # with the programs that it has started
+
+    threading.Thread(target=wait, daemon=True).start()

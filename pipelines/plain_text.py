@@ -1,0 +1,97 @@
+"""Text of documents as people see it: without markup, and without characters that move or hide text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
+from ..corpora.readers import markdown
+from ..corpora.reading import BY_SUFFIX
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+    from spanwise.types import Passage, Span
+
+BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
+INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
+PLACEHOLDER = re.compile(r"<(?!(?:[bipu]|br|code|div|em|hr|kbd|li|pre|strong|su[bp]|t[dhr])>)\w+>", re.I)
+# What a quote that begins or ends inside a link, an emphasis or a table leaves.
+HALF_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*\)?|\[[^\[\]]*\]?)|\]\([^()\s]*\)?|!?\[(?=[^\]]*\Z)")
+HALF_MARK = re.compile(r"(?<!\S)(?:\*\*|__)(?=[^\W_])|(?<=[^\s*_])(?:\*\*|__)(?!\S)")
+ROW_EDGE = re.compile(r"\A\s*\|(?=\s)|(?<=\s)\|\s*\Z|\|(?=\s+\|)|\|\s*:?-{3,}:?\s*(?=\|)")
+HEADING_END = re.compile(r"(?<=[\w)])\0\s*(?=\S)")
+NEXT_ITEM = re.compile(r"(?<=[\w)])\s*\x01\s*(?=\S)")
+
+
+def visible(text: str) -> str:
+    """The text with control and bidirectional characters made visible.
+
+    >>> visible("a\\x1b[31mb"), visible("a\\u202eb")
+    ('a␛[31mb', 'a<U+202E>b')
+    """
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible_character, text))
+
+
+def _visible_character(c: str) -> str:
+    if c in "\n\t":
+        return c
+    if ord(c) < 32:
+        return chr(0x2400 + ord(c))
+    if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn"):
+        return f"<U+{ord(c):04X}>"
+    return c
+
+
+def shown(quote: Span | Passage) -> str:
+    """The words of a quote in one line."""
+    return display(quote.text, quote.document_id)
+
+
+def display(text: str, name: str) -> str:
+    """The words of a quote from the file of this name in one line; the text itself where that leaves nothing.
+
+    >>> display("* **Up to** [11 days](https://a.b/c) of `x*y`", "handbook.md")
+    'Up to 11 days of x*y'
+    """
+    is_markdown = BY_SUFFIX.get(inner_suffix(name)) is markdown.read
+    plain = without_tags(text) if is_markdown or name.lower().endswith(TEMPLATES) else text
+    if is_markdown:
+        plain = NEXT_ITEM.sub("; ", HEADING_END.sub(": ", "".join(_blocks(_parser().parse(plain)))))
+        plain = plain.replace("\0", " ").replace("\x01", " ")
+        plain = plain.rstrip().removesuffix(" |")
+    return " ".join(BULLET.sub("", plain).split()) or " ".join(text.split())
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # A quote may begin inside a list: its indent is not code. HTML blocks hold Markdown more often than not.
+    return MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference"])
+
+
+def _blocks(tokens: Iterable[Token]) -> Iterable[str]:
+    for token in tokens:
+        if token.type == "inline":
+            yield ROW_EDGE.sub("", "".join(map(_words, token.children or ())))
+        elif token.type in ("td_close", "th_close"):
+            yield " | "
+        elif token.type == "list_item_open":
+            yield f"{token.info}{token.markup} " if token.info else "\x01"
+        else:
+            yield token.content or ("\0" if token.type == "heading_close" else " " * token.block)
+
+
+def _words(token: Token) -> str:
+    """The words of a piece of a line."""
+    if token.type == "text":
+        return HALF_MARK.sub("", HALF_LINK.sub(r"\1", token.content))
+    if token.type == "html_inline" and not PLACEHOLDER.match(token.content):
+        return "" if INLINE.match(token.content) else " "
+    return " " if token.type in ("softbreak", "hardbreak") else token.content

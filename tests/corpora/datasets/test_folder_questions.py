@@ -1,0 +1,84 @@
+"""Questions of folders: texts are joined by their digest, and wrong lines are named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanwise.corpora.datasets.folder_questions import (
+    everyday_wordings,
+    read_folder_items,
+    wording_key,
+)
+from spanwise.errors import DataMalformed
+from spanwise.pipelines.training.questions import fetch_questions
+
+MILL = "# Mill\n\nAnn built it in 1887, by hand.\n"
+PLACES = {"passage": [0, 38], "answer": [8, 28], "short": [24, 28]}
+WHEN = {"id": "m-0", "question": "When?", "type": "factoid", "document": "mill.md", **PLACES}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    for folder in ("towns", "questions"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "towns/mill.md").write_text(MILL)
+    (tmp_path / "towns/tram.md").write_text("It stopped.")
+    return write(tmp_path, WHEN, {**WHEN, "document": "tram.md"})
+
+
+def write(folder: Path, *rows: dict[str, Any]) -> Path:
+    digests = {"mill.md": hashlib.sha256(MILL.encode()).hexdigest(), "tram.md": "", "weir.md": ""}
+    head = {"repository": "ann/towns@12ab", "documents": digests}
+    (folder / "questions/towns.jsonl").write_text("\n".join(map(json.dumps, (head, *rows))))
+    return folder
+
+
+def test_questions_of_unchanged_documents_get_their_texts(sources: Path) -> None:
+    fetched = fetch_questions(sources, sources / "questions")
+    [item] = read_folder_items(sources / "towns.jsonl")
+    assert item.passage[item.start : item.end] == "Ann built it in 1887"
+    assert (item.passage, item.heading, item.short, item.verdict) == (MILL.strip(), "Mill", "1887", "")
+    assert (list(fetched.written.values()), fetched.commands) == ([1], {})
+    assert "not the one" in fetched.left_out[str(sources / "towns/tram.md")]
+    assert "cannot be opened" in fetched.left_out[str(sources / "towns/weir.md")]
+    moved = (sources / "towns.jsonl").read_text().replace('"answer_start": 8', '"answer_start": 9')
+    (sources / "towns.jsonl").write_text(moved)
+    with pytest.raises(DataMalformed, match=r"line 1: the answer .* is not at 9"):
+        read_folder_items(sources / "towns.jsonl")
+
+
+def test_the_command_that_gets_the_documents_is_named(sources: Path) -> None:
+    command = fetch_questions(sources / "empty", sources / "questions").commands["towns"]
+    place = sources / "empty/towns"
+    assert command == f"git clone https://github.com/ann/towns {place} && git -C {place} checkout 12ab"
+    with pytest.raises(DataMalformed, match="no questions there"):
+        fetch_questions(sources, sources / "empty")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"type": "who"}, "type is 'who'"),
+        ({"answer": [8, 99]}, r"answer is \[8, 99\]; expected a start and an end in 0..38"),
+        ({"short": [0, 6]}, "short is '# Mill'"),
+        ({"type": "none"}, "but type is 'none'"),
+        ({"document": "dam.md"}, "does not name the document 'dam.md'"),
+    ],
+)
+def test_a_malformed_line_is_named(sources: Path, change: dict[str, Any], message: str) -> None:
+    write(sources, WHEN, {**WHEN, **change})
+    with pytest.raises(DataMalformed, match=rf"towns\.jsonl, line 3: .*{message}"):
+        fetch_questions(sources, sources / "questions")
+
+
+def test_the_wordings_of_all_files_are_joined(tmp_path: Path) -> None:
+    of = wording_key("When was the mill built?")
+    for name, wording in (("a", "age of the mill"), ("b", "how old is the mill")):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"of": of, "wording": wording}))
+    assert everyday_wordings(tmp_path) == {of: ("age of the mill", "how old is the mill")}
+    assert everyday_wordings(tmp_path / "nowhere") == {}

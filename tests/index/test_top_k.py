@@ -1,0 +1,35 @@
+"""The best k are those of a full sort, whatever shortcut finds them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise.index.top_k import best, promising
+
+SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0]) | st.floats(0, 3), max_size=60)
+
+
+def places(passage_ids):
+    """Later passages stand first."""
+    return [("d", -passage_id, 0) for passage_id in passage_ids]
+
+
+@given(SCORES, st.integers(1, 70))
+def test_the_best_are_those_of_a_full_sort(scores, k) -> None:
+    ids = np.arange(10, 10 + len(scores))
+    found = best(ids, np.array(scores), k, places)
+    expected = sorted(zip(ids.tolist(), scores, strict=True), key=lambda one: (-one[1], -one[0]))[:k]
+    assert list(zip(found.passage_ids.tolist(), found.scores.tolist(), strict=True)) == expected
+
+
+@given(SCORES, st.integers(1, 70))
+def test_what_is_left_out_is_not_among_the_best(scores, k) -> None:
+    rows = promising(np.array(scores), k).tolist()
+    positive = sorted((score for score in scores if score > 0), reverse=True)
+    least = positive[k - 1] if len(positive) >= k else 0.0
+    must = [row for row, score in enumerate(scores) if score > 0 and score >= least]
+    assert set(must) <= set(rows)
+    assert all(scores[row] > 0 for row in rows)
+    assert rows == sorted(rows)

@@ -1,0 +1,197 @@
+"""Our BERT, padded and packed, computes what transformers computes, whatever the lengths beside it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_models import of_family, tokens_of
+
+from spanwise.models import packed_training
+from spanwise.models.bert import bert_backbone, span_model_names
+from spanwise.models.linear_kernels import PlainLinear, PrepackedLinear, kind_for
+from spanwise.models.numpy_bert import BertConfig
+from spanwise.models.packed_forward import (
+    Backbone,
+    PackedBert,
+    PackedTokens,
+    attend,
+    is_packable,
+    padded_forward,
+)
+from spanwise.models.precision import has_bf16
+from spanwise.models.weights import Checkpoint
+
+CPU = torch.device("cpu")
+LENGTHS = st.lists(st.integers(1, 80) | st.just(512), min_size=1, max_size=6)
+
+
+@pytest.fixture(scope="module")
+def bert():
+    return of_family("Bert")
+
+
+def least_cosine(one, other):
+    return float(torch.nn.functional.cosine_similarity(one.float(), other.float(), dim=1).min())
+
+
+def test_float32_states_are_those_of_transformers(bert, float32):
+    tokens = tokens_of([512, 33, 32, 32, 7, 1])
+    expected = padded_forward(bert, tokens, "last_hidden_state")
+    assert torch.allclose(Backbone(bert).states(tokens), expected, atol=1e-4)
+    other = PackedTokens(tokens.ids, np.ones_like(tokens.ids), tokens.lengths)
+    assert not torch.allclose(Backbone(bert).states(other), expected, atol=1e-2)
+
+
+@settings(max_examples=20)
+@given(LENGTHS)
+def test_a_sequence_among_others_has_the_states_that_it_has_alone(bert, lengths):
+    backbone, tokens = PackedBert(bert, torch.float32), tokens_of(lengths)
+    rows = np.split(tokens.ids, np.cumsum(lengths)[:-1])
+    alone = torch.cat([backbone.states(PackedTokens.of([row.tolist()])) for row in rows])
+    assert torch.allclose(backbone.states(tokens), alone, atol=1e-4)
+
+
+@pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
+@pytest.mark.parametrize("kind", [PlainLinear, PrepackedLinear])
+def test_bf16_points_where_float32_does(bert, monkeypatch, kind):
+    monkeypatch.setattr("spanwise.models.packed_forward.kind_for", lambda dtype, device: kind)
+    tokens = tokens_of([1, 9, 80, 300])
+    one, other = (PackedBert(bert, dtype).states(tokens) for dtype in (torch.bfloat16, torch.float32))
+    assert least_cosine(one, other) > 0.999
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_without_the_private_kernels_the_public_ones_work(bert, monkeypatch, dtype):
+    tokens = tokens_of([12, 40])
+    expected = PackedBert(bert, dtype).states(tokens)
+    monkeypatch.setattr(PrepackedLinear, "gelu", lambda self, x: self(x))  # as a release that changed them
+    assert kind_for(dtype, CPU) is PlainLinear
+    assert least_cosine(PackedBert(bert, dtype).states(tokens), expected) > 0.999
+
+
+def published(family):
+    """A model of transformers in memory, and ours with its weights."""
+    model = of_family(family)
+    return model, bert_backbone(Checkpoint(model.config.to_dict(), model.state_dict()))
+
+
+@pytest.mark.parametrize("lengths", [[512, 33, 32, 32, 7, 1], [16, 16], [200]])
+def test_float32_states_of_an_mpnet_are_those_of_transformers(lengths, float32):
+    theirs, ours = published("MPNet")
+    tokens = tokens_of(lengths)
+    expected = padded_forward(theirs, tokens, "last_hidden_state")
+    assert torch.allclose(Backbone(ours).states(tokens), expected, atol=1e-4)
+
+
+@pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
+def test_bf16_states_of_an_mpnet_point_where_float32_does():
+    _, ours = published("MPNet")
+    tokens = tokens_of([1, 9, 80, 300])
+    one, other = (PackedBert(ours, dtype).states(tokens) for dtype in (torch.bfloat16, torch.float32))
+    assert least_cosine(one, other) > 0.999
+
+
+def test_an_mpnet_without_one_of_its_weights_is_none():
+    model = of_family("MPNet")
+    weights = model.state_dict()
+    del weights["encoder.relative_attention_bias.weight"]
+    assert bert_backbone(Checkpoint(model.config.to_dict(), weights)) is None
+
+
+@pytest.mark.parametrize("attention", [None, SimpleNamespace(apply=attend)])
+def test_training_an_mpnet_gives_the_gradients_of_transformers(attention, monkeypatch, float32):
+    if attention:
+        monkeypatch.setattr(packed_training, "_Attention", attention)
+    theirs, ours = published("MPNet")
+    ours.requires_grad_(True)
+    tokens = tokens_of([40, 7, 16])
+    ids, mask, _ = map(torch.from_numpy, tokens.padded(1))
+    states = packed_training.training_states(ours, tokens)
+    expected = theirs(ids, mask).last_hidden_state[mask.bool()]
+    assert torch.allclose(states, expected, atol=1e-4)
+    for found in (states, expected):
+        (found * torch.linspace(-1, 1, found.numel()).view_as(found)).sum().backward()
+    gradients = {ours_is: theirs.get_parameter(name).grad for name, ours_is in names_of(theirs).items()}
+    for name, parameter in ours.named_parameters():
+        if not name.endswith(("relative_attention_bias.weight", "key.bias")):
+            assert (
+                torch.cosine_similarity(parameter.grad.flatten(), gradients[name].flatten(), dim=0) > 0.9999
+            )
+
+
+def names_of(mpnet):
+    config = BertConfig.read(mpnet.config.to_dict())
+    names = span_model_names(config, [name for name, _ in mpnet.named_parameters()])
+    return {theirs: ours.removeprefix("bert.") for theirs, ours in names.items()}
+
+
+def test_norms_have_the_precision_of_what_they_read_elsewhere_than_on_a_processor():
+    layer = PackedBert(of_family("Bert").to("meta"), torch.bfloat16).layers[0]
+    norms = (layer.norm_attention, layer.norm_output)
+    assert {weight.dtype for norm in norms for weight in norm.parameters()} == {torch.bfloat16}
+
+
+@pytest.mark.gpu
+def test_a_gpu_points_where_the_processor_does():
+    model, tokens = of_family("Bert"), tokens_of([1, 9, 16, 80, 81, 512])
+    expected = PackedBert(model, torch.float32).states(tokens)
+    assert least_cosine(Backbone(model.to("cuda")).states(tokens).cpu(), expected) > 0.999
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("family", ["Bert", "MPNet"])
+def test_a_gpu_trains_as_the_processor_does(family, float32):
+    _, model = published(family)
+    model.requires_grad_(True)
+    tokens, gradients = tokens_of([1, 9, 16, 80, 81, 352]), []
+    for device in ("cpu", "cuda"):
+        model.to(device).zero_grad()
+        states = packed_training.training_states(model, tokens).float()
+        (states * torch.linspace(-1, 1, states.numel(), device=device).view_as(states)).sum().backward()
+        gradients.append(
+            {name: p.grad.cpu().flatten() for name, p in model.named_parameters() if p.grad is not None}
+        )
+    for name, expected in gradients[0].items():
+        if not name.endswith("key.bias"):
+            assert torch.cosine_similarity(gradients[1][name], expected, dim=0) > 0.97, name
+
+
+@pytest.mark.parametrize("changes", [{"hidden_act": "relu"}, {"is_decoder": True}])
+def test_other_forward_passes_are_not_packed(changes):
+    assert not is_packable(of_family("Bert", **changes))
+    model = of_family("Electra")
+    assert not is_packable(model)
+    assert Backbone(model).states(tokens_of([3, 9])).shape == (12, 32)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "attention", "least"),
+    [
+        (torch.float32, None, 0.99999),
+        (torch.bfloat16, None, 0.97),
+        (torch.float32, SimpleNamespace(apply=attend), 0.99999),
+    ],
+)
+def test_training_gives_states_and_gradients_of_padded_batches(bert, dtype, attention, least, monkeypatch):
+    monkeypatch.setattr(packed_training, "compute_dtype", lambda device: dtype)
+    if attention:
+        monkeypatch.setattr(packed_training, "_Attention", attention)
+    tokens, found = tokens_of([40, 7, 16]), []
+    ids, mask, types = map(torch.from_numpy, tokens.padded(0))
+    for states in (
+        packed_training.training_states(bert, tokens).float(),
+        bert(ids, mask, types).last_hidden_state[mask.bool()],
+    ):
+        bert.zero_grad()
+        (states * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
+        named = [(name, p.grad) for name, p in bert.named_parameters() if p.grad is not None]
+        gradients = [gradient.flatten() for name, gradient in named if not name.endswith("key.bias")]
+        found.append((states.detach(), torch.cat(gradients)))
+    (states, gradient), (expected, wanted) = found
+    assert least_cosine(states, expected) > least
+    assert torch.cosine_similarity(gradient, wanted, dim=0) > least

@@ -1,0 +1,194 @@
+"""Answers: ranked candidates, alternatives, the same answer in several places, early exit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_reader import asker, by_margin, confined
+
+from spanwise.pipelines.answering.ask import merge_same_answers
+from spanwise.pipelines.answering.candidates import answer_key
+from spanwise.reader.evidence import Calibration, EarlyExit
+from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span
+
+TWO = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
+STONES = "Who built the mill with stones?"
+
+
+def answer_to(library, question, *script, **options):
+    [answer] = asker(library, *script, **options).answer([question])
+    return answer
+
+
+def texts_of(answers):
+    return [one.text for one in answers]
+
+
+def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
+    answer = answer_to(library, STONES, *TWO)
+    assert (answer.text, answer.best.context.text) == ("Ada Rook", "The mill was built in 1811 by Ada Rook.")
+    assert library.document("mill.md").text[answer.span.start : answer.span.end] == "Ada Rook"
+    assert (answer.best.line, answer.best.page) == (3, None)
+    assert texts_of(answer.alternatives) == ["stones"]
+    assert answer.confidence is None
+
+
+def test_r13_raw_scores_rank_passages_against_each_other(library):
+    answer = answer_to(
+        library, "Who opened or built mill and tram?", ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)
+    )
+    assert answer.text == "Ada Rook"
+
+
+def test_r15_a_winning_null_score_declines_and_shows_what_was_searched(library):
+    answer = answer_to(library, "Who sold the mill?", ("Ada Rook", 1.0, 5.0))
+    assert (answer.outcome, answer.candidates) == ("not found", ())  # without a calibration
+    assert answer.best_rejected.text == "Ada Rook"
+    assert answer.nearest[0].passage.document_id == "mill.md"
+    assert answer.passages_searched == library.snapshot.n_passages
+
+
+@pytest.mark.parametrize(("score", "declined"), [(2.0, False), (0.1, True)])
+def test_below_the_fitted_confidence_it_declines(library, score, declined):
+    answer = answer_to(library, "Who built the mill?", ("Ada Rook", score, 0.0), calibration=by_margin(0.6))
+    assert answer.no_answer is declined
+    shown = answer.best_rejected if declined else answer.best
+    assert shown.confidence == pytest.approx(1 / (1 + math.exp(-score)))
+
+
+def test_an_answer_for_several_things_has_parts_in_several_passages(library, monkeypatch):
+    several = partial(ScoredSpan, several=True)
+    monkeypatch.setattr("scripted_reader.ScoredSpan", several)
+    script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 0.1, 0.0))
+    sure = by_margin(0.9)
+    answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
+    assert texts_of(answer.parts) == ["Ada Rook", "Ute Falk"]
+    monkeypatch.setattr("scripted_reader.ScoredSpan", partial(several, several=False, verdict="no"))
+    answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
+    assert (answer.parts, answer.verdict) == ((), "no")
+
+
+def test_passages_that_say_the_same_are_one_answer(library, folder):
+    (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
+    library.sync(vectors=False)
+    answer = answer_to(library, STONES, *TWO)
+    places = [answer.span.document_id, *(other.span.document_id for other in answer.best.also_in)]
+    assert sorted(places) == ["guide.txt", "mill.md"]
+    assert texts_of(answer.alternatives) == ["stones"]
+
+
+def test_answers_never_overlap(library):
+    script = (("built in 1811 by Ada Rook", 9.0, 0.0), ("Ada Rook", 8.0, 0.0), ("stones", 7.0, 0.0))
+    answer = answer_to(library, STONES, *script)
+    assert texts_of([answer, *answer.alternatives]) == ["built in 1811 by Ada Rook", "stones"]
+
+
+def test_a_model_without_a_null_answer_still_answers(library):
+    answer = answer_to(library, "Who built the mill?", ("Ada Rook", 3.0, math.nan))
+    assert answer.text == "Ada Rook"
+
+
+def test_questions_are_answered_in_order(library):
+    reader = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
+    answers = asker(library, *reader, k=1).answer(["Who built the mill?", "Who opened the tram?"])
+    assert [answer.text for answer in answers] == ["Ada Rook", "Ute Falk"]
+
+
+def test_only_allowed_passages_are_read_and_shown(library):
+    where = Filter(paths=("mill.md", "tram.txt"))
+    script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 9.5, 0.0))
+    (answer,) = confined(library, where, *script).answer(["Who raised the weir, the mill and the tram?"])
+    assert answer.text == "Ada Rook"
+    assert texts_of(answer.alternatives) == ["Ute Falk"]
+    assert answer.scope == library.scope(where)
+    assert answer.passages_searched == answer.scope.passages < library.snapshot.n_passages
+
+
+def test_a_filter_that_leaves_nothing_declines(library):
+    (answer,) = confined(library, Filter(paths=("x",)), ("Ada Rook", 9.0, 0.0), threshold=0).answer(["mill?"])
+    assert (answer.no_answer, answer.nearest, answer.passages_searched) == (True, (), 0)
+    assert (answer.scope.documents, answer.scope.of_documents) == (0, 3)
+
+
+def test_no_alternative_is_surer_than_the_answer(library):
+    odd = Calibration({"margin": 1.0}, 0.0, 0.0, 0.1, "scripted", "nothing", {"margin": -1.0})
+    script = (("Ada Rook", 2.0, 0.0), ("stones", 1.0, 0.0))
+    answer = answer_to(library, STONES, *script, calibration=odd)
+    assert answer.text == "Ada Rook"
+    assert [one.confidence for one in answer.alternatives] == [answer.confidence]
+
+
+def answer(words: str, passage_id: int, score: float, start: int = 0) -> AnswerSpan:
+    name = f"{passage_id}.txt"
+    span = Span(name, start, start + len(words), words)
+    passage = Passage(passage_id, name, 0, 100, "x" * 100)
+    return AnswerSpan(span, span, passage, None, 1, score, None)
+
+
+def test_the_best_answer_holds_those_of_other_passages_in_the_same_words():
+    given_answers = [answer("Ada Rook", 1, 9), answer("Ute Falk", 2, 8), answer("ada rook.", 3, 7)]
+    first, second = merge_same_answers(given_answers)
+    assert (first.text, [other.passage.id for other in first.also_in]) == ("Ada Rook", [3])
+    assert (second.text, second.also_in) == ("Ute Falk", ())
+
+
+def test_only_what_a_passage_prefers_agrees():
+    torn = [answer("Ada Rook", 1, 9), answer("1811", 2, 8), answer("Ada Rook", 2, 7, start=20)]
+    assert [(one.text, one.also_in) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
+
+
+WORDS = st.sampled_from(["a mill", "Mill", "tram", "The tram!", ""])
+
+
+@given(st.lists(st.tuples(WORDS, st.integers(1, 4)), max_size=9))
+def test_no_two_say_the_same_and_the_order_stays(rows):
+    answers = [answer(words, passage, -place) for place, (words, passage) in enumerate(rows)]
+    found = merge_same_answers(answers)
+    assert list(map(answer_key, texts_of(found))) == [*dict.fromkeys(map(answer_key, texts_of(answers)))]
+    for one in found:
+        places = [one.passage.id, *(other.passage.id for other in one.also_in)]
+        assert len(set(places)) == len(places)
+        assert {answer_key(other.text) for other in one.also_in} <= {answer_key(one.text)}
+        assert all(other.also_in == () and other.score <= one.score for other in one.also_in)
+
+
+# Early exit
+
+BOTH = "Who built the mill and who opened the tram?"
+RULE = EarlyExit(first=1, of=20, margin=3.0)
+
+
+def exiting(library, *script, rule=RULE, threshold=0.0, **options):
+    calibration = replace(by_margin(threshold), stopping=rule)
+    return asker(library, *script, calibration=calibration, dedupe=False, **options)
+
+
+def test_a_sure_first_passage_leaves_the_others_unread(library):
+    script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
+    (sure,) = exiting(library, *script).answer([BOTH])
+    (whole,) = exiting(library, *script, read_all=True).answer([BOTH])
+    assert (sure.passages_read, whole.passages_unread) == (1, 0)
+    assert sure.passages_read + sure.passages_unread == whole.passages_read > 1
+
+
+def test_an_unsure_first_passage_has_all_read(library):
+    (answer,) = exiting(library, ("Ada Rook", 2.0, 0.0), ("Ute Falk", 2.0, 0.0)).answer([BOTH])
+    assert answer.passages_unread == 0
+
+
+def test_all_is_read_before_a_question_is_declined(library):
+    script = (("Ada Rook", 4.0, 0.0), ("Ute Falk", 4.0, 0.0))
+    (answer,) = exiting(library, *script, threshold=0.999).answer([BOTH])
+    assert (answer.no_answer, answer.passages_unread) == (True, 0)
+
+
+def test_questions_exit_one_by_one(library):
+    one = exiting(library, ("Ada Rook", 9.0, 0.0), ("Ute Falk", 1.0, 0.0))
+    questions = ["Who built the mill in 1811?", "Who opened the tram in 1903?"]
+    together = [answer.passages_read for answer in one.answer(questions)]
+    assert together == [one.answer([question])[0].passages_read for question in questions]

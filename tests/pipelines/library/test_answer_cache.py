@@ -1,0 +1,109 @@
+"""The answer cache: the same answer while nothing changed, and never one of another commit or model."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted_reader import Scripted, read_by
+
+import spanwise
+from spanwise.pipelines.library.library.answer_cache import CACHE_NAME, AnswerCache
+from spanwise.pipelines.library.library.loaded_models import LoadedModels
+from spanwise.types import Filter
+
+QUESTION = "Who built the mill?"
+SCRIPT = ("Ada Rook", 9.0, 0.0)
+SPAN = spanwise.Span("a.txt", 0, 2, "on")
+CHANGES = [{"k": 3}, {"threshold": 0.9}, {"where": Filter(paths=("*.md",))}, {"retriever": "tfidf"}]
+
+
+@pytest.fixture
+def cached(folder: Path, monkeypatch):
+    monkeypatch.delenv("SPANWISE_NO_CACHE", raising=False)
+    with spanwise.open(folder) as library:
+        library.sync(vectors=False)
+        read_by(library, monkeypatch, SCRIPT)
+        yield library
+
+
+def ask(library, question=QUESTION, **changes):
+    return library.ask(question, **{"retriever": "bm25", **changes})
+
+
+def test_the_second_answer_is_the_first_from_the_cache(cached):
+    first, second = ask(cached), ask(cached)
+    assert (first.cached, second.cached) == (False, True)
+    assert replace(second, cached=False, timings_ms=first.timings_ms) == first
+
+
+def test_hits_are_cached_too(cached):
+    assert cached.search("mill", retriever="bm25") == cached.search("mill", retriever="bm25")
+    assert cached.status()["cache"]["answers"] == 1
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_option_counts(cached, change):
+    ask(cached)
+    assert not ask(cached, **change).cached
+    assert ask(cached, **change).cached
+
+
+def test_a_new_commit_makes_every_answer_new(cached, folder):
+    ask(cached)
+    (folder / "new.txt").write_text("The mill was built by Ada Rook, they say.")
+    cached.sync(vectors=False)
+    assert not ask(cached).cached
+    assert cached.status()["cache"]["answers"] == 1
+
+
+def test_another_model_makes_every_answer_new(cached, monkeypatch):
+    ask(cached)
+    monkeypatch.setattr(LoadedModels, "digest", lambda *given: "other")
+    assert not ask(cached).cached
+
+
+def test_a_users_own_reader_and_several_questions_are_not_cached(cached):
+    own = Scripted(SCRIPT)
+    for _ in range(2):
+        assert not ask(cached, reader=own).cached
+        assert not any(one.cached for one in cached.ask_many([QUESTION, "mill?"], retriever="bm25"))
+
+
+def test_questions_are_not_written_to_the_file(cached, folder):
+    ask(cached, "Who built the quixotic mill?")
+    files = (folder / ".spanwise").glob(f"{CACHE_NAME}*")
+    assert not any(b"quixotic" in file.read_bytes() for file in files)
+
+
+def test_a_damaged_file_is_replaced(cached, folder):
+    path = folder / ".spanwise" / CACHE_NAME
+    ask(cached)
+    cached.close()
+    path.write_bytes(b"not a database" * 1000)
+    cache = AnswerCache(path)
+    assert cache.get("key", list, "", None) is None
+    assert (cache.count(), cache.fault) == (0, "")
+
+
+def test_a_changed_value_is_not_returned(tmp_path):
+    cache = AnswerCache(tmp_path / CACHE_NAME)
+    cache.put("key", "commit", spanwise.Span, SPAN)
+    assert cache.get("key", spanwise.Span, "", None) == SPAN
+    cache.close()
+    with sqlite3.connect(tmp_path / CACHE_NAME) as database:
+        database.execute("UPDATE results SET value = replace(value, 'on', 'no')")
+    assert cache.get("key", spanwise.Span, "", None) is None
+
+
+def test_a_locked_file_costs_nothing_but_the_result(tmp_path):
+    cache = AnswerCache(tmp_path / CACHE_NAME)
+    cache.put("one", "commit", spanwise.Span, SPAN)
+    with sqlite3.connect(tmp_path / CACHE_NAME) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        cache.put("two", "commit", spanwise.Span, SPAN)
+        assert "locked" in cache.fault
+        other.rollback()
+    assert cache.count() == 1

@@ -1,0 +1,210 @@
+"""Sync: the index becomes what the folder is, one bad file stops nothing, an interruption loses nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+
+import pytest
+from tiny_models import tiny_encoder
+
+import spanwise
+from spanwise.pipelines.parsing import sync
+from spanwise.pipelines.parsing.pool import ParseWorker
+
+BROKEN = b"%PDF-1.7 and then nothing"
+PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00"
+
+
+def documents(library) -> list[str]:
+    return sorted(library.snapshot.files())
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[str]:
+    """The documents that were parsed so far."""
+    parsed, parse = [], ParseWorker.parse
+
+    def noted(self, data, name, sha256, stored=None):
+        if stored is None:
+            parsed.append(name)
+        return parse(self, data, name, sha256, stored)
+
+    monkeypatch.setattr(ParseWorker, "parse", noted)
+    return parsed
+
+
+def test_a_first_sync_adds_every_file_and_a_second_reads_nothing(folder, encoder_folder, reads):
+    with spanwise.open(folder, model=encoder_folder) as library:
+        first = library.sync()
+        assert first.added == ("mill.md", "sub/weir.html", "tram.txt")
+        assert first.passages == library.snapshot.n_passages > library.missing_vectors() == 0
+        generation = library.snapshot.generation
+        reads.clear()
+        second = library.sync()
+        assert (second.added, second.updated, second.deleted, second.unchanged) == ((), (), (), 3)
+        assert (reads, library.snapshot.generation) == ([], generation)
+
+
+def test_new_changed_and_removed_files_are_found(folder, library):
+    (folder / "tram.txt").write_text("The tram was closed in 1955 by Otto Brandt.\n")
+    (folder / "mill.md").unlink()
+    (folder / "new.txt").write_text("A new ferry.\n")
+    report = library.sync()
+    assert (report.added, report.updated, report.deleted) == (("new.txt",), ("tram.txt",), ("mill.md",))
+    assert "Otto Brandt" in library.search("who closed the tram", retriever="bm25")[0].passage.text
+    assert library.search("stones", retriever="bm25") == []
+    assert library.missing_vectors() == 0
+
+
+def test_a_new_time_with_the_same_bytes_is_unchanged(folder, library):
+    os.utime(folder / "tram.txt", ns=(1, 1))
+    assert library.sync(vectors=False).unchanged == 3
+    assert library.snapshot.files()["tram.txt"].mtime_ns == 1
+
+
+def test_bad_files_are_named_stop_nothing_and_are_remembered(folder, library, reads):
+    (folder / "broken.pdf").write_bytes(BROKEN)
+    (folder / "tram.txt").write_bytes(b"")
+    (folder / "picture.png").write_bytes(PICTURE)
+    (folder / "new.txt").write_text("A new ferry.\n")
+    first = library.sync(vectors=False)
+    assert [one.document_id for one in first.rejected] == ["broken.pdf", "tram.txt"]
+    assert all(one.reason for one in first.rejected)
+    assert (first.added, first.deleted, sum(first.skipped.values())) == (("new.txt",), ("tram.txt",), 1)
+    generation = library.snapshot.generation
+    reads.clear()
+    second = library.sync(vectors=False)
+    assert (reads, library.snapshot.generation) == ([], generation)
+    assert (second.rejected, second.skipped, second.found) == (first.rejected, first.skipped, 6)
+
+
+def test_a_refused_file_is_read_again_when_it_changed_or_with_retry(folder, library, reads):
+    (folder / "broken.txt").write_bytes(b"")
+    library.sync(vectors=False)
+    reads.clear()
+    library.sync(vectors=False, retry=True)
+    assert reads == ["broken.txt"]
+    (folder / "broken.txt").write_text("Mended by Ute Falk.\n")
+    assert library.sync(vectors=False).added == ("broken.txt",)
+    assert library.snapshot.refusals() == {}
+
+
+def test_a_refusal_is_forgotten_with_its_file(folder, library):
+    (folder / "empty.txt").write_bytes(b"")
+    library.sync(vectors=False)
+    (folder / "empty.txt").unlink()
+    assert library.sync(vectors=False).rejected == ()
+    assert library.snapshot.refusals() == {}
+
+
+def test_an_interrupted_encoding_goes_on_where_it_stopped(library, monkeypatch):
+    monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 1)
+    encode, calls = library.encoder.encode_passages, []
+
+    def interrupted(texts, on_progress=lambda done: None):
+        calls.append(len(texts))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return encode(texts, on_progress)
+
+    monkeypatch.setattr(library.encoder, "encode_passages", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        library.sync()
+    assert library.missing_vectors() == library.snapshot.n_passages - 2
+    library.sync()
+    assert library.missing_vectors() == 0
+    assert sum(calls) == library.snapshot.n_passages + 1
+
+
+def test_the_old_vectors_answer_until_another_model_is_done(library, tmp_path, monkeypatch):
+    library.sync()
+    before, n_passages = library.search("the mill", retriever="dense"), library.snapshot.n_passages
+    model = str(tiny_encoder(tmp_path / "other", seed=1))
+    library.use_model(model)
+    monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 2)
+    with pytest.raises(ZeroDivisionError):
+        library.sync(on_progress=lambda task, done, total: task != "encode" or 1 / (total - done))
+    assert sorted(library.snapshot.vector_models().values()) == [2, n_passages]
+    assert library.replaced_models == [(library.model, model)]
+    assert library.search("the mill", retriever="dense") == before
+    library.sync()
+    assert (library.model, library.replaced_models) == (model, [])
+    assert list(library.snapshot.vector_models().values()) == [n_passages]
+    assert library.search("the mill", retriever="dense") != before
+
+
+@pytest.mark.parametrize("new", ["moved/mill.md", "renamed.md"])
+def test_a_renamed_file_is_neither_parsed_nor_encoded_again(folder, library, reads, new):
+    library.sync()
+    before = library.document("mill.md")
+    (folder / "moved").mkdir()
+    (folder / "mill.md").rename(folder / new)
+    reads.clear()
+    report = library.sync(vectors=False)
+    assert (report.added, report.deleted, reads) == ((new,), ("mill.md",), [])
+    assert library.missing_vectors() == 0 < report.reused_vectors
+    assert library.document(new) == dataclasses.replace(before, id=new)
+
+
+def test_a_title_made_from_the_name_follows_the_name(folder, library):
+    (folder / "old.md").write_text("No heading stands above this.\n")
+    library.sync(vectors=False)
+    (folder / "old.md").rename(folder / "new.md")
+    library.sync(vectors=False)
+    assert library.document("new.md").title == "new"
+
+
+def test_an_edit_encodes_only_what_changed(folder, library):
+    sections = [f"# Part {i}\n\n" + f"Sentence number {i} of this part. " * 60 for i in range(8)]
+    (folder / "long.md").write_text("\n\n".join(["# Title", *sections]))
+    library.sync()
+    n_passages = library.snapshot.n_passages
+    sections[3] = sections[3].replace("Sentence", "Phrase")
+    (folder / "long.md").write_text("\n\n".join(["# Title", *sections]))
+    report = library.sync(vectors=False)
+    assert 0 < library.missing_vectors() < n_passages / 2 < report.reused_vectors
+
+
+def test_files_that_change_while_they_are_read_are_seen_by_the_next_sync(folder, library, monkeypatch):
+    read_regular = sync.read_regular
+
+    def edited_before(root, place):
+        (root / place).write_text(f"{place} was edited by Otto Brandt.\n")
+        return read_regular(root, place)
+
+    (folder / "tram.txt").write_text("Edited.\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(sync, "read_regular", edited_before)
+        library.sync(vectors=False, workers=1)
+    (folder / "tram.txt").write_text("Edited again.\n")
+    assert library.sync(vectors=False).updated == ("tram.txt",)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_words_are_committed_as_the_work_goes_on(folder, encoder_folder, monkeypatch, workers):
+    monkeypatch.setattr(sync, "PASSAGES_PER_COMMIT", 1)
+
+    def interrupted(stage, done, total):
+        if (stage, done) == ("files", 2):
+            raise KeyboardInterrupt
+
+    with spanwise.open(folder, model=encoder_folder) as library:
+        with pytest.raises(KeyboardInterrupt):
+            library.sync(vectors=False, on_progress=interrupted, workers=workers)
+        assert documents(library) == ["mill.md", "sub/weir.html"]
+        assert library.sync(vectors=False).added == ("tram.txt",)
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("spanwise-parser")]
+
+
+def test_any_number_of_workers_writes_the_same_postings(folder, encoder_folder, tmp_path):
+    for number in range(30):
+        (folder / f"note{number:02}.txt").write_text(f"Note {number} is about the mill and tram {number}.\n")
+    written = []
+    for workers in (1, 2):
+        with spanwise.open(folder, tmp_path / f"index{workers}", encoder_folder) as library:
+            library.sync(vectors=False, workers=workers)
+        segments = tmp_path / f"index{workers}" / "segments"
+        written.append(sorted(path.read_bytes() for path in segments.glob("*/columns.bin")))
+    assert written[0] == written[1] != []
