@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanwise.pipelines.evaluation.corpus import document_id_of, document_library, paragraph_documents
-from spanwise.pipelines.library.library.library import Library
+from spanwise.pipelines.library.library import Library
 from spanwise.retrieval.bm25 import bm25_retriever
 
 Matrix = NDArray[np.float32]

@@ -39,7 +39,7 @@ from spanwise.models.load import read_checkpoint
 from spanwise.models.model_files import find_model
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.pipelines.evaluation.corpus import read_questions
-from spanwise.pipelines.library.library.loaded_models import DEFAULT_RETRIEVER, stages_below
+from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER, stages_below
 from spanwise.pipelines.open import open as open_library
 from spanwise.pipelines.training.candidate_observations import everyday_wordings, wordings_of
 from spanwise.reader.labels import LabelStore, label_pairs

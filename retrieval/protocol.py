@@ -25,7 +25,7 @@ class Retriever(Protocol):
         """For each question its best k hits, best first, ties by (document id, start).
 
         `among`, ascending passage ids, confines the search to them, as `Index.search` says. `ValueError`
-        for k below 1 and for an empty question.
+        for k below 1 and for an empty question (QuestionEmpty).
         """
 
 

@@ -21,6 +21,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spanwise.errors import QuestionEmpty
 from spanwise.types import Hit
 
 from ..index import Snapshot
@@ -82,12 +83,12 @@ def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: 
 
 
 def check_questions(questions: Sequence[str], k: int) -> None:
-    """ValueError for k below 1 and for a question of white space."""
+    """ValueError for k below 1, QuestionEmpty for a question of white space."""
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
     for question in questions:
         if not question.strip():
-            raise ValueError(f"the question is empty: {question!r}")
+            raise QuestionEmpty(f"the question is empty: {question!r}")
 
 
 def hits_of(rankings: Sequence[Ranking], snapshot: Snapshot, stage: str) -> list[list[Hit]]:

@@ -1,7 +1,8 @@
-"""Prints the size of the project: lines, tokens, modules, words, import cycles.
+"""Prints the size of the project: tokens, modules, bodies, words, circles of imports, squeezed statements.
 
 `python scripts/size.py` prints each figure with its limit and exits with 1 when one is exceeded.
-Imports are read from the syntax tree; imports for type checking alone do not count.
+`python scripts/size.py FOLDER` prints the tokens of a folder and each place in it that breaks a rule.
+Imports are read from the syntax tree; those for type checking count as well.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("spanwise", "corpora", "models", "index", "retrieval", "reader", "pipelines", "eval")
@@ -23,22 +23,25 @@ FOLDERS = (*PACKAGES, "benchmarks", "scripts", "examples")
 PAGE = ROOT / "pipelines" / "server" / "page"
 GENERATED = ("docs/api.md", "docs/cli.md", "CHANGELOG.md")
 COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER}
-SMALL = 60  # lines; a smaller module with a single importer has to justify itself
+LONG_STRING = 200  # characters; a longer string counts one token per word, unless it is a docstring
+MAX_BODY = 45  # lines of a function without its signature and docstring
+NAMES_OF_NOTHING = {"one", "found", "at", "kept", "given"}
+LITERAL = ast.Tuple | ast.List | ast.ListComp | ast.GeneratorExp
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured value with its limit; `at_least` turns the comparison round."""
+    """A measured value with its limit."""
 
     name: str
     value: float
     limit: float
-    at_least: bool = False
 
     @property
-    def is_kept(self) -> bool:
-        """True when the value is within its limit."""
-        return self.value >= self.limit if self.at_least else self.value <= self.limit
+    def is_within_limit(self) -> bool:
+        """True when the value is at most the limit."""
+        return self.value <= self.limit
 
 
 def python_files(*folders: str) -> list[Path]:
@@ -51,10 +54,66 @@ def n_lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
-def n_tokens(path: Path) -> int:
-    """The number of names, operators and numbers of a Python file."""
-    readline = io.StringIO(path.read_text(encoding="utf-8")).readline
-    return sum(token.type in COUNTED for token in tokenize.generate_tokens(readline))
+def n_tokens(source: str) -> int:
+    """The number of names, operators and numbers, and of words in long strings that are no docstrings."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    words = sum(
+        len(node.value.split())
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and len(node.value) > LONG_STRING
+        and id(node) not in docstrings
+    )
+    return words + sum(token.type in COUNTED for token in tokens)
+
+
+def longest_body(tree: ast.AST) -> int:
+    """The lines of the longest function of a module, without signature and docstring."""
+    longest = 0
+    for node in ast.walk(tree):
+        if isinstance(node, Function):
+            statements = node.body[1:] if ast.get_docstring(node) else node.body
+            if statements:
+                longest = max(longest, (statements[-1].end_lineno or 0) - statements[0].lineno + 1)
+    return longest
+
+
+def squeezed(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and the source of each statement that holds several, and of each starred literal argument.
+
+    A tuple that is assigned to a tuple holds several assignments, unless it swaps its values.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                if sorted(map(ast.unparse, targets)) != sorted(map(ast.unparse, values)):
+                    yield node.lineno, ast.unparse(node)
+            case ast.Call(args=arguments):
+                for argument in arguments:
+                    match argument:
+                        case ast.Starred(
+                            value=ast.Tuple() | ast.List() | ast.ListComp() | ast.GeneratorExp()
+                        ):
+                            yield node.lineno, ast.unparse(argument)
+
+
+def names_of_nothing(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and the name of each variable or parameter whose name does not say what it is."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) if name in NAMES_OF_NOTHING:
+                yield node.lineno, name
+            case ast.arg(arg=name) if name in NAMES_OF_NOTHING:
+                yield node.lineno, name
 
 
 def name_of(path: Path) -> str:
@@ -63,57 +122,40 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Each import statement, at any depth, but for those below `if TYPE_CHECKING`."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        yield from statements(child)
-
-
 def targets(path: Path, known: dict[str, Path]) -> set[str]:
-    """The modules of the project that a module imports."""
+    """The modules of the project that a module imports; `from spanwise import errors` is spanwise.errors."""
     package = path.relative_to(ROOT).parts[:-1]
-    found = set()
-    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
+    names: list[tuple[str, ...]] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            wanted = [(alias.name,) for alias in node.names]
-        else:
+            names += [(alias.name,) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
-            base = ".".join([*above, *((node.module or "").split(".") if node.module else [])])
-            wanted = [(f"{base}.{alias.name}", base) for alias in node.names]
-        for names in wanted:  # a submodule first, else the module that holds the name
-            short = [name.removeprefix("spanwise.") for name in names]
-            found |= set(next(([name] for name in short if name in known), []))
-    return found - {name_of(path)}
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names += [(f"{base}.{alias.name}", base) for alias in node.names]
+    modules = set()
+    for choices in names:  # a submodule first, else the module that holds the name
+        for name in choices:
+            short = name if name in known else name.removeprefix("spanwise.")
+            if short in known:
+                modules.add(short)
+                break
+    return modules - {name_of(path)}
 
 
 def imports() -> dict[str, set[str]]:
-    """The modules that each module imports."""
+    """The modules that each module imports, at any depth. The public face, which is lazy, imports none."""
     known = {name_of(path): path for path in python_files(*FOLDERS)}
-    return {name: targets(path, known) for name, path in known.items()}
+    return {name: targets(path, known) if name != "spanwise" else set() for name, path in known.items()}
 
 
-def cycle(graph: dict[str, set[str]]) -> list[str]:
+def circle(graph: dict[str, set[str]]) -> list[str]:
     """The modules of the first circle of imports; empty without one."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
-
-
-def small_single(graph: dict[str, set[str]]) -> list[str]:
-    """Modules under 60 lines that exactly one other module imports."""
-    known = {name_of(path): path for path in python_files(*FOLDERS)}
-    importers = {name: [other for other in graph if name in graph[other]] for name in known}
-    return [
-        name
-        for name, path in known.items()
-        if path.name != "__init__.py" and n_lines(path) < SMALL and len(importers[name]) == 1
-    ]
 
 
 def n_words() -> int:
@@ -125,39 +167,53 @@ def n_words() -> int:
 
 def figures() -> list[Figure]:
     """All figures with their limits."""
-    source, tests = python_files(*FOLDERS), python_files("tests")
-    graph = imports()
-    lengths = [n_lines(path) for path in source]
-    modules = [n for n, path in zip(lengths, source, strict=True) if path.name != "__init__.py"]
+    source = python_files(*FOLDERS)
+    texts = [path.read_text(encoding="utf-8") for path in source]
+    tests = [path.read_text(encoding="utf-8") for path in python_files("tests")]
+    trees = [ast.parse(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("lines of Python outside tests", sum(lengths), 37_500),
-        Figure("tokens of Python outside tests", sum(n_tokens(path) for path in source), 300_000),
-        Figure("modules", len(source), 220),
-        Figure("lines of the longest module", max(lengths), 500),
-        Figure("median lines of a module", median(modules), 100, at_least=True),
-        Figure("modules under 60 lines with one importer", len(small_single(graph)), 5),
-        Figure("modules in an import cycle", len(cycle(graph)), 0),
-        Figure("lines of tests", sum(n_lines(path) for path in tests), 21_500),
+        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 300_000),
+        Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 220),
+        Figure("lines of the longest module", max(map(n_lines, source)), 500),
+        Figure("lines of the longest body", max(map(longest_body, trees)), MAX_BODY),
+        Figure("modules in a circle of imports", len(circle(imports())), 3),
+        Figure("statements that hold several", sum(len(list(squeezed(tree))) for tree in trees), 1_000),
+        Figure("names of nothing", sum(len(list(names_of_nothing(tree))) for tree in trees), 1_000),
+        Figure("tokens of tests", sum(map(n_tokens, tests)), 300_000),
         Figure("words of Markdown pages", n_words(), 15_500),
-        Figure("lines of the page", sum(n_lines(path) for path in page), 1_400),
+        Figure("lines of the page", sum(map(n_lines, page)), 1_400),
     ]
 
 
+def report(folder: str) -> None:
+    """Print the tokens of a folder and each place that breaks a rule."""
+    total = 0
+    for path in python_files(folder):
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        total += n_tokens(text)
+        place = path.relative_to(ROOT)
+        for line, source in sorted([*squeezed(tree), *names_of_nothing(tree)]):
+            print(f"{place}:{line}: {source:.90}")
+        if longest_body(tree) > MAX_BODY:
+            print(f"{place}: a body of {longest_body(tree)} lines")
+    print(f"{folder}: {total:,} tokens")
+
+
 def main() -> int:
-    """Print the figures; 1 when a limit is exceeded."""
-    found = figures()
-    for figure in found:
-        sign = ">=" if figure.at_least else "<="
-        print(
-            f"{figure.name:41} {figure.value:9,.0f}  {sign} {figure.limit:,}{'' if figure.is_kept else '  !'}"
-        )
-    graph = imports()
-    if found_cycle := cycle(graph):
-        print("cycle:", *found_cycle)
-    if "--small" in sys.argv:
-        print("small:", *small_single(graph), sep="\n  ")
-    return int(not all(figure.is_kept for figure in found))
+    """Print the figures, or those of the folders that are named; 1 when a limit is exceeded."""
+    if folders := sys.argv[1:]:
+        for folder in folders:
+            report(folder)
+        return 0
+    measured = figures()
+    for figure in measured:
+        mark = "" if figure.is_within_limit else "  !"
+        print(f"{figure.name:33} {figure.value:9,.0f}  <= {figure.limit:,}{mark}")
+    if modules := circle(imports()):
+        print("circle:", *modules)
+    return int(not all(figure.is_within_limit for figure in measured))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The errors that a careful user may want to catch; each message says what failed, why, and what to do.
 
-Wrong arguments (an empty question, k = 0) raise `ValueError` with the value and what was expected. The
+Wrong arguments (k = 0) raise `ValueError` with the value and what was expected. The
 command line prints any of these as one line and exits with 1; wrong usage exits with 2.
 """
 
@@ -12,6 +12,10 @@ from contextlib import contextmanager
 
 class SpanwiseError(Exception):
     """The base of all errors here."""
+
+
+class QuestionEmpty(SpanwiseError, ValueError):
+    """The question has no characters but white space."""
 
 
 class FolderNotFound(SpanwiseError):

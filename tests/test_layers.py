@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "corpora": set(),
     "eval": set(),
 }
-CONTRACT = {f"spanwise.{name}" for name in ("types", "options", "errors", "postponed", "__version__")}
+CONTRACT = {f"spanwise.{name}" for name in ("types", "options", "errors", "postponed", "version")}
 
 
 def imports_of(source: str, package: str) -> Iterator[tuple[ast.stmt, str]]:

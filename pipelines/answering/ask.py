@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
 
@@ -45,9 +46,9 @@ MAX_PARTS = 5  # of an answer
 
 
 def checked_question(question: str) -> str:
-    """The question without white space around it; ValueError when it is empty."""
+    """The question without white space around it; QuestionEmpty without any."""
     if not question.strip():
-        raise ValueError('the question is empty: ask something, such as "who founded the mill?"')
+        raise QuestionEmpty('the question is empty: ask something, such as "who founded the mill?"')
     return question.strip()
 
 

@@ -135,10 +135,10 @@ def main(arguments: list[str] | None = None) -> None:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "spanwise"
         _fail(f"{error.format_message()} (see: {command} -h)", 2)
+    except ValueError as error:  # before SpanwiseError: QuestionEmpty is both
+        _fail(str(error), 2)
     except SpanwiseError as error:
         _fail(str(error), 1)
-    except ValueError as error:
-        _fail(str(error), 2)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:

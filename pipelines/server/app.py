@@ -372,6 +372,7 @@ STATUS: dict[type[Exception], int] = {
     errors.IndexLocked: 503,
     errors.IndexNotFound: 503,
     errors.ShardsMissing: 503,
+    errors.QuestionEmpty: 400,
     errors.SpanwiseError: 500,
     ValueError: 400,
 }

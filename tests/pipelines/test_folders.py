@@ -26,7 +26,7 @@ from spanwise.pipelines.folders import (
     roots_setting,
     with_folders,
 )
-from spanwise.pipelines.library.library.library import Library
+from spanwise.pipelines.library.library import Library
 from spanwise.pipelines.open import open_index
 
 

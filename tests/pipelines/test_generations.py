@@ -11,7 +11,7 @@ from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.evaluation.corpus import put_document, text_document
 from spanwise.pipelines.folders import roots_setting
-from spanwise.pipelines.library.library.library import Library
+from spanwise.pipelines.library.library import Library
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 import spanwise
 from spanwise.errors import IndexCorrupt, IndexLocked
 from spanwise.pipelines.json_records import answer_record, search_record
-from spanwise.pipelines.library.library.library import Library
+from spanwise.pipelines.library.library import Library
 from spanwise.pipelines.server import app as server_app
 from spanwise.pipelines.server.app import create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access

@@ -95,8 +95,8 @@ def test_the_answer_comes_before_the_vectors(notes, words, run, monkeypatch):
 def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
     script = (
         "import sys, os, signal, spanwise\n"
-        "from spanwise.models import token_encoder, locate\n"
-        "from spanwise.pipelines import sync\n"
+        "from spanwise.models import token_encoder, model_files as locate\n"
+        "from spanwise.pipelines.parsing import sync\n"
         "from word_encoder import WordEncoder\n"
         "known, parts = WordEncoder('words'), []\n"
         "token_encoder.load_token_encoder = lambda name: known\n"

@@ -17,7 +17,7 @@ from made_files import MAKERS, pdf_of
 from made_office import archive, rezipped
 
 import spanwise
-from spanwise.pipelines.library.library.library import Library
+from spanwise.pipelines.library.library import Library
 from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 HANG_S = 60 + 15  # the limit by the clock, and the slack of a busy machine

@@ -17,7 +17,7 @@ import pytest
 SYNC = """
 import json, pathlib, re, resource, sys
 import spanwise
-from spanwise.pipelines import sync
+from spanwise.pipelines.parsing import sync
 
 sync.PASSAGES_PER_COMMIT = 100
 if limit := int(sys.argv[3]):

@@ -11,7 +11,7 @@ import pytest
 
 import spanwise
 from spanwise.corpora.datasets.squad import read_squad
-from spanwise.pipelines.library.library.library import Library
+from spanwise.pipelines.library.library import Library
 from spanwise.types import Span
 
 SAMPLE = Path(spanwise.__file__).parents[1] / "corpora" / "sample"

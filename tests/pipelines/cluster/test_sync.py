@@ -15,7 +15,7 @@ from spanwise.index.shards import shard_folders, shard_of
 from spanwise.pipelines.cluster import indexing
 from spanwise.pipelines.cluster.indexing import split_index
 from spanwise.pipelines.cluster.replicas import LocalShards
-from spanwise.pipelines.library.library.status import verify
+from spanwise.pipelines.library.status import verify
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from scripted_reader import Scripted, read_by
 
 import spanwise
-from spanwise.pipelines.library.library.answer_cache import CACHE_NAME, AnswerCache
-from spanwise.pipelines.library.library.loaded_models import LoadedModels
+from spanwise.pipelines.library.answer_cache import CACHE_NAME, AnswerCache
+from spanwise.pipelines.library.loaded_models import LoadedModels
 from spanwise.types import Filter
 
 QUESTION = "Who built the mill?"

@@ -8,7 +8,7 @@ import os
 import pytest
 
 import spanwise
-from spanwise.pipelines.library.library.status import advice, last_commit
+from spanwise.pipelines.library.status import advice, last_commit
 
 
 @pytest.fixture

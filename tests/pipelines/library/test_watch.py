@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from spanwise.pipelines.library.library.watch import Watch, is_relevant
+from spanwise.pipelines.library.watch import Watch, is_relevant
 from spanwise.types import SyncReport
 
 

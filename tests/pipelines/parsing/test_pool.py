@@ -115,7 +115,7 @@ def test_children_end_with_their_parent(tmp_path: Path) -> None:
 import sys
 sys.path[:0] = {[str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]!r}
 import hostile_child, os, threading
-from spanwise.pipelines import parse_pool
+from spanwise.pipelines.parsing import pool as parse_pool
 from spanwise.index.analysis import Analyzer
 parse_pool.START = hostile_child.START
 worker = parse_pool.ParseWorker(Analyzer().settings())
