@@ -144,9 +144,9 @@ def targets(path: Path, known: dict[str, Path]) -> set[str]:
 
 
 def imports() -> dict[str, set[str]]:
-    """The modules that each module imports, at any depth. The public face, which is lazy, imports none."""
+    """The modules that each module imports, at any depth."""
     known = {name_of(path): path for path in python_files(*FOLDERS)}
-    return {name: targets(path, known) if name != "spanwise" else set() for name, path in known.items()}
+    return {name: targets(path, known) for name, path in known.items()}
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -88,6 +90,60 @@ def test_the_source_is_free_of_it(check: Check) -> None:
 )
 def test_a_planted_offence_is_noticed(check: Check, line: str) -> None:
     assert len(list(check(ast.parse(line)))) == 1
+
+
+@pytest.fixture(scope="module")
+def size() -> ModuleType:
+    """The script that measures the source."""
+    spec = importlib.util.spec_from_file_location("size", ROOT / "scripts/size.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["size"] = module  # dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("line", "n_squeezed", "n_names"),
+    [
+        ("a, b = x, y", 1, 0),
+        ("self.a, self.b = x, y", 1, 0),
+        ("f(*(g(x) for x in xs), y)", 1, 0),
+        ("f(*[x, y])", 1, 0),
+        ("one = x", 0, 1),
+        ("def f(at): return at", 0, 1),
+        ("for found in x: pass", 0, 1),
+        ("a, b = b, a", 0, 0),
+        ("a[i], a[j] = a[j], a[i]", 0, 0),
+        ("a, b = f(x)", 0, 0),
+        ("f(*xs)", 0, 0),
+        ("x.found = x", 0, 0),
+    ],
+)
+def test_squeezed_statements_and_names_of_nothing_are_counted(
+    size: ModuleType, line: str, n_squeezed: int, n_names: int
+) -> None:
+    tree = ast.parse(line)
+    assert len(list(size.squeezed(tree))) == n_squeezed
+    assert len(list(size.names_of_nothing(tree))) == n_names
+
+
+def test_a_long_string_counts_its_words_and_a_docstring_none(size: ModuleType) -> None:
+    words = "word " * 50
+    assert size.n_tokens(f'"""{words}"""\n') == 0
+    assert size.n_tokens(f'SQL = """{words}"""\n') == 2 + 50
+    assert size.n_tokens('SQL = "a few words"\n') == 2
+
+
+def test_a_circle_of_imports_is_found(size: ModuleType) -> None:
+    assert size.circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert set(size.circle({"a": {"b"}, "b": {"a"}})) == {"a", "b"}
+
+
+def test_the_longest_body_has_no_signature_and_no_docstring(size: ModuleType) -> None:
+    source = 'def f(\n    x,\n):\n    """Doc."""\n    a = 1\n    return a\n'
+    assert size.longest_body(ast.parse(source)) == 2
 
 
 def test_the_limits_of_size_hold() -> None:
