@@ -164,5 +164,12 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return process
 
 
+def test_the_modules_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    homes = [ROOT, ROOT / "spanwise", ROOT / "pipelines", ROOT / "pipelines" / "parsing"]
+    names = set(re.findall(r"[\w/]+\.py\b", text))
+    assert [name for name in sorted(names) if not any((home / name).exists() for home in homes)] == []
+
+
 def test_the_changelog_names_this_version() -> None:
     assert f" {spanwise.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
