@@ -164,6 +164,13 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return process
 
 
+def test_pages_install_the_tested_version_of_torch() -> None:
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    [torch] = [line for line in constraints if line.startswith("torch==")]
+    for page in (README, ROOT / "CONTRIBUTING.md"):
+        assert f"pip install {torch} --index-url" in page.read_text(encoding="utf-8")
+
+
 def test_the_modules_that_the_architecture_names_exist() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     homes = [ROOT, ROOT / "spanwise", ROOT / "pipelines", ROOT / "pipelines" / "parsing"]
