@@ -1,4 +1,4 @@
-# The commands of this repository; `make help` lists them. Each sets up what it needs in .venv.
+# The commands of this repository; `make help` lists them. Each installs what it needs into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,13 +13,13 @@ SECONDS ?= 600
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: install ## index the sample corpus and ask it four questions, the last of which it does not answer
+demo: install ## index the sample corpus and ask four questions; the last has no answer
 	$(BIN)/spanwise index corpora/sample/docs --index .demo
 	$(BIN)/spanwise ask --index .demo <corpora/sample/demo-questions.txt
 
-install: .venv/installed ## make .venv with spanwise in it
+install: .venv/installed ## create .venv with spanwise
 
-dev: .venv/installed-dev ## the same with the tools for tests and checks
+dev: .venv/installed-dev ## create .venv with the tools for tests and checks too
 
 test: dev ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -30,25 +30,25 @@ lint: dev ## check style, format and types
 	$(BIN)/python scripts/links.py
 	MYPYPATH=.links $(BIN)/mypy -p spanwise
 
-reliability: dev ## test every promise of docs/reliability.md: kills, power cuts, training, a browser
+reliability: dev ## test the promises of docs/reliability.md (an hour): kills, power cuts, training, a browser
 	$(BIN)/python -m pytest --quiet -m "reliability and not gpu" --scoreboard=reliability.md
 
-reliability-nightly: dev ## the long form of the same, hours
+reliability-nightly: dev ## the long form of reliability (hours)
 	$(BIN)/python -m pytest --quiet -m "reliability and not gpu" --nightly --scoreboard=reliability.md
 
-fuzz: dev ## fuzz a parser: make fuzz TARGET=md SECONDS=600 (TARGET=list for their names)
+fuzz: dev ## fuzz a parser: make fuzz TARGET=md SECONDS=600 (TARGET=list prints the names)
 	$(INSTALL) --editable '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz.py $(TARGET) $(SECONDS) .fuzz
 
-wheel: dev ## build the wheel and try it from a foreign folder
+wheel: dev ## build the wheel and try it from another folder
 	rm -rf build dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/python scripts/wheel_smoke.py dist/*.whl
 
-clean: ## remove everything that these commands made
+clean: ## remove everything that these commands create
 	rm -rf .venv .demo .fuzz .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# torch comes first and alone: whichever build of that version is then there, the rest adds no other.
+# torch is installed first and alone, so that the other packages keep the build that is there.
 .venv/torch: constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanwise needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv

@@ -1,18 +1,20 @@
-"""The documentation says what the program does: commands are known, links lead somewhere, output is as shown.
+"""The documentation is true: commands and links exist, imports work, examples print what is shown.
 
-A fenced block `console` holds commands that run as they stand, each followed by what it prints: a line `…`
-stands for any lines, `…` inside a line for anything; numbers with a fraction or a per cent sign may differ. A
-fenced block `python` runs, too.
+A fenced block `console` holds commands, each followed by its output. In the output a line `…` stands for any
+lines, and `…` inside a line for any text; numbers with a fraction or a per cent sign may differ. A fenced
+block `python` is a program that runs.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +29,16 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "corpora" / "sample"
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("models/weights/*/README.md"))]
+GENERATED = {"api.md", "cli.md"}
+WRITTEN = [page for page in PAGES if page.name not in GENERATED]
+EXAMPLES = [README, ROOT / "docs" / "guide.md", ROOT / "docs" / "serving.md"]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?:    |\$ )+(spanwise \S.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]{1,200})\)")
 HEADING = re.compile(r"^#{1,6} (.{1,200})$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"^…\n|…|\d+\.\d+|\d+(?=%)", re.MULTILINE)
-UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "UsageError")
+MAX_COLUMNS = 120  # of prose; pages are wrapped at 110
+UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -43,16 +49,19 @@ def commands(text: str) -> Iterator[list[str]]:
                 yield shlex.split(command.split(" <")[0], comments=True)[1:]
 
 
-def complaint(words: list[str]) -> str:
-    """What is wrong with the arguments of a command, paths and the shell's variables apart; "" if nothing."""
-    command, context, rest = get_command(app), None, words
+def usage_error(words: list[str]) -> str:
+    """The message for wrong arguments of a command, "" for right ones; paths and variables may be unknown."""
+    command = get_command(app)
+    context = None
+    rest = words
     try:
         while hasattr(command, "get_command"):
             context = command.make_context("spanwise", rest[:1], parent=context, resilient_parsing=True)
-            found = command.get_command(context, rest[0])
-            if found is None:
+            subcommand = command.get_command(context, rest[0])
+            if subcommand is None:
                 return f"{rest[0]} is no command"
-            command, rest = found, rest[1:]
+            command = subcommand
+            rest = rest[1:]
         command.make_context(words[0], rest, parent=context)
     except UsageError as error:
         message = str(error.format_message())
@@ -61,7 +70,7 @@ def complaint(words: list[str]) -> str:
 
 
 def is_broken(page: Path, link: str) -> bool:
-    """Whether a link leads to no file or heading of the documentation."""
+    """True if a link leads to no file or heading of the documentation."""
     name, _, anchor = link.partition("#")
     target = page.parent / name if name else page
     if "://" in link or not anchor:
@@ -71,55 +80,102 @@ def is_broken(page: Path, link: str) -> bool:
 
 
 def pattern_of(shown: str) -> str:
-    """The regular expression of what a block shows."""
-    found, at = "", 0
+    """A regular expression that matches the output that a block shows."""
+    pattern = ""
+    end = 0
     for match in PLACEHOLDER.finditer(shown):
-        any_of = {"…\n": r"(?:.*\n)*?", "…": ".*"}.get(match[0], r"\d+(?:\.\d+)?")
-        found += re.escape(shown[at : match.start()]) + any_of
-        at = match.end()
-    return found + re.escape(shown[at:])
+        anything = {"…\n": r"(?:.*\n)*?", "…": ".*"}.get(match[0], r"\d+(?:\.\d+)?")
+        pattern += re.escape(shown[end : match.start()]) + anything
+        end = match.end()
+    return pattern + re.escape(shown[end:])
+
+
+def python_blocks(text: str) -> list[str]:
+    """The Python programs of a page."""
+    return [block for language, block in BLOCK.findall(text) if language == "python"]
+
+
+def long_lines(text: str) -> list[str]:
+    """The lines of prose over MAX_COLUMNS; tables, code and links that cannot be broken may be longer."""
+    prose = BLOCK.sub("", text).splitlines()
+    return [
+        line
+        for line in prose
+        if len(line) > MAX_COLUMNS and not line.startswith(("|", "    ", "![")) and " " in line.strip()
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_are_known_and_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert {" ".join(words): wrong for words in commands(text) if (wrong := complaint(words))} == {}
+    errors = {" ".join(words): usage_error(words) for words in commands(text)}
+    assert {command: error for command, error in errors.items() if error} == {}
     assert [link for link in LINK.findall(text) if is_broken(page, link)] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_imports_of_a_page_work(page: Path) -> None:
+    for block in python_blocks(page.read_text(encoding="utf-8")):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom):
+                module = import_module(str(node.module))
+                assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_prose_is_wrapped(page: Path) -> None:
+    assert long_lines(page.read_text(encoding="utf-8")) == []
 
 
 def test_an_error_in_a_page_is_noticed() -> None:
     assert list(commands("    spanwise ask 'who?' \\\n  --reader x <q.txt")) == [
         ["ask", "who?", "--reader", "x"]
     ]
-    assert complaint(["ask", "who?", "--no-such-option"])
-    assert complaint(["no-such-verb"])
+    assert usage_error(["ask", "who?", "--no-such-option"])
+    assert usage_error(["no-such-verb"])
     assert is_broken(README, "docs/nothing.md")
     assert is_broken(README, "#nothing")
+    assert long_lines("long " * 30) == ["long " * 30]
     assert not re.fullmatch(pattern_of("a 0.5\n…\nb\n"), "a 0.7\nx\ny\nc\n")
     assert re.fullmatch(pattern_of("a 0.5\n…\nb\n"), "a 0.7\nx\ny\nb\n")
 
 
 @pytest.mark.reliability
-def test_the_readme_shows_what_is_seen(tmp_path: Path) -> None:
-    """Its blocks run in their order: a later one may rest on an earlier one."""
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
+def test_the_examples_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) -> None:
+    """They run in the order of the page: a later one may use the results of an earlier one."""
     shutil.copytree(SAMPLE / "docs", tmp_path / "notes")
-    for language, block in BLOCK.findall(README.read_text(encoding="utf-8")):
+    for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language == "python":
             assert run(tmp_path, sys.executable, "-W", "error", "-c", block).returncode == 0
         elif language == "console":
             for command, shown in re.findall(r"^\$ (.*\n)((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
                 program, *words = shlex.split(command)
                 assert program == "spanwise"
-                done = run(tmp_path, sys.executable, "-m", *[program, *words])
-                printed = re.sub(r"\n{2,}", "\n", done.stdout + done.stderr).lstrip("\n")
+                process = run(tmp_path, sys.executable, "-m", program, *words)
+                printed = re.sub(r"\n{2,}", "\n", process.stdout + process.stderr).lstrip("\n")
                 assert re.fullmatch(pattern_of(shown), printed), printed
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """The command in a folder; its exit code is 0 or 1."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    assert done.returncode in (0, 1), done.stderr
-    return done
+    """Runs a command in a folder; its exit code must be 0 or 1."""
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert process.returncode in (0, 1), process.stderr
+    return process
+
+
+def test_pages_install_the_tested_version_of_torch() -> None:
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    [torch] = [line for line in constraints if line.startswith("torch==")]
+    for page in (README, ROOT / "CONTRIBUTING.md"):
+        assert f"pip install {torch} --index-url" in page.read_text(encoding="utf-8")
+
+
+def test_the_modules_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    homes = [ROOT, ROOT / "spanwise", ROOT / "pipelines", ROOT / "pipelines" / "parsing"]
+    names = set(re.findall(r"[\w/]+\.py\b", text))
+    assert [name for name in sorted(names) if not any((home / name).exists() for home in homes)] == []
 
 
 def test_the_changelog_names_this_version() -> None:

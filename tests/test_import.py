@@ -1,4 +1,4 @@
-"""`import spanwise` is cheap: the standard library only, and a small set of names."""
+"""`import spanwise` is light: it loads only the standard library, and all its public names exist."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import spanwise
 ROOT = Path(__file__).parent.parent
 
 
-def test_every_exported_name_is_there_and_listed() -> None:
+def test_every_public_name_exists() -> None:
     assert all(getattr(spanwise, name) is not None for name in spanwise.__all__)
+
+
+def test_dir_lists_every_public_name_once() -> None:
     assert set(spanwise.__all__) <= set(dir(spanwise))
     assert len(set(spanwise.__all__)) == len(spanwise.__all__)
 
@@ -29,7 +32,7 @@ def test_importing_loads_only_the_standard_library() -> None:
 def test_every_error_is_a_spanwise_error() -> None:
     from spanwise import errors
 
-    named = [value for value in vars(errors).values() if isinstance(value, type)]
-    own = [value for value in named if value.__module__ == errors.__name__]
-    assert len(own) > 20
-    assert all(issubclass(value, errors.SpanwiseError) for value in own)
+    classes = [value for value in vars(errors).values() if isinstance(value, type)]
+    defined_here = [value for value in classes if value.__module__ == errors.__name__]
+    assert len(defined_here) > 20
+    assert all(issubclass(value, errors.SpanwiseError) for value in defined_here)

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 
-# A folder may import itself, what stands here, and the contract (plus the version).
+# A folder may import itself, the folders listed here, and the contract.
 MAY_IMPORT = {
     "pipelines": {"retrieval", "reader", "index", "models", "corpora", "eval"},
     "retrieval": {"index", "models", "eval"},
@@ -28,7 +28,7 @@ CONTRACT = {f"spanwise.{name}" for name in ("types", "options", "errors", "postp
 
 
 def imports_of(source: str, package: str) -> Iterator[tuple[ast.stmt, str]]:
-    """Each import statement with the full name of what it imports, relative ones resolved in `package`."""
+    """Each import statement with the full name of the import, relative ones resolved in `package`."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
@@ -38,21 +38,21 @@ def imports_of(source: str, package: str) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def offences(source: str, package: str) -> list[str]:
-    """The lines of a module of `package` that import what its folder may not."""
+    """A message for each import of a module of `package` that its folder does not allow."""
     folder = package.split(".")[1]
     allowed = MAY_IMPORT[folder] | {folder}
-    found = []
+    messages = []
     for node, name in imports_of(source, package):
         parts = name.split(".")
         if parts[0] in MAY_IMPORT:
-            found.append(f"line {node.lineno}: {name} is spelled without `spanwise.`")
+            messages.append(f"line {node.lineno}: {name} is spelled without `spanwise.`")
         elif parts[0] == "spanwise" and ".".join(parts[:2]) not in CONTRACT:
             relative = isinstance(node, ast.ImportFrom) and node.level > 0
             if parts[1] not in allowed:
-                found.append(f"line {node.lineno}: {folder} may not import {name}")
+                messages.append(f"line {node.lineno}: {folder} may not import {name}")
             elif not relative:
-                found.append(f"line {node.lineno}: {name} is not imported relatively")
-    return found
+                messages.append(f"line {node.lineno}: {name} is not imported relatively")
+    return messages
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
@@ -96,3 +96,8 @@ def test_packages_in_pyproject_are_those_in_the_tree() -> None:
     assert SETUPTOOLS["package-dir"] == tree
     assert sorted(SETUPTOOLS["packages"]) == sorted(tree)
     assert "py-modules" not in SETUPTOOLS
+
+
+def test_package_data_are_lists_of_patterns_in_packages() -> None:
+    assert set(SETUPTOOLS["package-data"]) <= set(SETUPTOOLS["packages"])
+    assert all(isinstance(patterns, list) for patterns in SETUPTOOLS["package-data"].values())

@@ -1,4 +1,4 @@
-"""The guard that keeps the test run on this machine really refuses, and tells."""
+"""The guard against network access refuses every attempt and records it."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ import pytest
 
 pytestmark = pytest.mark.promise("T20")
 
-NOWHERE = "192.0.2.1"  # reserved for documentation, RFC 5737
+OTHER_MACHINE = "192.0.2.1"  # reserved for documentation, RFC 5737
 
 
-def test_connecting_elsewhere_is_refused_and_recorded() -> None:
-    with socket.socket() as connection, pytest.raises(no_network.NetworkRefused, match=NOWHERE):
-        connection.connect((NOWHERE, 80))
-    assert no_network.attempts() == [f"socket.connect {NOWHERE}"]
+def test_a_connection_to_another_machine_is_refused_and_recorded() -> None:
+    with socket.socket() as connection, pytest.raises(no_network.NetworkRefused, match=OTHER_MACHINE):
+        connection.connect((OTHER_MACHINE, 80))
+    assert no_network.attempts() == [f"socket.connect {OTHER_MACHINE}"]
 
 
-def test_looking_up_a_name_is_refused_and_recorded() -> None:
+def test_a_name_lookup_is_refused_and_recorded() -> None:
     with pytest.raises(no_network.NetworkRefused):
         socket.getaddrinfo("example.org", 443)
     assert no_network.attempts() == ["socket.getaddrinfo example.org"]
 
 
-def test_loopback_stays_open() -> None:
+def test_a_connection_to_this_machine_is_allowed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         socket.create_connection(server.getsockname()).close()
     assert no_network.attempts() == []
 
 
-def test_child_processes_are_refused_too() -> None:
-    code = f"import socket; socket.socket().connect(({NOWHERE!r}, 80))"
+def test_a_child_process_is_refused_too() -> None:
+    code = f"import socket; socket.socket().connect(({OTHER_MACHINE!r}, 80))"
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "NetworkRefused" in child.stderr
-    assert no_network.attempts() == [f"socket.connect {NOWHERE}"]
+    assert no_network.attempts() == [f"socket.connect {OTHER_MACHINE}"]
 
 
-def test_a_hidden_attempt_fails_its_test(tmp_path: Path) -> None:
-    hides = f"""
+def test_a_test_fails_when_it_hides_a_refused_attempt(tmp_path: Path) -> None:
+    hiding_test = f"""
 import socket
 
 def test_hides():
     try:
-        socket.socket().connect(({NOWHERE!r}, 80))
+        socket.socket().connect(({OTHER_MACHINE!r}, 80))
     except BaseException:
         pass
 """
-    (tmp_path / "test_hides.py").write_text(hides)
+    (tmp_path / "test_hides.py").write_text(hiding_test)
     tests = Path(__file__).parent
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "test_hides.py"],
