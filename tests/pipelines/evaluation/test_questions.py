@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spanwise.errors import DataMalformed
-from spanwise.pipelines.evaluation.corpus import is_validation, read_questions
+from spanwise.pipelines.evaluation.corpus import read_questions
 
 RECORD: dict[str, Any] = {
     "id": "q1",
@@ -86,7 +86,3 @@ def test_of_joined_questions_those_answered_and_those_absent_are_asked(tmp_path:
     found, absent = read_questions(path)
     assert (found.answers, found.documents, found.verdict) == (("Yes, Ann",), ("mill.md",), "yes")
     assert (absent.id, absent.answerable, absent.documents) == ("b", False, ())
-
-
-def test_the_validation_split_is_by_the_digest_of_the_title() -> None:
-    assert sum(is_validation(f"Title {i}") for i in range(400)) == 28

@@ -11,10 +11,10 @@ from made_training import MILL as MILL_PASSAGE
 from made_training import PLAIN, TRAM
 
 from spanwise.corpora.datasets.folder_questions import wording_key
-from spanwise.pipelines.training import folder_groups
-from spanwise.pipelines.training.folder_groups import listed_examples
-from spanwise.pipelines.training.label import label
+from spanwise.pipelines.training import questions
+from spanwise.pipelines.training.questions import listed_examples
 from spanwise.pipelines.training.reader import train_reader
+from spanwise.pipelines.training.teacher_scores import label
 from spanwise.reader.labels import LabelStore
 from spanwise.reader.training import RECIPES
 
@@ -34,7 +34,7 @@ def asked(tmp_path, monkeypatch):
     (tmp_path / "own" / "town.jsonl").write_text(line)
     everyday = {"of": wording_key("Who built the mill?"), "wording": "mill, whose work?"}
     (tmp_path / "wordings").write_text(json.dumps(everyday))
-    monkeypatch.setattr(folder_groups, "WORDINGS", tmp_path / "wordings")
+    monkeypatch.setattr(questions, "WORDINGS", tmp_path / "wordings")
     return tmp_path / "own"
 
 

@@ -11,9 +11,9 @@ from made_training import PLAIN
 
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
 from spanwise.eval.text import has_answer
-from spanwise.pipelines.evaluation.corpus import is_validation
-from spanwise.pipelines.training import mining
-from spanwise.pipelines.training.mining import mine
+from spanwise.pipelines.training import teacher_scores
+from spanwise.pipelines.training.questions import is_validation
+from spanwise.pipelines.training.teacher_scores import mine
 from spanwise.retrieval.training.mining import MiningConfig
 from spanwise.types import RankingExample
 
@@ -34,7 +34,7 @@ class Teacher:
 
 @pytest.fixture(autouse=True)
 def teacher(monkeypatch):
-    monkeypatch.setattr(mining, "load_cross_encoder", lambda name: Teacher())
+    monkeypatch.setattr(teacher_scores, "load_cross_encoder", lambda name: Teacher())
 
 
 def text_of(thing, name, when):
@@ -75,7 +75,7 @@ def test_negatives_hold_no_answer_and_training_stays_among_its_articles(tmp_path
 
 
 def test_an_interrupted_run_resumes_and_the_seed_makes_it_the_same(tmp_path, files, monkeypatch):
-    monkeypatch.setattr(mining, "QUESTIONS_AT_ONCE", 2)
+    monkeypatch.setattr(teacher_scores, "QUESTIONS_AT_ONCE", 2)
     mine(files, tmp_path / "whole", CONFIG)
 
     def stop(task, done, total):

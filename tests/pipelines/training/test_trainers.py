@@ -21,9 +21,9 @@ from spanwise.errors import ModelRejected
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import TrainingConfig, train
-from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import reader, retriever
 from spanwise.pipelines.training.model_card import write_card
+from spanwise.pipelines.training.questions import is_validation
 from spanwise.pipelines.training.reader import train_reader
 from spanwise.pipelines.training.retriever import rank_figures, train_retriever
 from spanwise.reader.load import load_reader

@@ -10,15 +10,16 @@ import pytest
 from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
-from spanwise.pipelines.training import folder_groups, mining
-from spanwise.pipelines.training.folder_groups import (
+from spanwise.pipelines.training import questions, teacher_scores
+from spanwise.pipelines.training.questions import (
     folder_examples,
+    is_validation,
     listed_examples,
     mined_file,
     passages_file,
     shortened,
 )
-from spanwise.pipelines.training.mining import mine
+from spanwise.pipelines.training.teacher_scores import mine
 from spanwise.retrieval.training.mining import MiningConfig
 
 MILL = "The mill was built by Ada Rook in 1811."
@@ -55,13 +56,13 @@ def test_negatives_are_other_passages_without_the_answer_and_mined_once(tmp_path
     assert alone.negatives[0][1] in FILES.values()
     everyday = {"of": wording_key("Who built the mill?"), "wording": "mill, whose work?"}
     (tmp_path / "wordings").write_text(json.dumps(everyday))
-    monkeypatch.setattr(folder_groups, "WORDINGS", tmp_path / "wordings")
+    monkeypatch.setattr(questions, "WORDINGS", tmp_path / "wordings")
     mined_file(run, "town").unlink()
     same, reworded, _ = folder_examples(tmp_path, run, 0)
     assert (same.id, reworded.id, reworded.question) == ("town/q", "town/q-1", "mill, whose work?")
     assert (reworded.answer, reworded.negatives) == (group.answer, group.negatives)
     scored = []
-    monkeypatch.setattr(mining, "load_cross_encoder", lambda name: Teacher(scored))
+    monkeypatch.setattr(teacher_scores, "load_cross_encoder", lambda name: Teacher(scored))
     mined = mine([tmp_path], tmp_path / "lists", MiningConfig(2, 0))
     assert mined.train + mined.validation == 2
     lists = list(read_ranking_examples(tmp_path / "lists" / ("train" if mined.train else "validation")))
@@ -91,3 +92,7 @@ def test_a_shortened_passage_lacks_the_sentences_and_the_words_of_the_answer():
     assert shortened(f"{MILL} {rest}", 22, 30) == rest.strip()
     assert shortened(f"{MILL} {rest}", 0, 8) == rest.strip()
     assert shortened(f"{MILL} {rest} Ada Rook died.", 22, 30) is None
+
+
+def test_the_validation_split_is_by_the_digest_of_the_title() -> None:
+    assert sum(is_validation(f"Title {i}") for i in range(400)) == 28
