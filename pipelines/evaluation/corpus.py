@@ -152,11 +152,6 @@ def _joined_question(line: Record) -> FolderQuestion | None:
     )
 
 
-def contexts_of(articles: Iterable[Article]) -> list[str]:
-    """All paragraphs, in order."""
-    return [paragraph.context for article in articles for paragraph in article.paragraphs]
-
-
 def document_id_of(context: str) -> str:
     """The id of a paragraph: identical texts are one document."""
     return _sha256(context)[:16]

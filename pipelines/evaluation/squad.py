@@ -1,7 +1,7 @@
 """`eval squad`: answers on SQuAD's own paragraphs, by a reader or from a predictions file.
 
-With a result folder, `predictions.json` and for version 2.0 `na_prob.json` lie in it: the official script
-gives the same figures for them.
+A result folder gets `predictions.json` and for version 2.0 `na_prob.json`, for which the official script
+prints the same figures.
 """
 
 from __future__ import annotations
@@ -27,16 +27,19 @@ from .results import ResultFolder
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
-DECLINES_NOTHING, NULL_WINS = 1.0, 0.5
-PREDICTIONS, NA_PROBABILITIES = "predictions.json", "na_prob.json"
+DECLINES_NOTHING = 1.0  # thresholds of the no-answer probability
+NULL_WINS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class SquadTask:
-    """The questions to ask, the ids of all questions of the file, and the threshold to decline by.
+    """The questions of a SQuAD file, and how to score them.
 
-    `version` selects the rules. A question is declined when its no-answer probability is above `threshold`,
-    None where none was chosen. `settings` are kept in a result folder.
+    version: selects the rules.
+    questions: the questions to ask.
+    ids: of all questions of the file.
+    threshold: a question with a higher no-answer probability is declined; None for the reader's default.
+    settings: JSON values for a result folder.
     """
 
     version: str
@@ -53,7 +56,7 @@ def open_task(
     threshold: float | None = None,
     notify: Callable[[str], None] = print,
 ) -> SquadTask:
-    """The task of a SQuAD file; `notify` is called about misplaced answers.
+    """The task of a SQuAD file; `notify` gets a message about misplaced answers.
 
     DataMalformed: the file has another form, or holds no questions. ValueError: a threshold that is not
     finite, or one for version 1.1, in which every question has an answer.
@@ -66,9 +69,9 @@ def open_task(
         raise ValueError(f"{data} is of version 1.1, which declines nothing; expected no threshold")
     if threshold is not None and not math.isfinite(threshold):
         raise ValueError(f"the threshold is {threshold}; expected a finite number")
-    if ids := dataset.relocated:
+    if dataset.relocated:
         problem = "does not start where the file says: moved to the nearest place"
-        notify(f"{data}: {len(ids):,} questions have an answer that {problem}")
+        notify(f"{data}: {len(dataset.relocated):,} questions have an answer that {problem}")
     return SquadTask(
         dataset.version,
         tuple(gold_questions(dataset.articles, limit, seed)),
@@ -91,7 +94,7 @@ def evaluate_squad(
     system: str = "builtin",
     on_progress: ProgressCallback = no_progress,
 ) -> dict[str, float]:
-    """The official figures of a reader; questions with a record in the result folder are not read again.
+    """The official figures of a reader; only questions without a record in the result folder are read.
 
     In version 1.1 every question is answered. In 2.0 one is declined when its no-answer probability, the
     sigmoid of null score minus best score, is above the threshold; by default 0.5, where the null score
@@ -99,24 +102,29 @@ def evaluate_squad(
     """
     settings = {**task.settings, "reader": system, "reader_digest": reader.digest}
     results = ResultFolder.start(out, COMMAND, settings)
-    done = set(results.done(system))
-    for at in range(0, len(task.questions), QUESTIONS_AT_ONCE):
-        batch = task.questions[at : at + QUESTIONS_AT_ONCE]  # the same ones when a run is resumed
-        if waiting := {question.id for question in batch} - done:
+    recorded = set(results.question_ids(system))
+    for begin in range(0, len(task.questions), QUESTIONS_AT_ONCE):
+        batch = task.questions[begin : begin + QUESTIONS_AT_ONCE]  # the same ones when a run is resumed
+        waiting = {question.id for question in batch} - recorded
+        if waiting:
             records = _read(task, reader, system, batch)
             results.add(record for record in records if record.id in waiting)
-            done |= waiting
-        on_progress("questions", len(done), len(task.questions))
+            recorded |= waiting
+        on_progress("questions", len(recorded), len(task.questions))
     by_id = {record.id: record for record in results.records(system)}
-    predictions = {q.id: by_id[q.id].prediction or "" for q in task.questions}
+    records_in_order = [by_id[question.id] for question in task.questions]
+    predictions = {record.id: record.prediction or "" for record in records_in_order}
     probabilities = None
     if task.version == "2.0":
-        margins = {q.id: [one.score for one in by_id[q.id].evidence] for q in task.questions}
-        probabilities = {qid: na_probability(one[0]) if one else 1.0 for qid, one in margins.items()}
+        probabilities = {
+            record.id: na_probability(record.evidence[0].score) if record.evidence else 1.0
+            for record in records_in_order
+        }
     if out is not None:
-        for name, values in ((PREDICTIONS, predictions), (NA_PROBABILITIES, probabilities)):
+        for name, values in (("predictions", predictions), ("na_prob", probabilities)):
             if values is not None:
-                (out / name).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+                path = out / f"{name}.json"
+                path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
     figures = _score(task, predictions, probabilities)
     results.finish({system: dict(figures)})
     return figures
@@ -129,11 +137,11 @@ def evaluate_predictions(
     out: Path | None = None,
     notify: Callable[[str], None] = print,
 ) -> dict[str, float]:
-    """The official figures of a predictions file; with `out`, a record of each question is kept there.
+    """The official figures of a predictions file; the folder `out` gets a record of each question.
 
-    `notify` is called about questions without a prediction (0 in version 1.1, left out in 2.0) and entries
-    for unknown ids (ignored). DataMalformed: a file has another form, nothing in it can be scored, or a
-    predicted question has no no-answer probability. ValueError: a threshold without probabilities, or
+    `notify` gets messages about questions without a prediction (0 in version 1.1, left out in 2.0) and
+    entries for unknown ids (ignored). DataMalformed: a file has another form, nothing in it can be scored, or
+    a predicted question has no no-answer probability. ValueError: a threshold without probabilities, or
     probabilities for version 1.1.
     """
     if na_probabilities is not None and task.version != "2.0":
@@ -168,11 +176,11 @@ def evaluate_predictions(
         declined = {qid for qid, p in (probabilities or {}).items() if p > threshold}
         system = predictions.name.removesuffix(".gz").removesuffix(".json") or predictions.name
         results = ResultFolder.start(out, COMMAND, settings)
-        done = results.done(system)
+        recorded = results.question_ids(system)
         results.add(
             _record(task.version, system, q, "" if q.id in declined else answers.get(q.id, ""))
             for q in task.questions
-            if q.id not in done and (q.id in answers or task.version != "2.0")
+            if q.id not in recorded and (q.id in answers or task.version != "2.0")
         )
         results.finish({system: dict(figures)})
     return figures
@@ -190,8 +198,9 @@ def _read(
         if not spans:
             yield _record(task.version, system, question, "", (), timings)
             continue
-        best, name = spans[0], document_id_of(question.context)
-        place = best.span.start, best.span.end
+        best = spans[0]
+        name = document_id_of(question.context)
+        place = (best.span.start, best.span.end)
         evidence = Evidence(name, 0, len(question.context), question.context, _margin(best), place)
         prediction = "" if _is_declined(task, best) else best.span.text
         yield _record(task.version, system, question, prediction, (evidence,), timings)

@@ -9,8 +9,7 @@ import pytest
 
 from spanwise.errors import DataMalformed
 from spanwise.eval.questions import Evidence, QuestionRecord
-from spanwise.pipelines.evaluation.compare import compare_results
-from spanwise.pipelines.evaluation.results import ResultFolder, read_records
+from spanwise.pipelines.evaluation.results import ResultFolder, compare_results, read_records
 
 ONE = QuestionRecord(
     "bm25",
@@ -44,7 +43,7 @@ def test_rankings_without_a_record_and_torn_lines_are_dropped(tmp_path: Path) ->
         with (tmp_path / "out" / name).open("a") as file:
             file.write(torn)
     again = ResultFolder.start(tmp_path / "out", "open", {"k": 20})
-    assert again.done("bm25") == {"q1"}
+    assert again.question_ids("bm25") == {"q1"}
     again.add([TWO], {"q2": [("d3", 1.0)]})
     again.finish({"bm25": {"exact": 50.0}})
     assert again.run_path("bm25").read_text().splitlines() == [
