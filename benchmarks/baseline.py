@@ -224,7 +224,7 @@ def main() -> None:
         if part.needs and getattr(options, part.needs) is None:
             print(f"{name} is left out: give --{part.needs}", file=sys.stderr)
         elif record.get("commit") == label and record.get("command") == command:
-            print(f"{name} is there", file=sys.stderr)
+            print(f"{name} is up to date", file=sys.stderr)
         else:
             print(f"{name}: {command}", file=sys.stderr)
             records[name] = run(part, command, label)

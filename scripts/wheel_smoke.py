@@ -66,7 +66,7 @@ def check_embedded(site: Path, home: Path, env: dict[str, str]) -> None:
     if ANSWER.fullmatch(answer) is None:
         raise SystemExit(f"expected Ada Farrow with the place in mill.txt, got {answer!r}")
     if not owners.startswith(f"application application {site}"):
-        raise SystemExit(f"the application's modules, or the wheel, are not what was imported: {owners}")
+        raise SystemExit(f"imported neither the application's modules nor the wheel's package: {owners}")
 
 
 def check_top_level(wheel: Path) -> None:

@@ -34,7 +34,7 @@ def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
     """The questions of a file: `.json` and `.gz` are SQuAD, with documents as titles; others JSON lines.
 
     For the fields of a line see `eval.questions`. A line with a passage (also in `.jsonl.gz`) is a question
-    of `corpora.datasets.folder_questions`; of those without an answer only the ones marked "absent" are kept.
+    of `corpora.datasets.folder_questions`; one without an answer counts only if it is marked "absent".
     DataMalformed names the line: not JSON, a field that is missing, unknown or of the wrong type, an id that
     occurs twice, or answers that contradict `answerable`.
     """
@@ -170,7 +170,7 @@ def paragraph_documents(paragraphs: Iterable[tuple[str, str]]) -> list[Document]
 
 
 def text_document(name: str, title: str, text: str) -> Document:
-    """A document of plain text; a title alone is its text."""
+    """A document of plain text; without text, its title is the text."""
     if not text.strip():
         return Document(name, "text/plain", _sha256(title), "", title)
     return Document(name, "text/plain", _sha256(text), title.strip(), text)

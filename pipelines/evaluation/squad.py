@@ -22,6 +22,7 @@ from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import na_probability, question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...models.model_files import file_sha256
 from ...reader.protocol import Reader
+from ..answering.candidates import score_over_null
 from .corpus import GoldQuestion, document_id_of, gold_questions
 from .results import ResultFolder
 
@@ -47,6 +48,11 @@ class SquadTask:
     ids: frozenset[str]
     threshold: float | None
     settings: Mapping[str, Any]
+
+    @property
+    def declines(self) -> bool:
+        """True for version 2.0, in which questions may be declined."""
+        return self.version == "2.0"
 
 
 def open_task(
@@ -115,7 +121,7 @@ def evaluate_squad(
     records_in_order = [by_id[question.id] for question in task.questions]
     predictions = {record.id: record.prediction or "" for record in records_in_order}
     probabilities = None
-    if task.version == "2.0":
+    if task.declines:
         probabilities = {
             record.id: na_probability(record.evidence[0].score) if record.evidence else 1.0
             for record in records_in_order
@@ -144,7 +150,7 @@ def evaluate_predictions(
     a predicted question has no no-answer probability. ValueError: a threshold without probabilities, or
     probabilities for version 1.1.
     """
-    if na_probabilities is not None and task.version != "2.0":
+    if na_probabilities is not None and not task.declines:
         raise ValueError(
             f"{na_probabilities}: the data are of version 1.1, where every question has an answer"
         )
@@ -153,10 +159,10 @@ def evaluate_predictions(
     answers = read_predictions(predictions)
     asked = len(task.questions)
     needed = [question.id for question in task.questions if question.id in answers]
-    if not needed and task.version == "2.0":
+    if not needed and task.declines:
         raise DataMalformed(f"{predictions}: no prediction for any of the {asked:,} questions")
     if len(needed) < asked:
-        fate = "left out of every average" if task.version == "2.0" else "they score 0"
+        fate = "left out of every average" if task.declines else "they score 0"
         missing = asked - len(needed)
         notify(f"{missing:,} of {asked:,} questions have no prediction in {predictions}: {fate}")
     _notify_unknown(predictions, answers, task, notify)
@@ -178,9 +184,9 @@ def evaluate_predictions(
         results = ResultFolder.start(out, COMMAND, settings)
         recorded = results.question_ids(system)
         results.add(
-            _record(task.version, system, q, "" if q.id in declined else answers.get(q.id, ""))
+            _record(task, system, q, "" if q.id in declined else answers.get(q.id, ""))
             for q in task.questions
-            if q.id not in recorded and (q.id in answers or task.version != "2.0")
+            if q.id not in recorded and (q.id in answers or not task.declines)
         )
         results.finish({system: dict(figures)})
     return figures
@@ -196,18 +202,18 @@ def _read(
     timings = {"read": 1000 * (time.perf_counter() - began) / len(batch)}
     for question, [spans] in zip(batch, read, strict=True):
         if not spans:
-            yield _record(task.version, system, question, "", (), timings)
+            yield _record(task, system, question, "", (), timings)
             continue
         best = spans[0]
         name = document_id_of(question.context)
         place = (best.span.start, best.span.end)
-        evidence = Evidence(name, 0, len(question.context), question.context, _margin(best), place)
+        evidence = Evidence(name, 0, len(question.context), question.context, score_over_null(best), place)
         prediction = "" if _is_declined(task, best) else best.span.text
-        yield _record(task.version, system, question, prediction, (evidence,), timings)
+        yield _record(task, system, question, prediction, (evidence,), timings)
 
 
 def _record(
-    version: str,
+    task: SquadTask,
     system: str,
     question: GoldQuestion,
     prediction: str,
@@ -215,7 +221,7 @@ def _record(
     timings_ms: Mapping[str, float] | None = None,
 ) -> QuestionRecord:
     """The record of a prediction: `exact` and `f1`, 0..1, by the rules of the version."""
-    scores_of = question_scores_v2 if version == "2.0" else question_scores_v1
+    scores_of = question_scores_v2 if task.declines else question_scores_v1
     exact, f1 = scores_of({question.id: question.answers}, {question.id: prediction})
     return QuestionRecord(
         system=system,
@@ -232,16 +238,11 @@ def _record(
     )
 
 
-def _margin(best: ScoredSpan) -> float:
-    """Best score minus null score; the bare score for a reader without a null answer."""
-    return best.score if math.isnan(best.null_score) else best.score - best.null_score
-
-
 def _is_declined(task: SquadTask, best: ScoredSpan) -> bool:
-    if task.version != "2.0":
+    if not task.declines:
         return False
     default = DECLINES_NOTHING if math.isnan(best.null_score) else NULL_WINS
-    return na_probability(_margin(best)) > (default if task.threshold is None else task.threshold)
+    return na_probability(score_over_null(best)) > (default if task.threshold is None else task.threshold)
 
 
 def _score(
@@ -252,9 +253,9 @@ def _score(
 ) -> dict[str, float]:
     """The figures of the official script of the file's version; above the threshold counts as declined."""
     golds = {question.id: question.answers for question in task.questions}
-    if task.version != "2.0":
-        return score_v1(golds, predictions)
-    return score_v2(golds, predictions, na_probabilities, threshold)
+    if task.declines:
+        return score_v2(golds, predictions, na_probabilities, threshold)
+    return score_v1(golds, predictions)
 
 
 def _notify_unknown(

@@ -1,6 +1,6 @@
 """`spanwise.training`: what `spanwise train` and `calibrate` do, as functions.
 
-Lists of passages are mined, scored by a teacher, and learnt from.
+A teacher scores mined passages, and a smaller model learns from the scores.
 """
 
 from __future__ import annotations

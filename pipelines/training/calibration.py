@@ -82,10 +82,10 @@ def calibrate(
     on_progress: ProgressCallback = no_progress,
     every: int = 1,
 ) -> CalibrationResult:
-    """The calibration of the reader in a folder; observations are kept in its `run/calibration`.
+    """The calibration of the reader in a folder; its `run/calibration` gets the observations.
 
     `folders` and `every` as for `observe`. The figures of `held_out` are on each folder by a fit on the
-    others, all together; its `plain` and `everyday` have the figures of these wordings, None without any.
+    others, over all folders; its `plain` and `everyday` have the figures of these wordings, or None.
     ValueError for too few questions, and for a single folder.
     """
     loaded = load_reader(str(reader))

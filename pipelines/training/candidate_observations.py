@@ -1,8 +1,8 @@
 """The candidates that a reader finds for questions about folders: the slow step of `calibrate`.
 
 `DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. A checkout has
-everyday wordings of many questions (see corpora/questions/README.md); each is asked as well. Observations are
-kept in a file for each domain, so that an interrupted run resumes, and fitting again takes a moment.
+everyday wordings of many questions (see corpora/questions/README.md); each is asked as well. A file for each
+domain holds the observations, so that an interrupted run resumes, and another fit takes a moment.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ QUESTIONS_AT_ONCE = 16
 class ObservedCandidate:
     """A candidate for an answer.
 
-    features: what the ranking and the confidence rest on.
+    features: the inputs of the ranking and of the confidence.
     right: true if it is right as it is shown.
     right_span: true if its span alone is right.
     same: a number, equal for equal normalised answers.
@@ -165,7 +165,7 @@ def _batch_observations(asker: Answerer, wordings: Sequence[Wording], domain: st
 def observation_of(
     asker: Answerer, wording: Wording, hits: Sequence[Hit], readings: Readings, domain: str
 ) -> Observation:
-    """The observation of a question, with the six digits that the file keeps."""
+    """The observation of a question; features are rounded to six digits, as in the file."""
     question = wording.question
     candidates = asker.score_candidates(question.question, hits, readings)
     terms = content_terms(question.question, asker.analyzer)

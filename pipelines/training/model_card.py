@@ -1,6 +1,6 @@
 """The record of a training, `training.json`, and a model card in Hugging Face's form.
 
-A mean of models has the record alone.
+A mean of models has only the record.
 
 Source: Mitchell et al., "Model Cards for Model Reporting", 2019.
 """

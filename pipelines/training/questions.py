@@ -1,7 +1,7 @@
 """The questions that models are trained on: about folders, with passages mined for them, and of SQuAD.
 
 `DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. Each folder is
-indexed, and the best passages for each question, by token vectors and by text vectors, are kept in files: an
+indexed, and files keep the best passages for each question, by token vectors and by text vectors, so that an
 interrupted run resumes. Negatives are other passages, and the passage itself without the answer's sentences.
 
 A checkout has everyday wordings of many questions (see corpora/questions/README.md). Each counts as a
@@ -41,13 +41,13 @@ from ...reader.training import ReaderExample
 from ..library.loaded_models import stages_below
 from ..open import open as open_library
 
-QUESTIONS = Path(__file__).resolve().parents[2] / "corpora" / "questions"  # in a checkout alone
+QUESTIONS = Path(__file__).resolve().parents[2] / "corpora" / "questions"  # only in a checkout
 VALIDATION_SHARE = 20  # one article in twenty
 MINED = "mined-*.jsonl"
-DEPTH = 50  # passages of a ranking that are kept for a question
+DEPTH = 50  # passages of a ranking
 RANKERS = ("colbert", "dense")  # the first one is the product's default
-HARD = 6  # the first negative is among as many passages that do not answer
-NEAR = 30  # the others are among as many
+HARD = 6  # the first negative is one of the 6 best passages that do not answer
+NEAR = 30  # the others are among the 30 best
 EVERYDAY = 0.5  # share of the questions that are asked in everyday words
 SECOND = 0.45  # probability of a second negative
 SHORTENED = 0.5  # probability of the shortened passage
@@ -91,7 +91,7 @@ def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Art
 
 
 def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_progress) -> dict[str, Path]:
-    """The files of questions in `folders`, by domain; the passages for each are kept in `run`.
+    """The files of questions in `folders`, by domain; `run` gets the passages for each question.
 
     `run/mined-DOMAIN.jsonl` has a line for each question in each wording: numbers of lines of
     `run/passages-DOMAIN.jsonl`, for each of RANKERS. A domain that has its file is skipped. Raises
@@ -258,7 +258,7 @@ def example_of(mined: MinedQuestion, rng: random.Random, n_negatives: int = 0) -
 
 
 def item_context(item: FolderItem) -> str:
-    """The headings above the passage of a question, as `context_of` has them."""
+    """The headings above the passage of a question, in the form of `context_of`."""
     headings = tuple(item.heading.split(" > ")) if item.heading else ()
     return context_of(Passage(0, item.document, 0, len(item.passage), item.passage, heading=headings))
 

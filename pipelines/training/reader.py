@@ -43,8 +43,8 @@ from .questions import SHORTENED, folder_examples, listed_examples, shortened, s
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
 FOLDER_SQUAD = 60000  # SQuAD questions beside those about folders
-CHANGED = 2500  # of them with another number, and as many with another name
-MIN_VALIDATION = 200  # questions; otherwise as many as there are to train on
+CHANGED = 2500  # examples with another number, and the same number with another name
+MIN_VALIDATION = 200  # questions; between these limits, the number of questions to train on
 MAX_VALIDATION = 1000
 VALIDATION_UNANSWERABLE = 100  # of each kind
 NO_VERDICT = (0.0, -1.0, -1.0)  # labels of SQuAD: its questions do not ask whether something is so
@@ -74,8 +74,8 @@ def train_reader(
 
     For the data see `training_examples`, for `start` see `ReaderStart.load`. `mined` keeps the passages that
     are mined for questions about folders. `labels` is a folder of `label`: a teacher's scores to learn from.
-    The weights with the best F1 on questions of the validation articles are kept, the last ones without any.
-    `out/run` holds the checkpoint: the same call resumes from there.
+    The result has the weights with the best F1 on the validation articles, or the last ones without any.
+    `out/run` holds the checkpoint: the same call resumes from it.
     """
     recipe = recipe or RECIPES["folder" if folders else "squad"]
     shares = {"article": UNANSWERABLE} if shares is None else shares

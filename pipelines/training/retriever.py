@@ -48,9 +48,9 @@ def train_retriever(
     """Trains a student, writes its folder `out` with a model card, and returns the evaluations.
 
     It starts from the base with untrained layers behind it, from the built-in student ("builtin"), or from a
-    folder. The weights with the best mean reciprocal rank of token vectors on the held-out lists are kept;
-    `dense_mrr` and `dense_first` are the figures of the dense heads. `out/run` holds the checkpoint: the same
-    call resumes from there. ValueError for lists without scores.
+    folder. The result has the weights with the best mean reciprocal rank of token vectors on the held-out
+    lists; `dense_mrr` and `dense_first` are the figures of the dense heads. `out/run` holds the checkpoint:
+    the same call resumes from it. ValueError for lists without scores.
     """
     config = config or DistillationConfig()
     examples = drawn(examples, limit, config.loop.seed)

@@ -210,29 +210,33 @@ def _part_of(title: str) -> str:
     return VALIDATION if is_validation(title) else TRAIN
 
 
+@dataclass(frozen=True, slots=True)
 class Miner:
-    """Mines with a retriever; `texts` are passages by document id, `negatives` those that may be mined."""
+    """Mines negatives with a retriever.
 
-    def __init__(
-        self, retriever: Retriever, texts: Mapping[str, str], negatives: Sequence[str], config: MiningConfig
-    ) -> None:
-        self.retriever = retriever
-        self.texts = texts
-        self.config = config
-        self.negatives = negatives
-        self.allowed = frozenset(negatives)
+    retriever: ranks the passages.
+    texts: the passages by document id.
+    negatives: the passages that may be mined.
+    config: how many negatives of which rank.
+    """
+
+    retriever: Retriever
+    texts: Mapping[str, str]
+    negatives: Sequence[str]
+    config: MiningConfig
 
     def lists(self, questions: Sequence[Question]) -> list[RankingExample]:
         """A list for each question: its positive passages, then mined negatives."""
         searched = [question.text for question in questions if not question.negatives]
         rankings = iter(self.retriever.search(searched, self.config.depth))
+        allowed = frozenset(self.negatives)
         examples = []
         for question in questions:
             candidates: Sequence[str] = question.negatives
             if not candidates:
                 ids = [hit.passage.document_id for hit in next(rankings)]
                 ranking = dict.fromkeys(self.texts.get(name, "") for name in ids)
-                candidates = [text for text in ranking if text in self.allowed]
+                candidates = [text for text in ranking if text in allowed]
             mined = mine_negatives(
                 question.positives[0],
                 candidates,
@@ -269,7 +273,7 @@ class Leaks:
     def read(cls, paths: Iterable[Path]) -> Leaks:
         """The texts of SQuAD-format files, question sets (JSON lines) and BEIR folders.
 
-        A BEIR folder gives its questions alone, because all its splits share the documents.
+        Only the questions of a BEIR folder count, because all its splits share the documents.
         """
         questions: list[str] = []
         paragraphs: list[str] = []
@@ -307,7 +311,7 @@ def _write_lists(
     scorer: Scorer | None,
     on_progress: Callable[[int, int], None],
 ) -> None:
-    """Writes the lists of a part; those of an interrupted run are kept."""
+    """Writes the lists of a part, after those of an interrupted run."""
     if (folder / LISTS).is_file():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -340,7 +344,7 @@ def _share_first(examples: Sequence[RankingExample]) -> float | None:
 
 
 def _drawn(questions: Iterable[Question], n: int | None, seed: int) -> list[Question]:
-    """The first n questions of an order that depends on the seed alone."""
+    """The first n questions of an order that depends only on the seed."""
     shuffled = list(questions)
     return random.Random(seed).sample(shuffled, len(shuffled))[:n]
 
@@ -371,7 +375,7 @@ def label(
     mined: Path | None = None,
     on_progress: ProgressCallback = no_progress,
 ) -> LabelCounts:
-    """Writes the reader's labels for the `best` passages of each question to `out`; known ones are kept.
+    """Adds the reader's labels for the `best` passages of each question to those in `out`.
 
     The questions are those about `folders`, as for `train_reader`, or of `lists`, a folder of `mine`.
     `mined` keeps the passages that are mined for the former, by default in `out`. ValueError unless one of

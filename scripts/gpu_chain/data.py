@@ -395,7 +395,7 @@ def draw_examples(sources: Sources, seed: int) -> tuple[list[ReaderExample], lis
 
 
 def _floating(checkpoint: Checkpoint, keep_pooler: bool = True) -> Checkpoint:
-    """The checkpoint with floating-point weights alone; no state of an encoder depends on its pooler."""
+    """The checkpoint with only its floating-point weights; an encoder's states do not need its pooler."""
     weights = {
         name: weight
         for name, weight in checkpoint.weights.items()

@@ -1,7 +1,7 @@
-"""What a run gives back: readers in parts, the readers made of these parts, and speeds of the GPU machine.
+"""The results of a run: readers in parts, the readers joined from them, and speeds of the GPU machine.
 
-The student travels as differences from the small base, the teacher as differences from the large base: once
-in 4 bits and once in 8. Weights that did not change are left out, since `prepare` kept them.
+The student is exported as differences from the small base, the teacher as differences from the large base,
+once in 4 bits and once in 8. Unchanged weights are left out, since the output of `prepare` has them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ROUNDS = 3
 
 
 def export(work: Path, out: Path, call: int) -> None:
-    """Writes the parts of a call, counted from 1, to `out`."""
+    """Writes the parts of a call to `out`; the first call is 1."""
     whole = work / "results"
     parts = work / "results-parts"
     for folder in (whole, parts):

@@ -167,7 +167,7 @@ def train_student(work: Path, options: TrainingOptions, device: str | None) -> b
     if (work / LABELS).is_file():
         task = replace(task, groups=taught_groups(task, work / LABELS))
     else:
-        say("there are no labels: the student learns from the answers alone")
+        say("there are no labels: the student learns only from the answers")
     model = student_start(work)
     _say_held_out("before", model, task, device)
     recipe = _recipe(options, learning_rate=2e-4, layer_decay=0.85, tokens=None)
@@ -196,7 +196,7 @@ def _recipe(
 def label(work: Path, device: str | None = None) -> None:
     """Writes the teacher's logits for every row of every group, see `taught_groups`."""
     if (work / LABELS).is_file():
-        say("the labels are there")
+        say("the labels exist")
         return
     task = Task.open(work, "teacher")
     model = teacher_start(work)
@@ -298,7 +298,7 @@ class _Training:
     def run(self) -> bool:
         """True when the weights are written; False when time was up before, with a checkpoint."""
         if self.out.is_file():
-            say(f"{self.out.name} is there")
+            say(f"{self.out.name} exists")
             return True
         device = pick_device(self.device)
         model = own_memory(self.model).to(device)
@@ -333,10 +333,10 @@ class _Training:
         train_groups(model, groups, self.task.special, recipe, folder, lambda tuned: {}, on_step)
 
     def _affordable(self, model: BertSpanModel, groups: Groups, most: int, folder: Path) -> int:
-        """At most `most` tokens, or as many as the budget allows by a trial of a copy.
+        """`most` tokens, or fewer if a trial of a copy exceeds the budget.
 
-        The learning rate falls to zero at the end of a run: one that is cut off has a poor model. The number
-        is kept in the folder of the run.
+        The learning rate falls to zero at the end of a run, so a run that is cut off has a poor model. The
+        folder of the run gets the number.
         """
         path = folder / "tokens.json"
         if path.is_file():
@@ -384,7 +384,7 @@ class _Report:
 
 
 def _say_held_out(when: str, model: BertSpanModel, task: Task, device: str | None) -> None:
-    """Prints how well the student ranks the passages of questions that nothing learnt from."""
+    """Prints how well the student ranks the passages of held-out questions."""
     groups = task.part(held_out=True)
     if groups:
         _, nulls = read_rows(model, groups, task.special, device)
