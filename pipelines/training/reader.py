@@ -134,7 +134,7 @@ def training_examples(
 
     Without folders these are the answerable questions of the training articles, or `limit` of them, and
     `shares` gives the number of unanswerable questions of each kind for an answerable one. With folders
-    (see `folder_groups`) they are the questions about these, and FOLDER_SQUAD of SQuAD, or `limit`. The
+    (see `questions`) they are the questions about these, and FOLDER_SQUAD of SQuAD, or `limit`. The
     share of "article" is then that of questions with another passage as a negative, SHORTENED that of those
     with their own passage shortened, and CHANGED of each other kind are made.
     """
